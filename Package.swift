@@ -1,0 +1,73 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The engine is chosen at compile time by one additive trait, on by default:
+//
+//   swift build                               SQLCipher, found by pkg-config
+//   swift build --disable-default-traits      SQLite, without encryption
+//   PKG_CONFIG_PATH=<prefix>/lib/pkgconfig swift build --scratch-path .build-<name>
+//                                             another build of SQLCipher (one scratch path per prefix)
+//
+// Why it has this shape: Sources/LiteVault/Documentation.docc/Decisions/0001-engine-switch.md
+let sqlcipher: TargetDependencyCondition = .when(traits: ["SQLCipher"])!
+
+let swift: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// Everything that calls the engine depends on the C target as well: an edit of a shim rebuilds Swift only that way.
+let engine: [Target.Dependency] = ["LiteVaultEngine", "CEngineSupport"]
+
+let package = Package(
+    name: "litevault",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
+    products: [
+        .library(name: "LiteVault", targets: ["LiteVault"]),
+        .executable(name: "litevault", targets: ["LiteVaultTool"]),
+    ],
+    traits: [
+        .trait(name: "SQLCipher", description: "Link SQLCipher (pkg-config: sqlcipher) instead of SQLite."),
+        .default(enabledTraits: ["SQLCipher"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        // The two engines: a module map and the only header that includes sqlite3.h.
+        .systemLibrary(
+            name: "CSQLCipher", pkgConfig: "sqlcipher",
+            providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
+        .systemLibrary(name: "CSQLite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .target(
+            name: "CEngineSupport",
+            dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3"],
+            cSettings: [.define("ENGINE_SQLCIPHER", .when(traits: ["SQLCipher"]))],
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+        .target(
+            name: "LiteVaultEngine",
+            dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3", "CEngineSupport"],
+            swiftSettings: swift),
+
+        .target(name: "DurableFile", swiftSettings: swift),
+        .target(name: "LiteVaultCore", dependencies: engine, swiftSettings: swift),
+        .target(
+            name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile"] + engine, swiftSettings: swift),
+        .target(name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher"], swiftSettings: swift),
+        .executableTarget(
+            name: "LiteVaultTool",
+            dependencies: [
+                "LiteVault", "DurableFile", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swift),
+
+        .testTarget(name: "DurableFileTests", dependencies: ["DurableFile"], swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultCoreTests", dependencies: ["LiteVaultCore"] + engine, swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultCipherTests", dependencies: ["LiteVault", "DurableFile"] + engine,
+            exclude: ["Fixtures"], swiftSettings: swift),
+        .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,82 @@
+#define _GNU_SOURCE
+#include "CEngineSupport.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+// OpenSSL's own documentation: man 3 PKCS5_PBKDF2_HMAC, man 3 HMAC, man 3 EVP_sha512. SQLCipher is linked to libcrypto,
+// so it is in the process whenever the engine encrypts with it.
+typedef const void *(*digest_function)(void);
+typedef int (*pbkdf2_function)(const char *, int, const unsigned char *, int, int, const void *, int, unsigned char *);
+typedef void *(*hmac_new_function)(void);
+typedef void (*hmac_free_function)(void *);
+typedef int (*hmac_init_function)(void *, const void *, int, const void *, void *);
+typedef int (*hmac_update_function)(void *, const unsigned char *, size_t);
+typedef int (*hmac_final_function)(void *, unsigned char *, unsigned int *);
+
+struct crypto {
+    digest_function sha1, sha256, sha512;
+    pbkdf2_function pbkdf2;
+    hmac_new_function hmac_new;
+    hmac_free_function hmac_free;
+    hmac_init_function hmac_init;
+    hmac_update_function hmac_update;
+    hmac_final_function hmac_final;
+};
+
+static bool find(struct crypto *c) {
+    c->sha1 = (digest_function)dlsym(RTLD_DEFAULT, "EVP_sha1");
+    c->sha256 = (digest_function)dlsym(RTLD_DEFAULT, "EVP_sha256");
+    c->sha512 = (digest_function)dlsym(RTLD_DEFAULT, "EVP_sha512");
+    c->pbkdf2 = (pbkdf2_function)dlsym(RTLD_DEFAULT, "PKCS5_PBKDF2_HMAC");
+    c->hmac_new = (hmac_new_function)dlsym(RTLD_DEFAULT, "HMAC_CTX_new");
+    c->hmac_free = (hmac_free_function)dlsym(RTLD_DEFAULT, "HMAC_CTX_free");
+    c->hmac_init = (hmac_init_function)dlsym(RTLD_DEFAULT, "HMAC_Init_ex");
+    c->hmac_update = (hmac_update_function)dlsym(RTLD_DEFAULT, "HMAC_Update");
+    c->hmac_final = (hmac_final_function)dlsym(RTLD_DEFAULT, "HMAC_Final");
+    return c->sha1 && c->sha256 && c->sha512 && c->pbkdf2 && c->hmac_new && c->hmac_free && c->hmac_init &&
+           c->hmac_update && c->hmac_final;
+}
+
+static const void *algorithm(const struct crypto *c, enum lv_digest digest) {
+    switch (digest) {
+    case LV_SHA1: return c->sha1();
+    case LV_SHA256: return c->sha256();
+    case LV_SHA512: return c->sha512();
+    }
+    return 0;
+}
+
+void lv_wipe(void *bytes, size_t length) {
+    // memset through a volatile pointer: explicit_bzero is not available on every platform.
+    static void *(*volatile const wipe)(void *, int, size_t) = memset;
+    wipe(bytes, 0, length);
+}
+
+bool lv_digests_available(void) {
+    struct crypto c;
+    return find(&c);
+}
+
+bool lv_pbkdf2(enum lv_digest digest, const void *password, size_t passwordLength, const void *salt,
+               size_t saltLength, uint32_t iterations, void *key, size_t keyLength) {
+    struct crypto c;
+    if (!find(&c) || iterations == 0 || iterations > INT32_MAX || passwordLength > INT32_MAX) return false;
+    return c.pbkdf2(password, (int)passwordLength, salt, (int)saltLength, (int)iterations, algorithm(&c, digest),
+                    (int)keyLength, key) == 1;
+}
+
+size_t lv_hmac(enum lv_digest digest, const void *key, size_t keyLength, const void *first, size_t firstLength,
+               const void *second, size_t secondLength, void *output) {
+    struct crypto c;
+    if (!find(&c)) return 0;
+    void *context = c.hmac_new();
+    if (!context) return 0;
+    unsigned int written = 0;
+    bool done = c.hmac_init(context, key, (int)keyLength, algorithm(&c, digest), 0) == 1 &&
+                c.hmac_update(context, first, firstLength) == 1 &&
+                c.hmac_update(context, second, secondLength) == 1 &&
+                c.hmac_final(context, output, &written) == 1;
+    c.hmac_free(context);
+    return done ? written : 0;
+}

@@ -1,0 +1,98 @@
+// What Swift cannot say to the engine itself: variadic C functions, functions that only newer engines have, and the
+// functions that exist only where the engine encrypts. Every function here exists in every build.
+//
+// This header declares the engine's handles as opaque types and does not include sqlite3.h, so that it can be imported
+// beside whichever engine module is active.
+#ifndef LITEVAULT_ENGINE_SUPPORT_H
+#define LITEVAULT_ENGINE_SUPPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sqlite3;
+struct sqlite3_stmt;
+struct sqlite3_context;
+struct sqlite3_value;
+
+// MARK: Which engine
+
+/// The version of the header this was compiled against, as in `SQLITE_VERSION_NUMBER` (3046001 is 3.46.1).
+int lv_header_version_number(void);
+
+/// The header's `SQLITE_SOURCE_ID`: date, time and hash of the check-in.
+const char *_Nonnull lv_header_source_id(void);
+
+/// 1 when compiled with the package trait `SQLCipher`.
+bool lv_compiled_for_sqlcipher(void);
+
+/// 1 when `sqlite3_open_v2` and `sqlite3_key_v2` come from the same loaded library.
+///
+/// With libsqlite3 linked before libsqlcipher they do not, and `sqlite3_key` then crashes on a handle of the other
+/// library. Always 0 in a build without SQLCipher.
+bool lv_key_and_open_share_a_library(void);
+
+// MARK: Functions of newer engines. Each says through its result when the engine lacks it.
+
+/// `sqlite3_prepare_v3` with `SQLITE_PREPARE_PERSISTENT` (3.20), else `sqlite3_prepare_v2`.
+int lv_prepare(struct sqlite3 *_Nonnull db, const char *_Nonnull sql, int length, bool persistent,
+               struct sqlite3_stmt *_Nullable *_Nonnull statement, const char *_Nullable *_Nullable tail);
+
+/// `sqlite3_changes64` (3.37), else `sqlite3_changes`.
+int64_t lv_changes(struct sqlite3 *_Nonnull db);
+
+/// `sqlite3_total_changes64` (3.37), else `sqlite3_total_changes`.
+int64_t lv_total_changes(struct sqlite3 *_Nonnull db);
+
+/// `sqlite3_error_offset` (3.38): byte offset of the token that an error is about; -1 when unknown.
+int lv_error_offset(struct sqlite3 *_Nonnull db);
+
+/// `sqlite3_db_config` for the options that take an int and report an int. `SQLITE_ERROR` for an unknown option.
+int lv_db_config(struct sqlite3 *_Nonnull db, int option, int value, int *_Nullable result);
+
+/// How often the statement was prepared again because the schema changed (3.20); -1 when the engine does not count.
+int lv_reprepare_count(struct sqlite3_stmt *_Nonnull statement);
+
+typedef void (*lv_step_function)(struct sqlite3_context *_Nonnull, int, struct sqlite3_value *_Nullable *_Nullable);
+typedef void (*lv_final_function)(struct sqlite3_context *_Nonnull);
+typedef void (*lv_destroy_function)(void *_Nullable);
+
+/// `sqlite3_create_window_function` (3.25); -1 when the engine lacks it (nothing was registered, `destroy` not called).
+int lv_create_window_function(struct sqlite3 *_Nonnull db, const char *_Nonnull name, int argumentCount, int flags,
+                              void *_Nullable context, lv_step_function _Nonnull step,
+                              lv_final_function _Nonnull final, lv_final_function _Nonnull value,
+                              lv_step_function _Nonnull inverse, lv_destroy_function _Nonnull destroy);
+
+// MARK: Encryption. LV_NO_ENCRYPTION from each when the build or the loaded library has none.
+
+#define LV_NO_ENCRYPTION (-1)
+
+/// `sqlite3_key_v2`.
+int lv_key(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const void *_Nonnull key, int length);
+
+/// `sqlite3_rekey_v2`.
+int lv_rekey(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const void *_Nonnull key, int length);
+
+// MARK: Secrets and digests
+
+/// Overwrites memory in a way that the optimiser may not remove.
+void lv_wipe(void *_Nonnull bytes, size_t length);
+
+/// The digests that SQLCipher uses.
+enum lv_digest { LV_SHA1 = 1, LV_SHA256 = 2, LV_SHA512 = 3 };
+
+/// Whether a PBKDF2 and an HMAC are available: SQLCipher brings libcrypto into the process, and these functions find
+/// it there. Nothing is linked for them.
+bool lv_digests_available(void);
+
+/// PBKDF2 (RFC 8018). False when no digest library is loaded.
+bool lv_pbkdf2(enum lv_digest digest, const void *_Nonnull password, size_t passwordLength,
+               const void *_Nonnull salt, size_t saltLength, uint32_t iterations,
+               void *_Nonnull key, size_t keyLength);
+
+/// HMAC (RFC 2104) of two consecutive pieces. Returns the number of bytes written to `output` (at most 64), 0 when no
+/// digest library is loaded.
+size_t lv_hmac(enum lv_digest digest, const void *_Nonnull key, size_t keyLength, const void *_Nonnull first,
+               size_t firstLength, const void *_Nonnull second, size_t secondLength, void *_Nonnull output);
+
+#endif
