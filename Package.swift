@@ -49,7 +49,8 @@ let package = Package(
             dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3", "CEngineSupport"],
             swiftSettings: swift),
 
-        .target(name: "DurableFile", swiftSettings: swift),
+        .target(name: "CFileSupport"),
+        .target(name: "DurableFile", dependencies: ["CFileSupport"], swiftSettings: swift),
         .target(name: "LiteVaultCore", dependencies: engine, swiftSettings: swift),
         .target(
             name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile"] + engine, swiftSettings: swift),

@@ -1,0 +1,24 @@
+#ifndef C_FILE_SUPPORT_H
+#define C_FILE_SUPPORT_H
+
+// The system calls that Swift's C library module does not show: GNU extensions and variadic commands.
+// Each returns 0 or a non-negative answer, or -1 with errno set. Where a platform lacks one, errno is ENOTSUP.
+
+/// rename that fails with EEXIST instead of replacing: renameat2(RENAME_NOREPLACE), renameatx_np(RENAME_EXCL).
+int cfs_rename_exclusive(int from_directory, const char *from, int to_directory, const char *to);
+
+/// Down to the medium: F_FULLFSYNC where there is one, else fsync.
+int cfs_sync(int descriptor);
+
+/// 1 if the file system is known to be used by this machine's kernel alone (so that flock sees every user), else 0.
+int cfs_is_local(int descriptor);
+
+/// Takes a write lease; breaking it sends a signal that is ignored by default instead of SIGIO, which kills.
+int cfs_lease_take(int descriptor);
+
+/// 1 while the write lease is whole, 0 when it is gone or being broken.
+int cfs_lease_is_whole(int descriptor);
+
+int cfs_lease_release(int descriptor);
+
+#endif

@@ -1,0 +1,98 @@
+internal import CFileSupport
+internal import Foundation
+
+/// Proof that nobody else has a file open, and a way to keep newcomers waiting: a write lease (`F_SETLEASE`, Linux).
+///
+/// The lease is put on a descriptor that is already open, SQLite's own, which is found by device and inode. Opening
+/// another one would be wrong twice: the file would then be open twice, and closing it would drop SQLite's locks.
+///
+/// While the lease is whole, an `open` of the file elsewhere blocks, for as long as `/proc/sys/fs/lease-break-time` says
+/// (45 s by default); ``isBroken`` then turns true. The kernel tells the process with `SIGURG`, which is ignored unless
+/// somebody asked for it, instead of the default `SIGIO`, which would end it.
+///
+/// To replace a file: take the lease, let `publish(replacing:like:beforeRename:)` ask for ``isBroken`` at the last
+/// moment, and ask again after the rename, before ``release()``. If it broke only then, somebody had looked the name up
+/// before the rename, and will get the *old* file, without a name, once the lease goes: what they write would be lost.
+/// Make the old file unusable first (overwrite its first page through the descriptor that is open).
+package final class FileLease: @unchecked Sendable {
+    package let path: String
+    private let lock = NSLock()
+    private let file: FileMetadata
+    private var descriptor: Int32?
+
+    /// Leases the file that this process has open exactly once.
+    ///
+    /// - Throws: ``DurableFileError`` with the reason `inUse` (another process has the file open, or this one has it
+    ///   open twice), `unsupported` (this file system or platform has no leases, or the file belongs to another user),
+    ///   or `system` with `EBADF` when this process does not have it open at all. No lease is held then.
+    package init(path: String) throws(DurableFileError) {
+        file = try FileMetadata(path: path, followingLinks: true)
+        self.path = path
+        let open = Self.descriptors(of: file)
+        guard let descriptor = open.first else {
+            if !Self.isSupported { throw DurableFileError(.unsupported, operation: "lease", path: path, code: ENOTSUP) }
+            throw DurableFileError(.system, operation: "lease", path: path, code: EBADF)
+        }
+        guard open.count == 1 else { throw DurableFileError(.inUse, operation: "lease", path: path) }
+        do {
+            try systemCall("lease", path) { cfs_lease_take(descriptor) }
+        } catch {
+            switch error.code {
+            case EAGAIN, EBUSY:
+                throw DurableFileError(.inUse, operation: "lease", path: path, code: error.code)
+            case EINVAL, ENOLCK, ENOTSUP, EACCES, EPERM, ENOSYS:
+                throw DurableFileError(.unsupported, operation: "lease", path: path, code: error.code)
+            default: throw error
+            }
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { release() }
+
+    /// Whether somebody is waiting to open the file, or the lease is gone for another reason: released, expired, or the
+    /// descriptor was closed by its owner.
+    package var isBroken: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let descriptor, stillOurs(descriptor) else { return true }
+        return cfs_lease_is_whole(descriptor) != 1
+    }
+
+    /// Gives the lease up; whoever waits gets the file. Does nothing the second time, or when the descriptor was closed.
+    package func release() {
+        lock.lock()
+        defer { lock.unlock() }
+        if let descriptor, stillOurs(descriptor) { _ = cfs_lease_release(descriptor) }
+        descriptor = nil
+    }
+
+    /// The number may stand for another file by now: the descriptor belongs to SQLite.
+    private func stillOurs(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && FileMetadata(status).isSameFile(as: file)
+    }
+
+    #if os(Linux)
+        package static let isSupported = true
+
+        private static func descriptors(of file: FileMetadata) -> [Int32] {
+            guard let stream = opendir("/proc/self/fd") else { return [] }
+            defer { closedir(stream) }
+            var found: [Int32] = []
+            while let entry = readdir(stream) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                var status = stat()
+                guard let number = Int32(name), fstat(number, &status) == 0 else { continue }
+                if FileMetadata(status).isSameFile(as: file) { found.append(number) }
+            }
+            return found
+        }
+    #else
+        package static let isSupported = false
+
+        private static func descriptors(of file: FileMetadata) -> [Int32] { [] }
+    #endif
+}

@@ -1,0 +1,86 @@
+internal import Foundation
+
+/// What the file system says about one file. Asking never opens the file: closing any descriptor of a file drops the
+/// POSIX locks that SQLite holds on it in the same process.
+package struct FileMetadata: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable { case regular, directory, symbolicLink, other }
+
+    package let kind: Kind
+    package let device: UInt64
+    package let inode: UInt64
+    /// The permission bits, set-id and sticky bits included.
+    package let mode: UInt16
+    package let owner: UInt32
+    package let group: UInt32
+    /// In bytes.
+    package let size: Int64
+    /// How many names the file has. Above 1, replacing one name leaves the old content under the others.
+    package let linkCount: UInt64
+
+    /// - Parameter followingLinks: whether a symbolic link stands for its target (`stat`) or for itself (`lstat`).
+    /// - Throws: ``DurableFileError``, with ``DurableFileError/isMissing`` when there is no such file.
+    package init(path: String, followingLinks: Bool = false) throws(DurableFileError) {
+        var status = stat()
+        try systemCall(followingLinks ? "stat" : "lstat", path) {
+            followingLinks ? stat(path, &status) : lstat(path, &status)
+        }
+        self.init(status)
+    }
+
+    /// - Parameter path: named in an error.
+    package init(descriptor: Int32, path: String) throws(DurableFileError) {
+        var status = stat()
+        try systemCall("fstat", path) { fstat(descriptor, &status) }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            default: .other
+            }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        mode = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
+        owner = status.st_uid
+        group = status.st_gid
+        size = Int64(status.st_size)
+        linkCount = UInt64(status.st_nlink)
+    }
+
+    /// The metadata, or nil if there is no such file, or can be none because its name is too long.
+    package static func ifExists(
+        path: String, followingLinks: Bool = false
+    ) throws(DurableFileError) -> FileMetadata? {
+        do {
+            return try FileMetadata(path: path, followingLinks: followingLinks)
+        } catch {
+            if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(error.code) { return nil }
+            throw error
+        }
+    }
+
+    /// Whether both describe the same file, whatever the names: hard links and symbolic links included.
+    package func isSameFile(as other: FileMetadata) -> Bool { device == other.device && inode == other.inode }
+
+    /// Whether two paths lead to one file; false if either leads nowhere.
+    package static func isSameFile(_ first: String, _ second: String) throws(DurableFileError) -> Bool {
+        guard let one = try ifExists(path: first, followingLinks: true),
+            let two = try ifExists(path: second, followingLinks: true)
+        else { return false }
+        return one.isSameFile(as: two)
+    }
+
+    /// The path with every symbolic link resolved. A file that is to be replaced must be named this way, or the rename
+    /// would replace the link and leave the old file behind it.
+    package static func resolvedPath(_ path: String) throws(DurableFileError) -> String {
+        guard let resolved = realpath(path, nil) else {
+            throw DurableFileError(.system, operation: "realpath", path: path, code: errno)
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}
