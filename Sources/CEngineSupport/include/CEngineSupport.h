@@ -73,6 +73,14 @@ int lv_key(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const void 
 /// `sqlite3_rekey_v2`.
 int lv_rekey(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const void *_Nonnull key, int length);
 
+// MARK: A flag that another thread may raise
+
+/// Reads a flag that is raised without the lock that protects what it announces.
+static inline bool lv_flag_is_raised(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+
+/// Raises or lowers the flag.
+static inline void lv_flag_set(bool *_Nonnull flag, bool raised) { __atomic_store_n(flag, raised, __ATOMIC_RELEASE); }
+
 // MARK: Secrets and digests
 
 /// Overwrites memory in a way that the optimiser may not remove.

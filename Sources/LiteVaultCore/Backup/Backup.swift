@@ -1,0 +1,157 @@
+internal import Foundation
+internal import LiteVaultEngine
+
+/// Copies a database page by page while it is in use (https://sqlite.org/backup.html).
+///
+/// ```swift
+/// let backup = try db.backup(usingConnection: target)
+/// while try backup.advance(pages: .limited(number: 1000)) != .done {}
+/// backup.finish()
+/// ```
+///
+/// Under constant writes of other connections a copy in steps starts over with each write and may never end: a read
+/// transaction on the source, in WAL mode, keeps it from that; so does copying everything in one step.
+public final class Backup {
+    /// The name of a database of a connection.
+    public enum DatabaseName: Sendable {
+        /// The main database.
+        case main
+        /// The temporary one.
+        case temp
+        /// An attached one.
+        case attached(name: String)
+
+        var name: String {
+            switch self {
+            case .main: "main"
+            case .temp: "temp"
+            case .attached(let name): name
+            }
+        }
+    }
+
+    /// How many pages a step copies.
+    public enum Pages: Sendable {
+        /// All that remain.
+        case all
+        /// At most this many; none, or fewer than none, for 0 and below.
+        case limited(number: Int32)
+
+        var number: Int32 {
+            switch self {
+            case .all: -1
+            case .limited(let number): max(number, 0)
+            }
+        }
+    }
+
+    /// What a step came to.
+    public enum StepResult: Sendable, Equatable {
+        /// The copy is complete.
+        case done
+        /// Pages remain.
+        case more
+        /// Another connection holds a lock; nothing is lost, try again.
+        case busy
+    }
+
+    private let source: Connection
+    private let target: Connection
+    private var handle: OpaquePointer?
+    private var isDone = false
+
+    /// Begins a copy (`sqlite3_backup_init`). The target must not be used until it is finished.
+    ///
+    /// - Parameters:
+    ///   - sourceConnection: the connection to copy from.
+    ///   - sourceName: the database of it.
+    ///   - targetConnection: another connection, with what is to be overwritten.
+    ///   - targetName: the database of it.
+    /// - Throws: `DatabaseError` when the target is in use, or when one of the two is encrypted and the other is not, or both
+    ///   are with different page sizes: such copies would be unreadable, or in the clear. The target is unchanged.
+    public init(
+        sourceConnection: Connection, sourceName: DatabaseName = .main, targetConnection: Connection,
+        targetName: DatabaseName = .main
+    ) throws {
+        source = sourceConnection
+        target = targetConnection
+        try Self.withBoth(sourceConnection, targetConnection) {
+            try Self.refuseUnreadableCopy(
+                from: sourceConnection, sourceName.name, to: targetConnection, targetName.name)
+            handle = sqlite3_backup_init(
+                targetConnection.db, targetName.name, sourceConnection.db, sourceName.name)
+            // The error of sqlite3_backup_init is left in the target.
+            if handle == nil, let db = targetConnection.db { try targetConnection.check(sqlite3_errcode(db)) }
+        }
+    }
+
+    deinit { finish() }
+
+    /// The pages of the source, as of the last step (`sqlite3_backup_pagecount`).
+    public var pageCount: Int32 { reading { sqlite3_backup_pagecount($0) } }
+
+    /// The pages that remain to be copied, as of the last step (`sqlite3_backup_remaining`).
+    public var remainingPages: Int32 { reading { sqlite3_backup_remaining($0) } }
+
+    /// Copies pages (`sqlite3_backup_step`). A step after the last one does nothing.
+    ///
+    /// While another connection holds a lock it waits, as long as the source's `busyTimeout` says.
+    ///
+    /// - Throws: `DatabaseError`: `SQLITE_BUSY` when the time is over; the copy can go on later.
+    public func step(pagesToCopy pages: Pages = .all) throws {
+        let deadline = Date().addingTimeInterval(source.busyTimeout)
+        while try advance(pages: pages) == .busy {
+            guard Date() < deadline else { return try source.withLock { try source.check(SQLITE_BUSY) } }
+            // No lock is held meanwhile.
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+
+    /// Copies pages (`sqlite3_backup_step`), and says what it came to. Does not wait for locks.
+    ///
+    /// - Throws: `DatabaseError`: the copy cannot go on, and the target's transaction is rolled back by ``finish()``.
+    public func advance(pages: Pages = .all) throws -> StepResult {
+        try Self.withBoth(source, target) {
+            guard let handle else { throw DatabaseError(misuse: "the backup is finished") }
+            guard !isDone else { return .done }
+            switch sqlite3_backup_step(handle, pages.number) {
+            case SQLITE_DONE:
+                isDone = true
+                return .done
+            case SQLITE_OK: return .more
+            case SQLITE_BUSY, SQLITE_LOCKED: return .busy
+            case let code:
+                throw DatabaseError(target.db, code: code, sql: nil, extended: target.extendedErrors)
+            }
+        }
+    }
+
+    /// Ends the copy (`sqlite3_backup_finish`). What was copied stays when it was complete, else the target is rolled
+    /// back. Further calls do nothing.
+    public func finish() {
+        guard let handle else { return }
+        // Not through `withBoth`: this has to work for connections that are closed to everything else.
+        let (first, second) = Self.ordered(source, target)
+        first.lock.lock()
+        second.lock.lock()
+        sqlite3_backup_finish(handle)
+        self.handle = nil
+        second.leave()
+        first.leave()
+    }
+
+    private func reading(_ body: (OpaquePointer) -> Int32) -> Int32 {
+        source.reading { _ in handle.map(body) ?? 0 } ?? 0
+    }
+
+    /// Takes both locks, in an order that is the same for every pair: two backups between the same connections in
+    /// opposite directions would wait for each other for ever otherwise.
+    private static func withBoth<T>(_ one: Connection, _ other: Connection, _ body: () throws -> T) throws -> T {
+        let (first, second) = ordered(one, other)
+        return try first.withLock { try second.withLock(body) }
+    }
+
+    private static func ordered(_ one: Connection, _ other: Connection) -> (Connection, Connection) {
+        ObjectIdentifier(one) < ObjectIdentifier(other) ? (one, other) : (other, one)
+    }
+}

@@ -1,0 +1,31 @@
+extension Connection {
+    /// Attaches a database under a name (`ATTACH DATABASE`).
+    ///
+    /// With SQLCipher, a database attached to an encrypted one is expected, or created, under the main database's key.
+    ///
+    /// - Parameters:
+    ///   - location: created when it is missing, as by opening it.
+    ///   - schemaName: the name for use in SQL: any text.
+    /// - Throws: `DatabaseError`, for example inside a transaction. Nothing is attached then.
+    public func attach(_ location: Location, as schemaName: String) throws {
+        try withLock {
+            try Statement(self, "ATTACH DATABASE ? AS \(quoted(schemaName))").run(location.description)
+        }
+    }
+
+    /// Detaches a database (`DETACH DATABASE`).
+    ///
+    /// - Throws: `DatabaseError` when there is none of that name, or statements are using it.
+    public func detach(_ schemaName: String) throws {
+        try withLock {
+            // A cached statement on the database would keep it busy.
+            finalizeCache()
+            try Statement(self, "DETACH DATABASE \(quoted(schemaName))").run()
+        }
+    }
+}
+
+/// A name as an SQL identifier, whatever characters it holds.
+package func quoted(_ identifier: String) -> String {
+    "\"" + identifier.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+}

@@ -1,0 +1,109 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+// Closing the last connection of a database in WAL mode checkpoints: the engine copies the log into the file and
+// deletes it. With a missing or wrong key it would do so with pages it cannot read, so until a key is proven, closing
+// leaves file and log as they are.
+
+extension Connection {
+    /// Closes the connection (`sqlite3_close`). Closing it again does nothing.
+    ///
+    /// - Throws: `SQLITE_BUSY` while a statement or a backup of it is alive, `SQLITE_MISUSE` from one of its callbacks or
+    ///   functions. The connection stays usable then.
+    public func close() throws {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let db else { return }
+        guard callbackDepth == 0, functionDepth == 0 else {
+            throw DatabaseError(misuse: "a connection cannot be closed from one of its own callbacks or functions")
+        }
+        finalizeIdleStatements()
+        let guardian = prepareClose(db)
+        defer { CheckpointGuard.release(guardian) }
+        handleLock.lock()
+        let code = sqlite3_close(db)
+        if code == SQLITE_OK { self.db = nil }
+        handleLock.unlock()
+        try check(code)
+        hooks = Hooks()
+    }
+
+    /// The close of `deinit`: nothing refers to the connection any more, so no lock is needed and nothing is busy.
+    func closeFinally() {
+        guard let db else { return }
+        finalizeIdleStatements()
+        let guardian = prepareClose(db)
+        defer { CheckpointGuard.release(guardian) }
+        // Statements that somebody made through `handle` keep the handle alive until they are finalized.
+        sqlite3_close_v2(db)
+        self.db = nil
+    }
+
+    /// Closes a handle that could not be unlocked.
+    func closeWithoutCheckpoint() {
+        isProven = false
+        closeFinally()
+    }
+
+    /// `SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE` (3.16): older engines are kept from it by `CheckpointGuard`.
+    func suppressCheckpointOnClose(_ suppressed: Bool) {
+        guard let db else { return }
+        _ = lv_db_config(db, 1006, suppressed ? 1 : 0, nil)
+    }
+
+    /// Finalizes what the cache holds. Under the lock.
+    package func finalizeCache() {
+        for statement in cache.removeAll() { sqlite3_finalize(statement.handle) }
+    }
+
+    private func finalizeIdleStatements() {
+        for statement in deferred.takeAll() + cache.removeAll() { sqlite3_finalize(statement.handle) }
+    }
+
+    private func prepareClose(_ db: OpaquePointer) -> CheckpointGuard? {
+        guard !isProven, !hasReadSchema(db) else {
+            suppressCheckpointOnClose(false)
+            return nil
+        }
+        guard EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 16) else { return nil }
+        return CheckpointGuard(db)
+    }
+
+    /// Whether the schema was read: then the pages could be read, so the key, if there is one, is right.
+    private func hasReadSchema(_ db: OpaquePointer) -> Bool {
+        var used: Int32 = 0
+        var highest: Int32 = 0
+        return sqlite3_db_status(db, SQLITE_DBSTATUS_SCHEMA_USED, &used, &highest, 0) == SQLITE_OK && used > 0
+    }
+}
+
+/// Keeps an engine before 3.16 from checkpointing when it closes: it does so only under an exclusive lock, and a second
+/// handle that never reads a page holds a shared one meanwhile.
+struct CheckpointGuard {
+    private let db: OpaquePointer
+
+    init?(_ guarded: OpaquePointer) {
+        guard let name = sqlite3_db_filename(guarded, "main"), name.pointee != 0 else { return nil }
+        var opened: OpaquePointer?
+        guard sqlite3_open_v2(name, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK,
+            let opened
+        else {
+            sqlite3_close(opened)
+            return nil
+        }
+        db = opened
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+            let methods = file.pointee.pMethods, methods.pointee.xLock?(file, SQLITE_LOCK_SHARED) == SQLITE_OK
+        else {
+            sqlite3_close(db)
+            return nil
+        }
+    }
+
+    /// Closing the handle gives the lock back.
+    static func release(_ guardian: CheckpointGuard?) {
+        guard let guardian else { return }
+        sqlite3_close(guardian.db)
+    }
+}

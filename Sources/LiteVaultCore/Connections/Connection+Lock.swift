@@ -1,0 +1,82 @@
+internal import LiteVaultEngine
+
+extension Connection {
+    /// Takes the lock. Balanced by `leave()`, unless it throws.
+    ///
+    /// - Throws: `SQLITE_MISUSE` on a closed connection and inside a callback that must not use it.
+    @usableFromInline
+    func enter() throws -> OpaquePointer {
+        lock.lock()
+        if callbackDepth == 0, let db { return db }
+        let message =
+            db == nil
+            ? "the connection is closed"
+            : "the connection must not be used inside a hook, a busy handler, a trace or a collation"
+        lock.unlock()
+        throw DatabaseError(misuse: message)
+    }
+
+    /// Gives the lock back, and finalizes what went away meanwhile.
+    @usableFromInline
+    func leave() {
+        if deferred.isPending, callbackDepth == 0 {
+            for statement in deferred.takeAll() { recycle(statement) }
+        }
+        lock.unlock()
+    }
+
+    /// Runs a block while no other thread uses the connection.
+    ///
+    /// - Throws: what the block throws, and `SQLITE_MISUSE` on a closed connection or inside a callback.
+    @discardableResult
+    package func withLock<T>(_ body: () throws -> T) throws -> T {
+        _ = try enter()
+        defer { leave() }
+        return try body()
+    }
+
+    /// Runs a block with the `sqlite3` handle, while no other thread uses the connection.
+    ///
+    /// The throwing twin of ``handle``. The handle must not leave the block.
+    ///
+    /// - Throws: what the block throws, and `SQLITE_MISUSE` on a closed connection or inside a callback.
+    @discardableResult
+    public func withHandle<T>(_ body: (OpaquePointer) throws -> T) throws -> T {
+        let db = try enter()
+        defer { leave() }
+        return try body(db)
+    }
+
+    /// The `sqlite3` handle, for calls of the C API that this library does not have.
+    ///
+    /// Nothing keeps other threads from using it at the same time: prefer ``withHandle(_:)``. On a closed connection
+    /// this is the handle of an empty database in memory, so that C calls fail with an error instead of crashing.
+    public var handle: OpaquePointer {
+        lock.lock()
+        defer { leave() }
+        return db ?? Self.placeholder
+    }
+
+    /// What `handle` is after `close()`. Opening a database in memory fails only when there is no memory at all.
+    private nonisolated(unsafe) static let placeholder: OpaquePointer = {
+        var db: OpaquePointer?
+        sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, nil)
+        guard let db else { fatalError("no memory for a database in memory") }
+        return db
+    }()
+
+    /// Runs one of the engine's callbacks that must not use the connection.
+    func insideCallback<T>(_ body: () -> T) -> T {
+        callbackDepth += 1
+        defer { callbackDepth -= 1 }
+        return body()
+    }
+
+    /// Throws unless the code says success. Called under the lock, in the same critical section as the call.
+    package func check(_ code: Int32, sql: String? = nil) throws {
+        switch code {
+        case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return
+        default: throw DatabaseError(db, code: code, sql: sql, extended: extendedErrors)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// The type of `PRAGMA user_version`.
+public typealias UserVersion = Int32
+
+extension Connection {
+    /// The version of the linked engine.
+    public var sqliteVersion: SQLiteVersion { EngineInfo.linked.sqliteVersion }
+
+    /// `PRAGMA user_version`: a number of the application's own, in the file's header.
+    ///
+    /// nil when it cannot be read; an error in setting it is lost. ``readUserVersion()`` and ``setUserVersion(_:)``
+    /// throw.
+    public var userVersion: UserVersion? {
+        get { try? readUserVersion() }
+        set { if let newValue { try? setUserVersion(newValue) } }
+    }
+
+    /// Reads `PRAGMA user_version`.
+    ///
+    /// - Throws: `DatabaseError`
+    public func readUserVersion() throws -> UserVersion { UserVersion(truncatingIfNeeded: try integer("user_version")) }
+
+    /// Sets `PRAGMA user_version`, in the current transaction if there is one.
+    ///
+    /// - Throws: `DatabaseError`
+    public func setUserVersion(_ version: UserVersion) throws { try run("PRAGMA user_version = \(version)") }
+
+    /// Reads `PRAGMA application_id`: what kind of file this is, for tools such as `file`.
+    ///
+    /// - Throws: `DatabaseError`
+    public func readApplicationID() throws -> Int32 { Int32(truncatingIfNeeded: try integer("application_id")) }
+
+    /// Sets `PRAGMA application_id`, in the current transaction if there is one.
+    ///
+    /// - Throws: `DatabaseError`
+    public func setApplicationID(_ id: Int32) throws { try run("PRAGMA application_id = \(id)") }
+
+    /// `PRAGMA foreign_keys`: whether foreign keys are enforced. The engine ignores the setting inside a transaction.
+    public var foreignKeys: Bool {
+        get { (try? integer("foreign_keys")) == 1 }
+        set { _ = try? run("PRAGMA foreign_keys = \(newValue ? "ON" : "OFF")") }
+    }
+
+    /// `PRAGMA defer_foreign_keys`: whether violations are tolerated until the current transaction commits.
+    public var deferForeignKeys: Bool {
+        get { (try? integer("defer_foreign_keys")) == 1 }
+        set { _ = try? run("PRAGMA defer_foreign_keys = \(newValue ? "ON" : "OFF")") }
+    }
+
+    /// `PRAGMA synchronous`. ``setSynchronous(_:)`` throws.
+    public var synchronous: Synchronous {
+        get { (try? integer("synchronous")).flatMap { Synchronous(rawValue: Int($0)) } ?? .full }
+        set { try? setSynchronous(newValue) }
+    }
+
+    /// Sets how often the engine waits for the disk (`PRAGMA synchronous`). Ignored inside a transaction.
+    ///
+    /// - Throws: `DatabaseError`
+    public func setSynchronous(_ mode: Synchronous) throws { try run("PRAGMA synchronous = \(mode.rawValue)") }
+
+    /// The value of a pragma that returns one number.
+    package func integer(_ pragma: String) throws -> Int64 { try scalar("PRAGMA \(pragma)") as? Int64 ?? 0 }
+}
+
+extension Connection {
+    /// How often the engine waits until data is on the disk (https://sqlite.org/pragma.html#pragma_synchronous).
+    public enum Synchronous: Int, CaseIterable, Sendable {
+        case off = 0
+        case normal = 1
+        case full = 2
+        case extra = 3
+    }
+}

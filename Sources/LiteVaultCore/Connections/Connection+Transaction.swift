@@ -1,0 +1,71 @@
+public import Foundation
+internal import LiteVaultEngine
+
+extension Connection {
+    /// When a transaction takes its locks (https://sqlite.org/lang_transaction.html).
+    public enum TransactionMode: String, Sendable {
+        /// At the first read and the first write. The write may fail with `SQLITE_BUSY` that no timeout helps against.
+        case deferred = "DEFERRED"
+        /// The lock for writing, at once.
+        case immediate = "IMMEDIATE"
+        /// At once, and without readers, except in WAL mode.
+        case exclusive = "EXCLUSIVE"
+    }
+
+    /// Runs a block in a transaction: commits when it returns, rolls back when it throws.
+    ///
+    /// Other threads wait until it is over. Inside another transaction it is a savepoint, and `mode` has no effect.
+    ///
+    /// - Returns: what the block returns.
+    /// - Throws: what the block throws, or `DatabaseError` when the transaction could not begin or commit. Everything the
+    ///   block changed is undone. The block's error is thrown even when rolling back fails too.
+    @discardableResult
+    public func transaction<T>(_ mode: TransactionMode = .deferred, block: () throws -> T) throws -> T {
+        try withLock {
+            guard !isInTransaction else { return try savepoint(block: block) }
+            return try bracket(
+                begin: "BEGIN \(mode.rawValue) TRANSACTION", commit: "COMMIT TRANSACTION",
+                rollback: ["ROLLBACK TRANSACTION"], block)
+        }
+    }
+
+    /// Runs a block in a savepoint: releases it when the block returns, rolls back to it when it throws.
+    ///
+    /// Other threads wait until it is over. Outside a transaction it is one of its own.
+    ///
+    /// - Parameter name: any text; a new one by default.
+    /// - Returns: what the block returns.
+    /// - Throws: as ``transaction(_:block:)``.
+    @discardableResult
+    public func savepoint<T>(_ name: String = UUID().uuidString, block: () throws -> T) throws -> T {
+        let quoted = "'" + name.replacingOccurrences(of: "'", with: "''") + "'"
+        return try withLock {
+            try bracket(
+                begin: "SAVEPOINT \(quoted)", commit: "RELEASE SAVEPOINT \(quoted)",
+                // Rolling back leaves the savepoint, and with it the transaction, open: it has to be released as well.
+                rollback: ["ROLLBACK TO SAVEPOINT \(quoted)", "RELEASE SAVEPOINT \(quoted)"], block)
+        }
+    }
+
+    private func bracket<T>(begin: String, commit: String, rollback: [String], _ block: () throws -> T) throws -> T {
+        try runOnce(begin)
+        do {
+            let result = try block()
+            try runOnce(commit)
+            return result
+        } catch {
+            // Some errors (a full disk, ROLLBACK conflict clauses) have ended the transaction already.
+            for statement in rollback where isInTransaction { try? runOnce(statement) }
+            throw error
+        }
+    }
+
+    /// Runs a statement of this library's own. Under the lock.
+    package func runOnce(_ sql: String) throws {
+        let statement = try checkOut(sql)
+        defer { giveBack(statement) }
+        var code = sqlite3_step(statement.handle)
+        while code == SQLITE_ROW { code = sqlite3_step(statement.handle) }
+        try check(code, sql: sql)
+    }
+}

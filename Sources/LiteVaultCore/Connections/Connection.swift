@@ -1,0 +1,120 @@
+internal import CEngineSupport
+internal import Foundation
+internal import LiteVaultEngine
+
+/// A connection to a database.
+///
+/// A connection may be used from any thread: calls wait for each other on one recursive lock, and a transaction holds it
+/// for its whole block. The engine's own mutexes are off. From trace, update, commit and rollback hooks, busy handlers
+/// and collations the connection must not be used and throws; SQL functions may use it, but not close it.
+///
+/// Opening a file creates it when it is missing, unless `readonly` is asked for.
+public final class Connection: @unchecked Sendable {  // all state below only under `lock`, `db` also under `handleLock`
+    let lock = RecursiveLock()
+    let deferred = DeferredFinalization()
+    /// Guards `db` against being closed during `interrupt()`, which must not wait for the statement it interrupts.
+    let handleLock = NSLock()
+    var db: OpaquePointer?
+    var cache = StatementCache()
+    /// Above 0 inside a callback in which the engine forbids use of the connection.
+    var callbackDepth = 0
+    /// Above 0 inside an SQL function: the connection may be used, not closed.
+    var functionDepth = 0
+    /// Above 0 inside `transaction` or `savepoint` of this library.
+    var transactionDepth = 0
+    /// Whether the key, if there is one, is known to be right: see `Connection+Close.swift`.
+    package var isProven = false
+    var extendedErrors = false
+    var timeout: Double = 0
+    var hooks = Hooks()
+    var refusesKeys = false
+
+    /// The location that was opened.
+    let location: Location
+
+    /// Opens a connection.
+    ///
+    /// No SQL runs, and an encrypted file can be given its key afterwards, unless `journalMode` is given.
+    ///
+    /// - Parameters:
+    ///   - location: where the database is; by default in memory, gone with the connection.
+    ///   - readonly: opens an existing file for reading only (`SQLITE_OPEN_READONLY`).
+    ///   - journalMode: set after opening; ignored for read-only connections and for databases without a file.
+    /// - Throws: `DatabaseError`, for example `SQLITE_CANTOPEN`; `EngineUnsupported` for a library without threads.
+    public convenience init(
+        _ location: Location = .inMemory, readonly: Bool = false, journalMode: JournalMode? = nil
+    ) throws {
+        try self.init(location, readonly: readonly, unlocker: nil, journalMode: journalMode)
+    }
+
+    /// Opens a connection to a file, by its path or a `file:` URI.
+    ///
+    /// - Throws: as `init(_:readonly:journalMode:)`.
+    public convenience init(_ filename: String, readonly: Bool = false, journalMode: JournalMode? = nil) throws {
+        try self.init(.uri(filename), readonly: readonly, unlocker: nil, journalMode: journalMode)
+    }
+
+    /// Opens a connection and unlocks it before anything else happens on it. The journal mode comes after the key: set
+    /// before it, the engine would write a plain page.
+    package init(
+        _ location: Location, readonly: Bool, unlocker: (any ConnectionUnlocker)?, journalMode: JournalMode? = nil
+    ) throws {
+        self.location = location
+        guard EngineInfo.linked.isThreadSafe else {
+            throw EngineUnsupported(feature: "A library built with SQLITE_THREADSAFE=0", requiredVersion: nil)
+        }
+        let access = readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(
+            location.description, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
+        guard code == SQLITE_OK, let opened else {
+            defer { sqlite3_close_v2(opened) }
+            throw DatabaseError(opened, code: code, sql: nil, extended: false).adding(path: location.description)
+        }
+        db = opened
+        // The engine's default, written down because old builds could be compiled otherwise.
+        sqlite3_extended_result_codes(opened, 0)
+        suppressCheckpointOnClose(true)
+        if let unlocker {
+            do { try unlocker.unlock(self) } catch {
+                closeWithoutCheckpoint()
+                throw error
+            }
+            isProven = true
+        }
+        if let journalMode, !readonly, location.isFile {
+            do { try setJournalMode(journalMode) } catch {
+                closeWithoutCheckpoint()
+                throw error
+            }
+        }
+    }
+
+    deinit { closeFinally() }
+}
+
+/// Gives a connection its key.
+package protocol ConnectionUnlocker: Sendable {
+    /// Called right after the file was opened, before any statement. When it throws, the handle is closed at once and
+    /// the file and its log stay as they are.
+    func unlock(_ connection: Connection) throws
+}
+
+extension DatabaseError {
+    /// The same error about a file whose name the handle could not tell.
+    fileprivate func adding(path: String) -> DatabaseError {
+        .error(
+            message: message, code: code,
+            statement: ErrorContext(sql: sql, extendedCode: extendedCode, path: path, byteOffset: nil))
+    }
+}
+
+extension Connection: CustomStringConvertible {
+    /// The path of the main database's file; empty for a database without one, or a closed connection.
+    public var description: String {
+        lock.lock()
+        defer { leave() }
+        guard let db, let name = sqlite3_db_filename(db, "main") else { return "" }
+        return String(cString: name)
+    }
+}

@@ -1,0 +1,48 @@
+extension Connection {
+    /// Where a database is.
+    public enum Location: Sendable {
+        /// In memory, private to the connection (`:memory:`).
+        case inMemory
+        /// In a temporary file, private to the connection and removed with it (an empty name). Small ones stay in memory.
+        case temporary
+        /// In a file: a path, or a `file:` URI (https://sqlite.org/uri.html), with parameters of the URI.
+        case uri(String, parameters: [URIQueryParameter] = [])
+    }
+}
+
+extension Connection.Location: CustomStringConvertible {
+    /// What `sqlite3_open_v2` and `ATTACH` are given.
+    public var description: String {
+        switch self {
+        case .inMemory: return ":memory:"
+        case .temporary: return ""
+        case .uri(let name, let parameters):
+            guard !parameters.isEmpty else { return name }
+            let query = parameters.map(\.description).joined(separator: "&")
+            guard name.hasPrefix("file:") else { return "file:" + Self.escaped(name) + "?" + query }
+            // Parameters go before a fragment, and after those that are there already.
+            let parts = name.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+            let base = String(parts[0])
+            let fragment = parts.count > 1 ? "#" + parts[1] : ""
+            return base + (base.contains("?") ? "&" : "?") + query + fragment
+        }
+    }
+
+    /// A path for use in a URI. Not escaped, a `#` or `?` in it would end the path: another file would be opened.
+    private static func escaped(_ path: String) -> String {
+        let escaped = URIQueryParameter.escaped(path, keeping: "/")
+        // Two slashes at the start would be read as the name of a host.
+        return path.hasPrefix("//") ? "//" + escaped : escaped
+    }
+
+    /// Whether the database is kept in a file.
+    package var isFile: Bool {
+        switch self {
+        case .inMemory, .temporary: return false
+        case .uri(let name, let parameters):
+            guard name != ":memory:", !name.isEmpty, !name.hasPrefix("file::memory:") else { return false }
+            return !parameters.contains { if case .mode(.memory) = $0 { true } else { false } }
+                && !(name.hasPrefix("file:") && name.contains("mode=memory"))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+/// What the linked engine is and can do, asked of the library that is really loaded.
+public struct EngineInfo: Sendable {
+    /// Whether the engine encrypts, and by what.
+    public enum Encryption: Sendable, Equatable, CustomStringConvertible {
+        /// Plain SQLite: every call that needs a key throws.
+        case none
+        /// SQLCipher, with the version that `PRAGMA cipher_version` reports.
+        case sqlcipher(version: String)
+
+        /// "none" or "SQLCipher 4.6.1".
+        public var description: String {
+            switch self {
+            case .none: "none"
+            case .sqlcipher(let version): "SQLCipher \(version)"
+            }
+        }
+    }
+
+    /// The engine of this process.
+    public static let linked = EngineInfo()
+
+    /// `sqlite3_libversion_number()` of the loaded library.
+    public let sqliteVersion: SQLiteVersion
+    /// The version of the header that this code was compiled against. It may differ from the library's.
+    public let headerVersion: SQLiteVersion
+    /// `sqlite3_compileoption_get()`: the options the library was built with, without their `SQLITE_` prefix.
+    public let compileOptions: [String]
+    /// Whether the loaded library encrypts.
+    public let encryption: Encryption
+    /// Whether this package was compiled to encrypt (package trait `SQLCipher`).
+    public let isCompiledForEncryption: Bool
+    /// `sqlite3_threadsafe()`: false for a library that must not be used from more than one thread.
+    public let isThreadSafe: Bool
+
+    private init() {
+        sqliteVersion = SQLiteVersion(number: Int(sqlite3_libversion_number()))
+        headerVersion = SQLiteVersion(number: Int(lv_header_version_number()))
+        var options: [String] = []
+        while let option = sqlite3_compileoption_get(Int32(options.count)) {
+            options.append(String(cString: option))
+        }
+        compileOptions = options
+        isCompiledForEncryption = lv_compiled_for_sqlcipher()
+        isThreadSafe = sqlite3_threadsafe() != 0
+        encryption = Self.detectEncryption()
+    }
+
+    /// Whether the library was built with an option such as `ENABLE_FTS5`.
+    public func hasCompileOption(_ name: String) -> Bool { sqlite3_compileoption_used(name) != 0 }
+
+    /// The major version of SQLCipher, or nil without encryption.
+    public var sqlcipherMajorVersion: Int? {
+        guard case .sqlcipher(let version) = encryption else { return nil }
+        return version.split(separator: ".").first.flatMap { Int($0) }
+    }
+
+    private static func detectEncryption() -> Encryption {
+        // Asked of the library, not of the build: libsqlite3 may have been linked before libsqlcipher.
+        guard lv_compiled_for_sqlcipher(), lv_key_and_open_share_a_library(),
+            sqlite3_compileoption_used("HAS_CODEC") != 0
+        else { return .none }
+        var db: OpaquePointer?
+        defer { sqlite3_close(db) }
+        guard sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return .none }
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(db, "PRAGMA cipher_version", -1, &statement, nil) == SQLITE_OK,
+            sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
+        else { return .none }
+        // "4.6.1 community" -> "4.6.1"
+        let version = String(cString: text).split(separator: " ").first.map(String.init) ?? ""
+        return .sqlcipher(version: version)
+    }
+}

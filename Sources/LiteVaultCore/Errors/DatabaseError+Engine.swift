@@ -1,0 +1,49 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+// The only place where result codes of the engine become errors.
+extension DatabaseError {
+    /// The error that a call on `db` just reported. Called under the connection's lock, in the same critical section
+    /// as the call: message and code belong to the handle, not to the call.
+    init(_ db: OpaquePointer?, code: Int32, sql: String?, extended: Bool) {
+        // The handle's error may be that of another call (a misuse is not recorded on it): then only `code` counts.
+        let recorded = db.map { sqlite3_extended_errcode($0) } ?? code
+        let extendedCode = recorded & 0xff == code & 0xff ? recorded : code
+        var message = Self.text(db: recorded & 0xff == code & 0xff ? db : nil, code: code)
+        var offset: Int?
+        if let db, sql != nil {
+            let position = Int(lv_error_offset(db))
+            if position >= 0 { offset = position }
+        }
+        let shown = sql.map { SQLRedaction.redacted($0) }
+        if let sql, let shown, shown != sql {
+            // "near \"hunter2\": syntax error" would tell what was cut from the text.
+            message = Self.text(db: nil, code: code)
+            offset = nil
+        }
+        let context = ErrorContext(
+            sql: shown, extendedCode: extendedCode, path: db.flatMap(Self.path(of:)), byteOffset: offset)
+        self =
+            extended
+            ? .extendedError(message: message, extendedCode: extendedCode, statement: context)
+            : .error(message: message, code: code & 0xff, statement: context)
+    }
+
+    /// An error of this library's own making, in the engine's terms.
+    package init(misuse message: String, sql: String? = nil, path: String? = nil) {
+        self = .error(
+            message: message, code: SQLITE_MISUSE,
+            statement: ErrorContext(
+                sql: sql.map { SQLRedaction.redacted($0) }, extendedCode: SQLITE_MISUSE, path: path))
+    }
+
+    private static func text(db: OpaquePointer?, code: Int32) -> String {
+        if let db, let message = sqlite3_errmsg(db) { return String(cString: message) }
+        return sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown error"
+    }
+
+    private static func path(of db: OpaquePointer) -> String? {
+        guard let name = sqlite3_db_filename(db, "main"), name.pointee != 0 else { return nil }
+        return String(cString: name)
+    }
+}

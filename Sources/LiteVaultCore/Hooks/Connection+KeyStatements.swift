@@ -1,0 +1,44 @@
+internal import LiteVaultEngine
+
+extension Connection {
+    /// Whether SQL is kept from touching keys: while set, statements that set or change a key or a cipher setting, that
+    /// attach a database, export into one, or move temporary data to files are refused with `SQLITE_AUTH`
+    /// (`sqlite3_set_authorizer`).
+    ///
+    /// Set it before running SQL that somebody else wrote. It takes the place of an authorizer that was installed
+    /// through ``handle``, and concerns what is prepared after it was set; prepared statements of the cache are dropped.
+    public var refusesKeyStatements: Bool {
+        get { reading { _ in refusesKeys } ?? false }
+        set {
+            reading { db in
+                refusesKeys = newValue
+                finalizeCache()
+                sqlite3_set_authorizer(db, newValue ? keyAuthorizer : nil, nil)
+            }
+        }
+    }
+}
+
+/// `cipher_…` pragmas are recognised by their prefix.
+private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
+    "cipher", "rekey_cipher", "kdf_iter", "fast_kdf_iter", "rekey_kdf_iter", "temp_store", "temp_store_directory",
+    "writable_schema", "data_store_directory",
+])
+
+private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
+
+private func keyAuthorizer(
+    _: UnsafeMutableRawPointer?, action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
+    _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?
+) -> Int32 {
+    func name(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0).lowercased() } ?? "" }
+    switch action {
+    case SQLITE_ATTACH: return SQLITE_DENY
+    case SQLITE_PRAGMA:
+        let pragma = name(first)
+        return refusedPragmas.contains(pragma) || pragma.hasPrefix("cipher_") ? SQLITE_DENY : SQLITE_OK
+    case SQLITE_FUNCTION:
+        return refusedFunctions.contains(name(second)) ? SQLITE_DENY : SQLITE_OK
+    default: return SQLITE_OK
+    }
+}

@@ -1,0 +1,68 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+/// A `sqlite3_stmt` and what is known about it. It belongs to one connection and is used only under its lock.
+@usableFromInline
+final class PreparedStatement {
+    @usableFromInline let handle: OpaquePointer
+    let sql: String
+    let isCacheable: Bool
+    @usableFromInline let parameterCount: Int32
+    /// In the cache and being used: whoever needs the same text meanwhile prepares another statement.
+    var isInUse = false
+    /// When it was last used, for the cache to tell which statement to drop.
+    var lastUse: UInt64 = 0
+    private var names: [String]?
+    private var nameReprepares: Int32 = -1
+    /// Where the next column is probably looked for.
+    private var hint = 0
+    /// The names that more than one column has.
+    private var duplicates: Set<String> = []
+
+    init(handle: OpaquePointer, sql: String, isCacheable: Bool) {
+        self.handle = handle
+        self.sql = sql
+        self.isCacheable = isCacheable
+        parameterCount = sqlite3_bind_parameter_count(handle)
+    }
+
+    /// The names of the columns, read again when the schema changed and the engine prepared the statement anew.
+    @usableFromInline
+    var columnNames: [String] {
+        let reprepares = lv_reprepare_count(handle)
+        // An engine that does not count them (before 3.20) is asked each time.
+        if let names, reprepares == nameReprepares, reprepares >= 0 { return names }
+        let read = (0..<sqlite3_column_count(handle)).map { index in
+            sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
+        }
+        names = read
+        duplicates = Set(Dictionary(grouping: read, by: { $0 }).filter { $0.value.count > 1 }.keys)
+        hint = 0
+        nameReprepares = reprepares
+        return read
+    }
+
+    /// The position of a column, by its name.
+    ///
+    /// Rows are read in the same order again and again: the column after the one that was found last is tried first.
+    @usableFromInline
+    func index(of name: String) throws -> Int32 {
+        let names = columnNames
+        if hint < names.count, names[hint] == name, duplicates.isEmpty || !duplicates.contains(name) {
+            defer { hint += 1 }
+            return Int32(hint)
+        }
+        guard let found = names.firstIndex(of: name) else { throw QueryError.noSuchColumn(name: name, columns: names) }
+        guard !duplicates.contains(name) else {
+            throw QueryError.ambiguousColumn(name: name, similar: names.filter { $0 == name })
+        }
+        hint = found + 1
+        return Int32(found)
+    }
+
+    /// Ready for the next use: holds no lock, no bound value.
+    func reset() {
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+}

@@ -1,0 +1,72 @@
+internal import LiteVaultEngine
+
+/// A prepared SQL statement.
+///
+/// It can be run any number of times with different values bound to its parameters. Every call waits for the
+/// connection's lock; the statement itself is to be used by one thread at a time.
+public final class Statement {
+    let connection: Connection
+    /// nil when the text holds no statement: only blanks and comments.
+    let prepared: PreparedStatement?
+    private let text: String
+    /// What went wrong in a call that cannot throw; the next one that can does.
+    var pendingError: (any Error)?
+    /// Whether the last step of an iteration said that there are no more rows.
+    var isExhausted = false
+
+    /// Prepares a statement (`sqlite3_prepare_v3`).
+    ///
+    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement.
+    package init(_ connection: Connection, _ SQL: String) throws {
+        self.connection = connection
+        text = SQL
+        _ = try connection.enter()
+        defer { connection.leave() }
+        prepared = try connection.cache.take(SQL) ?? connection.compile(SQL)
+    }
+
+    deinit {
+        if let prepared { connection.retire(prepared) }
+    }
+
+    /// The number of columns of a row (`sqlite3_column_count`): 0 for a statement that returns none.
+    public var columnCount: Int { columnNames.count }
+
+    /// The names of the columns (`sqlite3_column_name`).
+    public var columnNames: [String] {
+        guard let prepared else { return [] }
+        return (try? connection.withLock { prepared.columnNames }) ?? []
+    }
+
+    /// The number of parameters (`sqlite3_bind_parameter_count`).
+    public var parameterCount: Int { Int(prepared?.parameterCount ?? 0) }
+
+    /// Whether running it changes nothing in the database file (`sqlite3_stmt_readonly`).
+    public var isReadOnly: Bool { prepared.map { sqlite3_stmt_readonly($0.handle) != 0 } ?? true }
+
+    /// The values of the current row.
+    public var row: Cursor { Cursor(self) }
+
+    /// Runs a block with the prepared statement, under the connection's lock.
+    ///
+    /// - Throws: an error that an earlier call had to keep, and `SQLITE_MISUSE` for a text without a statement.
+    func withPrepared<T>(_ body: (PreparedStatement) throws -> T) throws -> T {
+        _ = try connection.enter()
+        defer { connection.leave() }
+        if let pendingError {
+            self.pendingError = nil
+            throw pendingError
+        }
+        guard let prepared else { throw DatabaseError(misuse: "the SQL text is empty", sql: text) }
+        return try body(prepared)
+    }
+}
+
+/// Statements are not Sendable: one thread could step what another one reads.
+@available(*, unavailable)
+extension Statement: @unchecked Sendable {}
+
+extension Statement: CustomStringConvertible {
+    /// The SQL text, as it was prepared. Keys written into the text are replaced.
+    public var description: String { SQLRedaction.redacted(text) }
+}

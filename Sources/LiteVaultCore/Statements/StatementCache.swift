@@ -1,0 +1,76 @@
+internal import LiteVaultEngine
+
+/// The prepared statements that a connection keeps: the most recently used ones, by their SQL text.
+///
+/// Kept is what is safe to run again later: queries, changes and transaction control. Never a PRAGMA (it may act while it
+/// is being prepared, keys included), ATTACH or a change of the schema.
+struct StatementCache {
+    private var statements: [String: PreparedStatement] = [:]
+    /// The statement of the last look-up: code that repeats one statement does not even hash its text.
+    private var last: PreparedStatement?
+    private var uses: UInt64 = 0
+    let capacity = 64
+
+    /// The statement of this text, if it is here and nobody uses it. It stays in the cache.
+    mutating func statement(for sql: String) -> PreparedStatement? {
+        if let last, !last.isInUse, last.sql == sql { return last }
+        guard let found = statements[sql], !found.isInUse else { return nil }
+        uses += 1
+        found.lastUse = uses
+        last = found
+        return found
+    }
+
+    /// Takes the statement of this text out of the cache, for somebody who keeps it.
+    mutating func take(_ sql: String) -> PreparedStatement? {
+        guard let found = statements[sql], !found.isInUse else { return nil }
+        statements[sql] = nil
+        if last === found { last = nil }
+        return found
+    }
+
+    /// Keeps a statement that nobody uses. Returns the one that has to go: this one, or the least recently used.
+    mutating func keep(_ statement: PreparedStatement) -> PreparedStatement? {
+        guard statement.isCacheable, statements[statement.sql] == nil else { return statement }
+        uses += 1
+        statement.lastUse = uses
+        var evicted: PreparedStatement?
+        if statements.count >= capacity {
+            evicted = statements.values.filter { !$0.isInUse }.min { $0.lastUse < $1.lastUse }
+            guard let evicted else { return statement }
+            statements[evicted.sql] = nil
+            if last === evicted { last = nil }
+        }
+        statements[statement.sql] = statement
+        return evicted
+    }
+
+    /// Whether this very statement is in the cache.
+    func contains(_ statement: PreparedStatement) -> Bool {
+        last === statement || statements[statement.sql] === statement
+    }
+
+    /// Empties the cache of everything that is not in use.
+    mutating func removeAll() -> [PreparedStatement] {
+        let idle = statements.values.filter { !$0.isInUse }
+        for statement in idle { statements[statement.sql] = nil }
+        last = nil
+        return idle
+    }
+
+    /// Whether a statement that begins like this may be kept.
+    static func isCacheable(_ sql: String) -> Bool {
+        for token in SQLTokens(sql) {
+            switch token.kind {
+            case .space, .comment: continue
+            case .word:
+                return [
+                    "SELECT", "VALUES", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE", "BEGIN", "COMMIT", "END",
+                    "ROLLBACK",
+                ].contains(token.text.uppercased())
+            default: return false
+            }
+        }
+        return false
+    }
+}

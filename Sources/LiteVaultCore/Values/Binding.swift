@@ -1,0 +1,16 @@
+/// A value that can be bound to a parameter of a statement and comes back from an untyped column.
+///
+/// The storage classes are `Int64`, `Double`, `String` and `Blob` (and NULL, as nil). The other types here are stored
+/// as one of them.
+public protocol Binding: Sendable {
+    /// Binds the value to a parameter: one of the `sqlite3_bind_…` functions.
+    ///
+    /// - Parameters:
+    ///   - statement: a prepared `sqlite3_stmt`, not being stepped.
+    ///   - index: the parameter, from 1.
+    /// - Returns: the engine's result code.
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32
+}
+
+/// A value that is stored as a number: INTEGER or REAL.
+public protocol Number: Binding {}

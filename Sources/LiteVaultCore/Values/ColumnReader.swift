@@ -1,0 +1,50 @@
+public import LiteVaultEngine
+
+/// One column of the current row, about to be read.
+///
+/// The engine is asked once (`sqlite3_column_value`), and the type and the value are read from the result: that is
+/// faster than one call for each, and as strict.
+public struct ColumnReader: ~Copyable {
+    /// The `sqlite3_value`, valid until the statement is stepped.
+    public let value: OpaquePointer
+    @usableFromInline let statement: OpaquePointer
+    @usableFromInline let index: Int32
+
+    @inlinable
+    init(_ statement: OpaquePointer, _ index: Int32) {
+        self.statement = statement
+        self.index = index
+        // Never null for a statement: for a column that is not there the engine has a constant NULL.
+        value = sqlite3_column_value(statement, index)
+    }
+
+    /// The error for a value that the type can not be read from.
+    ///
+    /// - Parameter expected: what was asked for, such as "an integer".
+    @inline(never)
+    public func mismatch(expected: String) -> any Error {
+        let count = sqlite3_column_count(statement)
+        guard index >= 0, index < count else {
+            return QueryError.noSuchColumn(name: "#\(index)", columns: (0..<count).map { name(of: $0) })
+        }
+        let found: String
+        switch sqlite3_value_type(value) {
+        case SQLITE_NULL: return QueryError.unexpectedNullValue(name: name(of: index))
+        case SQLITE_INTEGER: found = "an integer"
+        case SQLITE_FLOAT: found = "a floating-point number"
+        case SQLITE_TEXT: found = "text"
+        default: found = "a blob"
+        }
+        return QueryError.unexpectedType(name: name(of: index), expected: expected, found: found)
+    }
+
+    /// The error for text or bytes whose content is not what the type needs.
+    @inline(never)
+    public func malformed(expected: String) -> any Error {
+        QueryError.malformedValue(name: name(of: index), expected: expected)
+    }
+
+    private func name(of index: Int32) -> String {
+        sqlite3_column_name(statement, index).map { String(cString: $0) } ?? "#\(index)"
+    }
+}

@@ -1,0 +1,144 @@
+public import Foundation
+
+/// Dates as text: `yyyy-MM-dd'T'HH:mm:ss.SSS`, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.
+///
+/// Text in this form sorts by time, and SQLite's date functions understand it. Read are also the forms that SQLite
+/// writes and accepts (https://sqlite.org/lang_datefunc.html): a date alone, a blank instead of `T` (as
+/// `CURRENT_TIMESTAMP` writes it), no seconds or no fraction, and a zone as `Z` or `±HH:MM`.
+public enum DateText {
+    /// The text of a date, to the millisecond.
+    public static func string(from date: Date) -> String {
+        let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
+        // Years 0000 to 9999: outside of it the text would not sort, nor be understood.
+        let milliseconds = Int64(Swift.min(Swift.max(total.isNaN ? 0 : total, -63_145_526_400_000), 252_423_993_599_999))
+        let (days, rest) = Self.divided(milliseconds, by: 86_400_000)
+        let (year, month, day) = civil(fromDays: days + daysFrom1970To2001)
+        let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60)
+        var text: [UInt8] = []
+        text.reserveCapacity(23)
+        append(year, 4, to: &text)
+        append(month, 2, after: "-", to: &text)
+        append(day, 2, after: "-", to: &text)
+        append(hour, 2, after: "T", to: &text)
+        append(minute, 2, after: ":", to: &text)
+        append(second, 2, after: ":", to: &text)
+        append(rest % 1000, 3, after: ".", to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The date of a text, or nil when it is in no form that is understood.
+    public static func date(from text: String) -> Date? {
+        var scanner = Scanner(bytes: Array(text.utf8))
+        guard let year = scanner.number(digits: 4), scanner.skip("-"),
+            let month = scanner.number(digits: 2), (1...12).contains(month), scanner.skip("-"),
+            let day = scanner.number(digits: 2), (1...daysIn(month, year)).contains(day)
+        else { return nil }
+        var seconds = Double(days(year: year, month: month, day: day) - daysFrom1970To2001) * 86_400
+        if scanner.isAtEnd { return Date(timeIntervalSinceReferenceDate: seconds) }
+        guard scanner.skip("T") || scanner.skip(" "), let time = scanner.time(), let zone = scanner.zone(),
+            scanner.isAtEnd
+        else { return nil }
+        seconds += time - zone
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    private static let daysFrom1970To2001: Int64 = 11_323
+
+    private static func divided(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let remainder = (value % divisor + divisor) % divisor
+        return ((value - remainder) / divisor, remainder)
+    }
+
+    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years of the calendar begin in March here, so that
+    // the leap day is the last of its year; eras are of 400 years.
+    private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = divided(days + 719_468, by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shifted = (5 * dayOfYear + 2) / 153
+        let month = shifted < 10 ? shifted + 3 : shifted - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+    }
+
+    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let (era, yearOfEra) = divided(month <= 2 ? year - 1 : year, by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func daysIn(_ month: Int64, _ year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private static func append(
+        _ number: Int64, _ digits: Int, after separator: Unicode.Scalar? = nil, to text: inout [UInt8]
+    ) {
+        if let separator { text.append(UInt8(ascii: separator)) }
+        var divisor: Int64 = [1, 10, 100, 1000][digits - 1]
+        while divisor > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
+            divisor /= 10
+        }
+    }
+
+    private struct Scanner {
+        let bytes: [UInt8]
+        var position = 0
+
+        var isAtEnd: Bool { position == bytes.count }
+
+        mutating func skip(_ character: Unicode.Scalar) -> Bool {
+            guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+            position += 1
+            return true
+        }
+
+        mutating func number(digits: Int) -> Int64? {
+            guard position + digits <= bytes.count else { return nil }
+            var value: Int64 = 0
+            for byte in bytes[position..<position + digits] {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+            }
+            position += digits
+            return value
+        }
+
+        /// Seconds of the day.
+        mutating func time() -> Double? {
+            guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60
+            else { return nil }
+            var seconds = Double(hour * 3600 + minute * 60)
+            guard skip(":") else { return seconds }
+            guard let second = number(digits: 2), second < 60 else { return nil }
+            seconds += Double(second)
+            guard skip(".") else { return seconds }
+            let start = position
+            var fraction: Int64 = 0
+            var scale = 1.0
+            while let digit = number(digits: 1) {
+                // Beyond nanoseconds a Date holds nothing; the digits are still consumed.
+                if position - start <= 9 {
+                    fraction = fraction * 10 + digit
+                    scale *= 10
+                }
+            }
+            return position > start ? seconds + Double(fraction) / scale : nil
+        }
+
+        /// The offset of the zone from UTC, in seconds; 0 where none is given.
+        mutating func zone() -> Double? {
+            while skip(" ") {}
+            if isAtEnd || skip("Z") || skip("z") { return 0 }
+            let sign: Double = skip("+") ? 1 : -1
+            guard sign > 0 || skip("-"), let hours = number(digits: 2), hours < 24, skip(":"),
+                let minutes = number(digits: 2), minutes < 60
+            else { return nil }
+            return sign * Double(hours * 3600 + minutes * 60)
+        }
+    }
+}
