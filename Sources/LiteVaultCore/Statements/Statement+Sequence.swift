@@ -28,6 +28,17 @@ extension Array {
     }
 }
 
+extension Array where Element == [(any Binding)?] {
+    /// All rows of a statement, from its first one.
+    ///
+    /// - Throws: `DatabaseError`; rows read before it are dropped.
+    public init(_ statement: Statement) throws {
+        self.init()
+        let rows = statement.makeIterator()
+        while let row = try rows.failableNext() { append(row) }
+    }
+}
+
 extension Statement: Sequence, FailableIterator {
     /// A row: a value of its column's own storage class, or nil for NULL.
     public typealias Element = [(any Binding)?]
