@@ -80,8 +80,10 @@ int lv_create_window_function(sqlite3 *db, const char *name, int argumentCount, 
                               lv_step_function step, lv_final_function final, lv_final_function value,
                               lv_step_function inverse, lv_destroy_function destroy) {
     if (!&sqlite3_create_window_function) return -1;
-    return sqlite3_create_window_function(db, name, argumentCount, flags, context, step, final, value, inverse,
-                                          destroy);
+    // Old headers call the same struct by another name (`struct Mem`).
+    typedef void (*engine_step)(sqlite3_context *, int, sqlite3_value **);
+    return sqlite3_create_window_function(db, name, argumentCount, flags, context, (engine_step)step, final, value,
+                                          (engine_step)inverse, destroy);
 }
 
 int lv_key(sqlite3 *db, const char *schema, const void *key, int length) {
