@@ -40,3 +40,13 @@ package struct PageLayout: Sendable, Equatable {
         }
     }
 }
+
+extension PageLayout {
+    /// The layout as settings of which none is left to a default.
+    package var settings: CipherSettings {
+        CipherSettings(
+            pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm,
+            hmacAlgorithm: hmacAlgorithm ?? kdfAlgorithm, usesHMAC: hmacAlgorithm != nil,
+            plaintextHeaderSize: plaintextHeaderSize, salt: salt)
+    }
+}

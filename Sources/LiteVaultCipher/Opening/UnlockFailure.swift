@@ -1,0 +1,90 @@
+internal import LiteVaultCore
+
+/// Finds out why a database could not be unlocked. The engine has one answer for everything.
+struct UnlockFailure {
+    let key: DatabaseKey
+    let settings: CipherSettings
+    /// The settings that held.
+    let held: CipherSettings
+    let engine: CipherVersion
+    let path: String
+    let cause: DatabaseError
+
+    static func undecided(path: String, cause: any Error) -> VaultError {
+        VaultError(
+            .keyRejected, "The key does not open the file: it is wrong, or the cipher settings are, or this is no database",
+            path: path, cause: cause, remedy: "Check the key and the settings that the file was made with.")
+    }
+
+    func explanation(_ file: EngineFile) throws -> VaultError {
+        let size = try file.size()
+        let kind = try FileKind.classify(size: size) { try file.read(at: $0, count: $1) }
+        switch kind {
+        case .plain:
+            return VaultError(
+                .wrongKind, "The database is not encrypted", path: path, cause: cause,
+                remedy: "Open it without a key, or encrypt it first.")
+        case .notADatabase:
+            return VaultError(.wrongKind, "This is not a database", path: path, cause: cause)
+        case .empty:
+            return VaultError(.damaged, "The file is empty", path: path, cause: cause)
+        case .plaintextHeader where (held.plaintextHeaderSize ?? 0) == 0:
+            return VaultError(
+                .keyRejected, "The database has a plaintext header, whose size and salt were not given", path: path,
+                cause: cause, remedy: "Give the size of the plaintext header (mostly 32) and the salt.")
+        case .plaintextHeader, .encryptedOrUnknown: break
+        }
+        var settings = held
+        settings.salt = self.settings.salt
+        if let found = try evidence(for: PageLayout(settings, defaultCompatibility: engine.defaultCompatibility), file) {
+            return found
+        }
+        return try otherFormat(file) ?? Self.undecided(path: path, cause: cause)
+    }
+
+    /// Whether the key is right, going by the authentication codes: then it is the file that is wrong.
+    private func evidence(for layout: PageLayout, _ file: EngineFile) throws -> VaultError? {
+        guard let authenticator = try authenticator(layout, file) else { return nil }
+        let size = try file.size()
+        let first = try file.read(at: 0, count: layout.pageSize)
+        if first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) {
+            return VaultError(
+                .damaged, "The key is right, but the database is damaged behind its first page", path: path,
+                cause: cause, remedy: "Verify it, and restore a backup.")
+        }
+        guard try authenticator.authenticatesSomeLaterPage(size: size, read: { try file.read(at: $0, count: $1) })
+        else { return nil }
+        return VaultError(
+            .damaged, "The key is right, but the first page of the database is damaged", path: path, cause: cause,
+            remedy: "Restore a backup.")
+    }
+
+    /// Whether the key fits if the file has another format than was assumed.
+    private func otherFormat(_ file: EngineFile) throws -> VaultError? {
+        guard settings == CipherSettings() else { return nil }
+        for format in [4, 3, 2] where format != engine.defaultCompatibility {
+            let layout = PageLayout(.init(compatibility: format), defaultCompatibility: format)
+            guard let authenticator = try authenticator(layout, file) else { return nil }
+            let first = try file.read(at: 0, count: layout.pageSize)
+            guard first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) else { continue }
+            if format > engine.defaultCompatibility {
+                return VaultError(
+                    .unsupported, "The database has the format of SQLCipher \(format), and \(engine) is linked",
+                    path: path, cause: cause, remedy: "It takes SQLCipher 4.0.1 or newer.")
+            }
+            return VaultError(
+                .wrongKind, "The key is right, but the database has the format of SQLCipher \(format)", path: path,
+                cause: cause, remedy: "Open it with compatibility \(format), or migrate it.")
+        }
+        return nil
+    }
+
+    /// Nil when nothing can be authenticated.
+    private func authenticator(_ layout: PageLayout, _ file: EngineFile) throws -> PageAuthenticator? {
+        do {
+            return try PageAuthenticator(key: key, layout: layout, fileSalt: file.read(at: 0, count: 16))
+        } catch let error as VaultError where error.code == .unsupported || error.code == .usage {
+            return nil
+        }
+    }
+}

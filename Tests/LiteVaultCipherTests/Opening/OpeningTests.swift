@@ -1,0 +1,146 @@
+import Foundation
+import LiteVault
+import Testing
+
+@Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct OpeningTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func code(_ body: () throws -> Void) -> VaultError? { #expect(throws: VaultError.self, performing: body) }
+
+    @Test(arguments: Engine.fixtures)
+    func `a fixture opens with its key and settings, and shows its rows`(fixture: Fixture) throws {
+        let db = try Connection(scratch.copy(fixture.name), key: fixture.databaseKey(), settings: fixture.settings)
+        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
+        #expect(try db.scalar("SELECT name FROM t WHERE id = 2") as? String == "béta")
+        #expect(try db.readUserVersion() == 7)
+        #expect(try db.scalar("PRAGMA integrity_check") as? String == "ok")
+    }
+
+    @Test(arguments: Engine.fixtures)
+    func `settings read back are those of the file`(fixture: Fixture) throws {
+        let db = try Connection(scratch.copy(fixture.name), key: fixture.databaseKey(), settings: fixture.settings)
+        let held = try db.cipherSettings()
+        let asked = PageLayout(fixture.settings, defaultCompatibility: Engine.format4 ? 4 : 3)
+        #expect(held.pageSize == asked.pageSize)
+        #expect(held.kdfIterations == asked.kdfIterations)
+        #expect(held.usesHMAC == (asked.hmacAlgorithm != nil))
+    }
+
+    @Test(arguments: Engine.fixtures)
+    func `H-OPEN-01 a wrong key is said to be a wrong key, and the file stays as it is`(fixture: Fixture) throws {
+        let path = try scratch.copy(fixture.name)
+        let before = try scratch.bytes("copy.db")
+        let key: DatabaseKey = fixture.key == .rawWithSalt
+            ? try .raw([UInt8](repeating: 3, count: 32), salt: Fixture.saltBytes) : try .passphrase("wrong")
+        #expect(code { _ = try Connection(path, key: key, settings: fixture.settings) }?.code == .keyRejected)
+        #expect(try scratch.bytes("copy.db") == before)
+        #expect(try scratch.names() == ["copy.db"])
+    }
+
+    @Test func `H-OPEN-01 a damaged first page is told from a wrong key by a later one`() throws {
+        guard Engine.format4 else { return }
+        let path = try scratch.copy("hostile/tampered-page1.db")
+        let settings = CipherSettings(kdfIterations: 1000)
+        #expect(code { _ = try Connection(path, key: .passphrase("fixture-pass"), settings: settings) }?.code == .damaged)
+        #expect(code { _ = try Connection(path, key: .passphrase("other"), settings: settings) }?.code == .keyRejected)
+    }
+
+    @Test func `H-OPEN-05 a plain file with a key is said to be plain`() throws {
+        let path = try scratch.copy("plain-3.40.1.db")
+        let before = try scratch.bytes("copy.db")
+        let error = code { _ = try Connection(path, key: .passphrase("x")) }
+        #expect(error?.code == .wrongKind)
+        #expect(error?.remedy?.contains("without a key") == true)
+        #expect(try scratch.bytes("copy.db") == before)
+    }
+
+    @Test func `H-OPEN-06 an old format under the right key is said to be an old format`() throws {
+        guard Engine.format4 else { return }
+        for (name, format) in [("v3-3.4.1-default.db", 3), ("v2-4.6.1-compat2.db", 2)] {
+            let path = try scratch.copy(name, as: name)
+            let error = code { _ = try Connection(path, key: .passphrase("fixture-pass")) }
+            #expect(error?.code == .wrongKind)
+            #expect(error?.remedy?.contains("compatibility \(format)") == true)
+        }
+    }
+
+    @Test func `H-OPEN-06 a newer format than the engine's is said to need a newer engine`() throws {
+        guard Engine.isVersion3 else { return }
+        let error = code { _ = try Connection(scratch.copy("v4-4.6.1-default.db"), key: .passphrase("fixture-pass")) }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test func `H-OPEN-07 a plaintext header is recognised when its size was not given`() throws {
+        guard Engine.format4 else { return }
+        let path = try scratch.copy("v4-4.6.1-plainheader32.db")
+        let error = code { _ = try Connection(path, key: .hex(Fixture.rawKey + Fixture.salt)) }
+        #expect(error?.code == .keyRejected)
+        #expect(error?.message.contains("plaintext header") == true)
+    }
+
+    @Test(arguments: [("garbage-3000.db", VaultError.Code.wrongKind), ("magic-only.db", .wrongKind)])
+    func `what is no database is said to be none`(name: String, expected: VaultError.Code) throws {
+        #expect(code { _ = try Connection(scratch.copy("hostile/" + name), key: .passphrase("x")) }?.code == expected)
+    }
+
+    @Test func `H-OPEN-02 a missing or empty file proves no key, so read-only it is refused`() throws {
+        let missing = code { _ = try Connection(scratch.path("no.db"), key: .passphrase("x"), readonly: true) }
+        #expect(missing?.code == .noInput)
+        let empty = try scratch.copy("hostile/zero-length.db", as: "empty.db")
+        #expect(code { _ = try Connection(empty, key: .passphrase("x"), readonly: true) }?.code == .wrongKind)
+        #expect(try scratch.names() == ["empty.db"])
+    }
+
+    @Test func `H-OPEN-02 a new file is encrypted under the key that made it and no other`() throws {
+        let path = scratch.path("new.db")
+        try Connection(path, key: .passphrase("first"), journalMode: .wal).execute("CREATE TABLE secret (text)")
+        #expect(code { _ = try Connection(path, key: .passphrase("second")) }?.code == .keyRejected)
+        #expect(try Connection(path, key: .passphrase("first")).scalar("SELECT count(*) FROM secret") as? Int64 == 0)
+        #expect(!(try scratch.bytes("new.db")).starts(with: Array("SQLite format 3".utf8)))
+    }
+
+    @Test(arguments: [true, false])
+    func `H-OPEN-08 closing a crashed WAL database after a wrong key leaves file and log as they are`(explains: Bool)
+        throws
+    {
+        guard Engine.format4 else { return }
+        let path = try scratch.copy("hostile/wal-uncheckpointed.db")
+        let before = try (scratch.bytes("copy.db"), scratch.bytes("copy.db-wal"))
+        let settings = CipherSettings(kdfIterations: 1000)
+        #expect(
+            code {
+                _ = try Connection(
+                    .uri(path), key: .passphrase("wrong"), settings: settings, readonly: false, busyTimeout: 0,
+                    explainsFailure: explains)
+            }?.code == .keyRejected)
+        #expect(try scratch.bytes("copy.db") == before.0)
+        #expect(try scratch.bytes("copy.db-wal") == before.1)
+        let db = try Connection(path, key: .passphrase("fixture-pass"), settings: settings)
+        #expect(try db.scalar("SELECT a FROM t") as? String == "in-wal")
+    }
+
+    @Test(arguments: ["key=secret", "hexkey=00", "%6bey=x", "mode=rw&textkey=abc"])
+    func `H-KEY-15 a key in a URI is refused, and not repeated in the error`(query: String) throws {
+        let error = code { _ = try Connection("file:\(scratch.path("u.db"))?\(query)", key: .passphrase("x")) }
+        #expect(error?.code == .usage)
+        #expect(error?.description.contains("secret") == false)
+        #expect(try scratch.names() == [])
+    }
+
+    @Test func `H-OPEN-09 a shared cache is refused together with a key`() throws {
+        let location = Connection.Location.uri(scratch.path("s.db"), parameters: [.cache(.shared)])
+        #expect(code { _ = try Connection(location, key: .passphrase("x")) }?.code == .usage)
+        #expect(code { _ = try Connection("file:\(scratch.path("s.db"))?cache=shared", key: .passphrase("x")) }?.code == .usage)
+        #expect(try scratch.names() == [])
+    }
+
+    @Test(arguments: Engine.encrypts ? Fixture.format3Files.filter { $0.settings.compatibility != 1 || Engine.encrypts } : [])
+    func `the format of an old file is found by trying`(fixture: Fixture) throws {
+        let found = try CipherProbe.settings(of: scratch.copy(fixture.name), key: fixture.databaseKey())
+        if fixture.key == .passphrase, Engine.format4 { #expect(found.compatibility == fixture.settings.compatibility) }
+        let db = try Connection(scratch.path("copy.db"), key: fixture.databaseKey(), settings: found)
+        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
+    }
+}
