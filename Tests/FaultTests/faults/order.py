@@ -1,0 +1,64 @@
+"""A new file becomes durable before it becomes visible, and visible durably: fsync, rename, fsync of the directory."""
+import os
+
+from . import tracing
+from .operations import Sandbox, TEMPORARY, Templates
+from .report import expect
+
+WRITES = {"write", "pwrite64", "writev", "ftruncate"}
+SYNCS = {"fsync", "fdatasync"}
+RENAMES = {"rename", "renameat", "renameat2", "link", "linkat"}
+
+
+def run(report, settings, engine, operations, directory):
+    tracing.require_strace()
+    templates = Templates(directory, megabytes=0)
+    for number, operation in enumerate(operations):
+        box = Sandbox(os.path.join(directory, f"order-{number}"), operation, templates)
+        report.case(f"{operation}: fsync, rename, fsync of the directory", lambda: order(settings, box))
+        box.remove()
+        if operation.replaces:
+            continue
+        box = Sandbox(os.path.join(directory, f"order-{number}b"), operation, templates)
+        report.case(
+            f"{operation}: a kernel without renameat2 links and unlinks instead", lambda: fallback(settings, box))
+        box.remove()
+
+
+def order(settings, box):
+    log = os.path.join(box.directory, "log")
+    done = tracing.trace([settings.tool] + box.arguments(), log)
+    expect(done.returncode == 0, lambda: done.stderr.decode(errors="replace"))
+    final = "source.db" if box.operation.replaces else "dest.db"
+    calls = tracing.read(log)
+    renames = [i for i, c in enumerate(calls) if c.name in RENAMES and c.quoted()[-1:] and
+               os.path.basename(c.quoted()[-1]) == final]
+    expect(len(renames) == 1, f"{len(renames)} renames to {final}")
+    rename = renames[0]
+    temporary = os.path.basename(calls[rename].quoted()[0])
+    expect(TEMPORARY.match(temporary), f"renamed from {temporary}")
+    if not box.operation.replaces:
+        expect("RENAME_NOREPLACE" in calls[rename].arguments, "the rename could have replaced a file")
+
+    def on(call, name):
+        return os.path.basename(call.path) == name
+
+    writes = [i for i, c in enumerate(calls) if c.name in WRITES and on(c, temporary)]
+    syncs = [i for i, c in enumerate(calls) if c.name in SYNCS and on(c, temporary) and c.result == "0"]
+    expect(writes, "nothing was written to the temporary")
+    expect(syncs, "no fsync of the temporary")
+    expect(max(writes) < max(syncs) < rename, "the last fsync is not between the last write and the rename")
+    after = [c for c in calls[rename:] if c.name in SYNCS and c.path == os.path.realpath(box.files)]
+    expect(after, "no fsync of the directory after the rename")
+    late = [c.name for c in calls[rename:] if c.name in WRITES and on(c, final)]
+    expect(not late, f"written to under its final name: {late}")
+    box.check(temporaries_allowed=False)
+
+
+def fallback(settings, box):
+    log = os.path.join(box.directory, "log")
+    done = tracing.trace(
+        [settings.tool] + box.arguments(), log, ["renameat2", "linkat"], "renameat2:error=ENOSYS")
+    expect(done.returncode == 0, lambda: f"exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+    expect([c.name for c in tracing.read(log)] == ["renameat2", "linkat"], "did not link")
+    expect(box.check(temporaries_allowed=False) == "new", "nothing was done")
