@@ -64,6 +64,16 @@ package final class EngineFile {
         }
     }
 
+    func write(_ bytes: [UInt8], count: Int32, at offset: Int64) throws {
+        guard let method = file.pointee.pMethods?.pointee.xWrite else { throw notOpen() }
+        try bytes.withUnsafeBytes { try check(method(file, $0.baseAddress, count, offset)) }
+    }
+
+    func sync() throws {
+        guard let method = file.pointee.pMethods?.pointee.xSync else { throw notOpen() }
+        try check(method(file, SQLITE_SYNC_FULL))
+    }
+
     private func check(_ code: Int32) throws {
         guard code == SQLITE_OK else { throw VaultError(.io, "Reading failed (SQLite code \(code))", path: path) }
     }

@@ -1,0 +1,134 @@
+import Foundation
+import LiteVault
+import Testing
+
+@Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct OperationTests {
+    let scratch: Scratch
+    let key: DatabaseKey
+
+    init() throws {
+        scratch = try Scratch()
+        key = try .passphrase("operation")
+    }
+
+    /// A plain database with everything that a careless copy loses.
+    private func plain(_ name: String = "plain.db", wal: Bool = false) throws -> String {
+        let db = try Connection(scratch.path(name), journalMode: wal ? .wal : .delete)
+        try makeRichDatabase(db)
+        try db.close()
+        return scratch.path(name)
+    }
+
+    private func expectSame(_ one: Connection, _ other: Connection) throws {
+        try ContentComparator(one, other).compare()
+    }
+
+    @Test(arguments: [false, true])
+    func `encrypting and decrypting brings back everything, the journal mode included`(wal: Bool) throws {
+        let source = try plain(wal: wal)
+        let encrypted = scratch.path("encrypted.db")
+        try DatabaseFile(source).encrypt(to: encrypted, key: key)
+        #expect(try DatabaseFile(encrypted).kind() == .encryptedOrUnknown)
+        #expect(try Connection(encrypted, key: key).journalMode == (wal ? .wal : .delete))
+        try DatabaseFile(encrypted).decrypt(to: scratch.path("decrypted.db"), key: key)
+        #expect(try DatabaseFile(scratch.path("decrypted.db")).kind() == .plain)
+        try expectSame(Connection(source), Connection(scratch.path("decrypted.db")))
+        #expect(try scratch.names() == ["decrypted.db", "encrypted.db", "plain.db"])
+    }
+
+    @Test(arguments: [false, true])
+    func `encrypting in place replaces the file and keeps its mode`(wal: Bool) throws {
+        let path = try plain(wal: wal)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+        try DatabaseFile(path).encryptInPlace(key: key, keepingOriginalAt: scratch.path("kept.db"))
+        #expect(try DatabaseFile(path).kind() == .encryptedOrUnknown)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
+        try expectSame(Connection(scratch.path("kept.db")), Connection(path, key: key))
+        #expect(try Connection(path, key: key).journalMode == (wal ? .wal : .delete))
+        #expect(try Connection(scratch.path("kept.db")).journalMode == (wal ? .wal : .delete))
+        #expect(try scratch.names() == ["kept.db", "plain.db"])
+    }
+
+    @Test(arguments: [false, true]) func `rekeying leaves one key that opens the file`(wal: Bool) throws {
+        let path = scratch.path("encrypted.db")
+        try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key)
+        let other = try DatabaseKey.raw([UInt8](repeating: 9, count: 32))
+        try DatabaseFile(path).rekey(from: key, to: other)
+        try expectSame(Connection(scratch.path("plain.db")), Connection(path, key: other))
+        #expect(try Connection(path, key: other).journalMode == (wal ? .wal : .delete))
+        #expect(throws: VaultError.self) { try Connection(path, key: key) }
+        #expect(try scratch.names() == ["encrypted.db", "plain.db"])
+    }
+
+    @Test(arguments: [false, true]) func `a backup opens with the same key or with another one`(wal: Bool) throws {
+        let path = scratch.path("encrypted.db")
+        try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key)
+        try DatabaseFile(path).backup(to: scratch.path("same.db"), key: key)
+        let other = try DatabaseKey.passphrase("other")
+        try DatabaseFile(path).backup(to: scratch.path("other.db"), key: key, newKey: other)
+        try expectSame(Connection(path, key: key), Connection(scratch.path("same.db"), key: key))
+        try expectSame(Connection(path, key: key), Connection(scratch.path("other.db"), key: other))
+        #expect(try Connection(scratch.path("same.db"), key: key).journalMode == (wal ? .wal : .delete))
+    }
+
+    @Test func `exporting changes key and settings`() throws {
+        let path = scratch.path("encrypted.db")
+        try DatabaseFile(plain()).encrypt(to: path, key: key)
+        let settings = CipherSettings(pageSize: 8192, kdfIterations: 100)
+        let other = try DatabaseKey.passphrase("other")
+        try DatabaseFile(path).export(to: scratch.path("out.db"), key: key, newKey: other, newSettings: settings)
+        let db = try Connection(scratch.path("out.db"), key: other, settings: settings)
+        #expect(try db.pageSize() == 8192)
+        try expectSame(Connection(path, key: key), db)
+    }
+
+    @Test func `vacuuming drops free pages, in place and into another file`() throws {
+        let path = scratch.path("encrypted.db")
+        let db = try Connection(path, key: key)
+        try db.execute("CREATE TABLE big (b); CREATE TABLE kept (a)")
+        for _ in 0..<50 { try db.run("INSERT INTO big VALUES (zeroblob(10000))") }
+        try db.run("INSERT INTO kept (rowid, a) VALUES (77, 'x')")
+        try db.execute("DELETE FROM big")
+        try db.close()
+        try DatabaseFile(path).vacuum(into: scratch.path("into.db"), key: key)
+        let into = try Connection(scratch.path("into.db"), key: key)
+        #expect(try into.scalar("SELECT rowid FROM kept") as? Int64 == 77)
+        #expect(try into.integer("freelist_count") == 0)
+        try DatabaseFile(path).vacuum(key: key)
+        #expect(try Connection(path, key: key).integer("freelist_count") == 0)
+    }
+
+    @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"), arguments: Fixture.format3Files)
+    func `an old format becomes the current one in place`(fixture: Fixture) throws {
+        let path = try scratch.copy(fixture.name)
+        try DatabaseFile(path).migrate(key: fixture.databaseKey())
+        let db = try Connection(path, key: fixture.databaseKey())
+        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
+        #expect(try db.readUserVersion() == 7)
+        #expect(try db.readApplicationID() == 1_196_444_487)
+        #expect(try db.pageSize() == 4096)
+        #expect(throws: VaultError.self) { try DatabaseFile(path).migrate(key: fixture.databaseKey()) }
+    }
+
+    @Test func `a database without content can be encrypted and backed up`() throws {
+        let path = scratch.path("plain.db")
+        try Connection(path).execute("CREATE TABLE t (a); DROP TABLE t")
+        try DatabaseFile(path).encrypt(to: scratch.path("encrypted.db"), key: key)
+        try DatabaseFile(scratch.path("encrypted.db")).backup(to: scratch.path("copy.db"), key: key)
+        #expect(throws: VaultError.self) { try DatabaseFile(path).backup(to: scratch.path("copy.db")) }
+    }
+
+    @Test func `cancelling from the progress report leaves nothing behind`() throws {
+        struct Cancelled: Error {}
+        let source = try plain()
+        for phase in OperationProgress.Phase.allCases {
+            #expect(throws: Cancelled.self) {
+                try DatabaseFile(source).encrypt(to: scratch.path("encrypted.db"), key: key) { progress in
+                    if progress.phase == phase { throw Cancelled() }
+                }
+            }
+            #expect(try scratch.names() == ["plain.db"])
+        }
+    }
+}
