@@ -23,6 +23,8 @@ def run(report, settings, engine, operations, directory):
         return Sandbox(os.path.join(directory, f"kill-{next(numbers)}"), operation, templates)
 
     for operation in operations:
+        if operation.wal:
+            continue  # Killed at every call by the other suite.
         idle = measure(report, settings, operation, sandbox)
         if idle is None:
             continue

@@ -17,14 +17,20 @@ OWNER = (12345, 23456) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
 
 
 class Operation:
-    """One command line. `source` and `result` are (key, compatibility); `replaces`: the source is the destination."""
+    """One command line. `source` and `result` are (key, compatibility); `replaces`: the source is the destination.
 
-    def __init__(self, name, arguments, source, result, replaces=False):
+    `journals`: the engine works inside the file, and after a kill its journal is played back by whoever opens it next.
+    `wal`: the source is in WAL mode, so that SQLite may check it in; not its bytes but its content has to stay.
+    """
+
+    def __init__(self, name, arguments, source, result, replaces=False, journals=False, wal=False):
         self.name = name
         self.arguments = arguments
         self.source = source
         self.result = result
         self.replaces = replaces
+        self.journals = journals
+        self.wal = wal
 
     def __repr__(self):
         return self.name
@@ -41,7 +47,7 @@ def operations(engine):
 
     if current is None:
         add("backup of a plain database", ["backup", "{source}", "{dest}"], plain, plain)
-        add("vacuum of a plain database", ["vacuum", "{source}"], plain, plain, replaces=True)
+        add("vacuum of a plain database", ["vacuum", "{source}"], plain, plain, replaces=True, journals=True)
         return found
     add("encrypt", ["encrypt", "{source}", "{dest}"] + key, plain, vault)
     add("encrypt --in-place", ["encrypt", "--in-place", "{source}"] + key, plain, vault, replaces=True)
@@ -52,8 +58,12 @@ def operations(engine):
     add("export", ["export", "{source}", "{dest}"] + key + to, vault, (OTHER, current))
     add("migrate", ["migrate", "{source}"] + key, (KEY, engine.older), vault, replaces=True)
     add("backup", ["backup", "{source}", "{dest}"] + key, vault, vault)
-    add("vacuum", ["vacuum", "{source}"] + key, vault, vault, replaces=True)
+    add("vacuum", ["vacuum", "{source}"] + key, vault, vault, replaces=True, journals=True)
     add("vacuum --into", ["vacuum", "{source}", "--into", "{dest}"] + key, vault, vault)
+    add("backup of a WAL database", ["backup", "{source}", "{dest}"] + key, vault, vault, wal=True)
+    add("encrypt --in-place of a WAL database", ["encrypt", "--in-place", "{source}"] + key, plain, vault,
+        replaces=True, wal=True)
+    add("rekey of a WAL database", ["rekey", "{source}"] + key + new, vault, (OTHER, current), replaces=True, wal=True)
     return found
 
 
@@ -68,11 +78,11 @@ class Templates:
 
     def get(self, operation):
         key, compatibility = operation.source
-        wanted = (key, compatibility if key else None)
+        wanted = (key, compatibility if key else None, operation.wal)
         with self.lock:
             if wanted not in self.made:
                 path = os.path.join(self.directory, f"template-{len(self.made)}-{self.megabytes}.db")
-                judge.make(path, key, compatibility, self.megabytes)
+                judge.make(path, key, compatibility, self.megabytes, operation.wal)
                 self.made[wanted] = (path, judge.content(path, key, compatibility))
             return self.made[wanted]
 
@@ -113,13 +123,17 @@ class Sandbox:
     def check(self, temporaries_allowed):
         """Nothing lost, nothing half-written. Returns "old" or "new": which state the run left."""
         names = set(os.listdir(self.files)) - {"source.db", "dest.db"}
+        if self.operation.journals and temporaries_allowed:
+            names -= {"source.db-journal"}
+        if self.operation.wal:
+            names -= {"source.db-journal", "source.db-wal", "source.db-shm"}
         temporaries = set(self.temporaries())
         expect(not names - temporaries, lambda: f"unexpected files: {sorted(names - temporaries)}")
         expect(temporaries_allowed or not temporaries, lambda: f"temporary files remain: {sorted(temporaries)}")
         status = os.stat(self.source)
         expect((status.st_uid, status.st_gid) == OWNER, lambda: f"owner is {status.st_uid}:{status.st_gid}")
         expect(status.st_mode & 0o7777 == 0o640, lambda: f"mode is {status.st_mode & 0o7777:o}")
-        unchanged = self.fingerprint(self.source) == self.before
+        unchanged = self.is_unchanged()
         if self.operation.replaces:
             expect(not os.path.exists(self.dest), "a destination appeared")
             if unchanged:
@@ -131,6 +145,16 @@ class Sandbox:
             return "old"
         self.expect_result(self.dest)
         return "new"
+
+    def is_unchanged(self):
+        if self.fingerprint(self.source) == self.before:
+            return True
+        if not self.operation.wal:
+            return False
+        try:
+            return judge.content(self.source, *self.operation.source) == self.content
+        except judge.NotReadable:
+            return False
 
     def expect_result(self, path):
         try:

@@ -5,12 +5,13 @@ import shutil
 import tempfile
 import time
 
-from . import concurrency, injection, kills, operations, order, secrets
+from . import concurrency, injection, kills, operations, order, refusals, secrets
 from .engine import Engine
 from .report import Report, Skip
 from .settings import Settings
 
-SUITES = dict(order=order, injection=injection, kills=kills, secrets=secrets, concurrency=concurrency)
+SUITES = dict(
+    order=order, refusals=refusals, injection=injection, kills=kills, secrets=secrets, concurrency=concurrency)
 
 
 def run(arguments, root):
