@@ -1,0 +1,152 @@
+import Foundation
+import LiteVault
+import Testing
+
+@Suite struct VerificationTests {
+    let scratch: Scratch
+    let settings = CipherSettings(kdfIterations: 1000)
+
+    init() throws { scratch = try Scratch() }
+
+    private func verify(
+        _ path: String, _ passphrase: String? = "fixture-pass", _ settings: CipherSettings? = nil
+    ) throws -> VerificationReport {
+        try DatabaseFile(path).verify(
+            key: passphrase.map { try DatabaseKey.passphrase($0) }, settings: settings ?? self.settings)
+    }
+
+    @Test(arguments: Engine.fixtures) func `an undamaged fixture is intact`(fixture: Fixture) throws {
+        let path = try scratch.copy(fixture.name)
+        let report = try DatabaseFile(path).verify(key: fixture.databaseKey(), settings: fixture.settings)
+        #expect(report.problems == [])
+        let hasCodes = fixture.settings.usesHMAC != false && fixture.settings.compatibility != 1
+        #expect((report.authenticatedPages ?? 0 > 0) == hasCodes)
+    }
+
+    @Test func `an undamaged plain database is intact`() throws {
+        let report = try verify(scratch.copy("plain-3.40.1.db"), nil)
+        #expect(report.isIntact)
+        #expect(report.kind == .plain)
+        #expect(report.authenticatedPages == nil)
+    }
+
+    @Suite(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))
+    struct Damaged {
+        let tests: VerificationTests
+        var scratch: Scratch { tests.scratch }
+
+        init() throws { tests = try VerificationTests() }
+
+        @Test func `H-VER-05 a damaged first page is named under the right key, and a wrong key is rejected`() throws {
+            let path = try scratch.copy("hostile/tampered-page1.db")
+            let report = try tests.verify(path)
+            #expect(report.problems.first?.page == 1)
+            #expect(report.problems.first?.kind == .page)
+            let error = #expect(throws: VaultError.self) { try tests.verify(path, "wrong") }
+            #expect(error?.code == .keyRejected)
+        }
+
+        @Test func `H-VER-01 a damaged index page is named, though a scan of the table would not meet it`() throws {
+            let report = try tests.verify(scratch.copy("hostile/tampered-page3.db"))
+            #expect(report.problems.first?.page == 3)
+            #expect(report.authenticatedPages == 2)
+        }
+
+        @Test func `H-VER-02 pages that are missing at the end are noticed`() throws {
+            let report = try tests.verify(scratch.copy("hostile/truncated-page.db"))
+            #expect(report.problems.contains { $0.kind == .truncated })
+            let cut = try tests.verify(scratch.copy("hostile/truncated-midpage.db", as: "mid.db"))
+            #expect(cut.problems.contains { $0.kind == .truncated && $0.page == 3 })
+        }
+
+        @Test func `an uncheckpointed log is verified with the file`() throws {
+            let report = try tests.verify(scratch.copy("hostile/wal-uncheckpointed.db"))
+            #expect(report.problems == [])
+            #expect(report.logPages == 3)
+        }
+
+        @Test(arguments: [32 + 24 + 7, 32 + 4120 + 100, 32 + 2 * 4120 + 30])
+        func `H-VER-03 a flipped byte in the log is noticed, and nothing is replayed`(at: Int) throws {
+            let path = try scratch.copy("hostile/wal-uncheckpointed.db")
+            var log = try scratch.bytes("copy.db-wal")
+            log[at] ^= 1
+            _ = try scratch.write(log, to: "copy.db-wal")
+            let before = try scratch.bytes("copy.db")
+            #expect(try tests.verify(path).problems.contains { $0.kind == .log })
+            #expect(try scratch.bytes("copy.db") == before)
+            #expect(try scratch.bytes("copy.db-wal") == log)
+            let error = #expect(throws: VaultError.self) { try tests.verify(path, "wrong") }
+            #expect(error?.code == .keyRejected)
+        }
+
+        @Test func `H-VER-03 the log of another database is noticed, and not replayed`() throws {
+            let path = try scratch.copy("v4-4.6.1-kdf1000.db")
+            let log = try Fixture.bytes("hostile/wal-uncheckpointed.db-wal")
+            _ = try scratch.write(log, to: "copy.db-wal")
+            #expect(try tests.verify(path).problems.contains { $0.kind == .log })
+            #expect(try scratch.bytes("copy.db") == Fixture.bytes("v4-4.6.1-kdf1000.db"))
+        }
+
+        @Test func `H-VER-07 bytes behind the last page are noticed`() throws {
+            var bytes = try Fixture.bytes("v4-4.6.1-kdf1000.db")
+            let tail = Array(bytes[4096..<8192])
+            bytes += tail
+            let report = try tests.verify(scratch.write(bytes, to: "long.db"))
+            #expect(report.problems.contains { $0.kind == .excess })
+        }
+    }
+
+    @Test func `H-VER-07 bytes behind the last page of a plain database are noticed`() throws {
+        let bytes = try Fixture.bytes("plain-3.40.1.db") + [UInt8](repeating: 0x41, count: 4096)
+        #expect(try verify(scratch.write(bytes, to: "long.db"), nil).problems.contains { $0.kind == .excess })
+    }
+
+    @Test func `a foreign key that leads nowhere is a problem`() throws {
+        let path = scratch.path("fk.db")
+        try Connection(path).execute(
+            "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a REFERENCES a); INSERT INTO b VALUES (7)")
+        let report = try verify(path, nil)
+        #expect(report.problems.map(\.kind) == [.foreignKey])
+        #expect(report.problems.first?.message == "row 1 of table 'b' refers to no row of 'a'")
+    }
+
+    @Test func `a plain database that was cut off is damaged`() throws {
+        let bytes = try Fixture.bytes("plain-3.40.1.db").dropLast(4096)
+        #expect(!(try verify(scratch.write(bytes, to: "short.db"), nil)).isIntact)
+    }
+
+    @Test func `what is not there or no database is an error`() throws {
+        #expect(#expect(throws: VaultError.self) { try verify(scratch.path("no.db"), nil) }?.code == .noInput)
+        let garbage = try scratch.copy("hostile/garbage-3000.db")
+        #expect(#expect(throws: VaultError.self) { try verify(garbage, nil) }?.code == .wrongKind)
+    }
+
+    @Test func `the key of an encrypted database is asked for`() throws {
+        let path = try scratch.copy("v3-3.4.1-default.db")
+        #expect(#expect(throws: VaultError.self) { try verify(path, nil) }?.code == .keyRejected)
+        #expect(try DatabaseFile(path).info().kind == .encryptedOrUnknown)
+        #expect(try DatabaseFile(path).info().content == nil)
+    }
+
+    @Test func `information on a plain database says what is in it`() throws {
+        let info = try DatabaseFile(scratch.copy("plain-3.40.1.db")).info()
+        #expect(info.kind == .plain)
+        #expect(info.fileSize == 12288)
+        let content = try #require(info.content)
+        #expect(content.tables == ["t"])
+        #expect(content.indexes == ["t_name"])
+        #expect(content.views == ["v"])
+        #expect(content.triggers == ["tr"])
+        #expect(content.userVersion == 7)
+        #expect(content.settings == nil)
+    }
+
+    @Test(arguments: Engine.fixtures) func `information on an encrypted database needs its key`(fixture: Fixture) throws {
+        let path = try scratch.copy(fixture.name)
+        let content = try #require(
+            try DatabaseFile(path).info(key: fixture.databaseKey(), settings: fixture.settings).content)
+        #expect(content.tables == ["t"])
+        #expect(content.applicationID == 1_196_444_487)
+        #expect(content.settings?.pageSize == Int(content.pageSize))
+    }
+}
