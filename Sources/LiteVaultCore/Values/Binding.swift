@@ -2,7 +2,7 @@
 ///
 /// The storage classes are `Int64`, `Double`, `String` and `Blob` (and NULL, as nil). The other types here are stored
 /// as one of them.
-public protocol Binding: Sendable {
+public protocol Binding: ColumnValue {
     /// Binds the value to a parameter: one of the `sqlite3_bind_…` functions.
     ///
     /// - Parameters:
