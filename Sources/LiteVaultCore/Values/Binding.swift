@@ -10,6 +10,9 @@ public protocol Binding: ColumnValue {
     ///   - index: the parameter, from 1.
     /// - Returns: the engine's result code.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
+
+    /// The value for what is stored, or nil when the type cannot be read from this storage class, or this content.
+    init?(stored: StoredValue)
 }
 
 /// A value that is stored as a number: INTEGER or REAL.
