@@ -54,14 +54,13 @@ let package = Package(
         .target(name: "LiteVaultCore", dependencies: engine, swiftSettings: swift),
         .target(
             name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile"] + engine, swiftSettings: swift),
-        .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
-        .target(
-            name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery"],
-            swiftSettings: swift),
+        .target(name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher"], swiftSettings: swift),
+        .target(name: "CProcessSupport"),
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVault", "DurableFile", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "LiteVault", "DurableFile", "CProcessSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swift),
 
@@ -71,8 +70,6 @@ let package = Package(
         .testTarget(
             name: "LiteVaultCipherTests", dependencies: ["LiteVault", "DurableFile"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
-        .testTarget(
-            name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

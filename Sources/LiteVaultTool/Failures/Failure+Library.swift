@@ -1,0 +1,29 @@
+internal import LiteVault
+
+extension Failure {
+    /// The failure for any error: the one place where the library's errors become the tool's.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure:
+            self = failure
+        case let error as VaultError:
+            // Every code of the library is a row of the table; one of a newer library without a row here is internal.
+            self.init(
+                FailureCode(rawValue: error.code.name) ?? .internal, Self.inline(error.message), path: error.path,
+                remedy: error.remedy)
+        default:
+            self.init(
+                .internal, Self.inline(String(describing: error)),
+                remedy: "This should not happen: please report it with the command that led to it.")
+        }
+    }
+
+    /// The library writes sentences; here they follow "error: PATH: ".
+    private static func inline(_ sentence: String) -> String {
+        var text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+        // "SQLCipher" and "WAL" keep their capitals.
+        let second = text.dropFirst().first
+        if second.map({ $0.isLowercase || $0 == " " }) ?? true { text = text.prefix(1).lowercased() + text.dropFirst() }
+        return text
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// What a command works with besides its arguments.
+struct Session {
+    let terminal: Terminal
+    let reporter: any Reporter
+    let keys: KeyReader
+    private let started = ProcessInfo.processInfo.systemUptime
+
+    init(terminal: Terminal, reporter: any Reporter) {
+        self.terminal = terminal
+        self.reporter = reporter
+        keys = KeyReader(reporter: reporter, terminal: terminal)
+    }
+
+    /// Seconds since the command began, to the millisecond.
+    var elapsed: Double {
+        ((ProcessInfo.processInfo.systemUptime - started) * 1000).rounded() / 1000
+    }
+
+    /// Asks a person to confirm.
+    ///
+    /// - Parameter consented: whether `--yes` was given; nothing is asked then.
+    /// - Throws: `usage` when there is nobody to ask, or when the answer is no.
+    func confirm(_ question: String, consented: Bool) throws(Failure) {
+        if consented { return }
+        guard terminal.inputIsTerminal else {
+            throw Failure(
+                .usage, "this has to be confirmed, and standard input is not a terminal to ask on",
+                remedy: "Give --yes to confirm it.")
+        }
+        let console = try Console.open(terminal)
+        defer { console.close() }
+        // Waiting for a person, only the signal thread can end the process.
+        let token = Interruption.shared.onEnd(immediately: true) {}
+        defer { Interruption.shared.remove(token) }
+        console.show(question + " [y/N] ")
+        let answer = console.readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        guard answer == "y" || answer == "yes" else { throw Failure(.usage, "not confirmed; nothing was done") }
+    }
+}
