@@ -1,1 +1,3 @@
-print("litevault")
+internal import Foundation
+
+exit(Main.run(Array(CommandLine.arguments.dropFirst())))
