@@ -1,0 +1,157 @@
+import Foundation
+import LiteVault
+import Testing
+
+/// The commands that write databases, from end to end.
+@Suite(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+struct ConversionTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.makeDatabase("notes.db")
+        try workspace.write("first passphrase", to: "key")
+        try workspace.write("second passphrase", to: "new")
+    }
+
+    /// Runs a command that has to succeed, and returns its JSON object.
+    @discardableResult
+    private func run(
+        _ arguments: String..., location: SourceLocation = #_sourceLocation
+    ) throws -> [String: Any] {
+        let run = try workspace.tool.run(arguments + ["--json"])
+        #expect(run.status == 0, "\(run.errors)", sourceLocation: location)
+        #expect(run.errors.isEmpty, sourceLocation: location)
+        return try run.json(location)
+    }
+
+    private func status(_ arguments: String...) throws -> Int32 { try workspace.tool.run(arguments).status }
+
+    /// All content of a plaintext database, in an order of its own.
+    private func content(_ name: String) throws -> [String] {
+        let database = try Connection(workspace.path(name), readonly: true)
+        var lines = ["\(try database.readUserVersion()) \(try database.readApplicationID())"]
+        lines += try database.all("SELECT sql FROM sqlite_master ORDER BY name") { try $0.get(0, as: String.self) }
+        lines += try database.all("SELECT rowid || title || hex(body) FROM note ORDER BY rowid") {
+            try $0.get(0, as: String.self)
+        }
+        return lines
+    }
+
+    @Test func `encrypt and decrypt give the same content back, and the file between them shows none of it`() throws {
+        let report = try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        #expect(report["command"] as? String == "encrypt")
+        #expect(report["verified"] as? Bool == true)
+        let bytes = try workspace.bytes("vault.db")
+        #expect(report["size"] as? Int == bytes.count)
+        for text in ["SQLite format", "a title nobody", "CREATE TABLE"] {
+            #expect(bytes.range(of: Data(text.utf8)) == nil)
+        }
+        try run("decrypt", "vault.db", "back.db", "--yes", "--key-file", "key")
+        #expect(try content("back.db") == content("notes.db"))
+        #expect(try workspace.names() == ["notes.db", "vault.db", "back.db", "key", "new"])
+    }
+
+    @Test func `new files can be read by their owner alone`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        try run("decrypt", "vault.db", "back.db", "--yes", "--key-file", "key")
+        for name in ["vault.db", "back.db"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: workspace.path(name))[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+    }
+
+    @Test func `encrypt in place replaces the file, keeps its mode, and the original where asked to`() throws {
+        let before = try content("notes.db")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: workspace.path("notes.db"))
+        let report = try run("encrypt", "notes.db", "--in-place", "--keep-original", "old.db", "--key-file", "key")
+        #expect(report["in_place"] as? Bool == true)
+        #expect(report["original"] as? String == "old.db")
+        let mode = try FileManager.default.attributesOfItem(atPath: workspace.path("notes.db"))[.posixPermissions] as? Int
+        #expect(mode == 0o640)
+        #expect(try content("old.db") == before)
+        #expect(try run("info", "notes.db")["kind"] as? String == "encrypted")
+        try run("verify", "notes.db", "--key-file", "key")
+    }
+
+    @Test func `decrypt wants to be confirmed`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        let run = try workspace.tool.run("decrypt", "vault.db", "back.db", "--key-file", "key")
+        #expect(run.status == 64)
+        #expect(run.errors.contains("--yes"))
+        #expect(try !workspace.names().contains("back.db"))
+    }
+
+    @Test func `after rekey the new key opens the database and the old one does not`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        try run("rekey", "vault.db", "--key-file", "key", "--new-key-file", "new")
+        #expect(try status("verify", "vault.db", "--key-file", "new") == 0)
+        #expect(try status("verify", "vault.db", "--key-file", "key") == 77)
+        try run("decrypt", "vault.db", "back.db", "--yes", "--key-file", "new")
+        #expect(try content("back.db") == content("notes.db"))
+    }
+
+    @Test func `a rekey with a wrong key leaves the file as it was`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        let before = try workspace.bytes("vault.db")
+        #expect(try status("rekey", "vault.db", "--key-file", "new", "--new-key-file", "key") == 77)
+        #expect(try workspace.bytes("vault.db") == before)
+    }
+
+    @Test func `export copies to another key and other settings`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        try run(
+            "export", "vault.db", "copy.db", "--key-file", "key", "--to-key-file", "new", "--page-size", "8192",
+            "--kdf-iterations", "1000")
+        let report = try run(
+            "info", "copy.db", "--key-file", "new", "--source-page-size", "8192", "--source-kdf-iterations", "1000")
+        let cipher = try #require(report["cipher"] as? [String: Any])
+        #expect(cipher["page_size"] as? Int == 8192)
+        #expect(cipher["kdf_iterations"] as? Int == 1000)
+        #expect(report["user_version"] as? Int == 7)
+    }
+
+    @Test func `a backup has the key of its source unless another is given`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        try run("backup", "vault.db", "same.db", "--key-file", "key")
+        try run("backup", "vault.db", "other.db", "--key-file", "key", "--to-key-file", "new")
+        #expect(try status("verify", "same.db", "--key-file", "key") == 0)
+        #expect(try status("verify", "other.db", "--key-file", "new") == 0)
+        #expect(try status("verify", "other.db", "--key-file", "key") == 77)
+    }
+
+    @Test func `vacuum shrinks the file, in place or into another`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        let database = try Connection(workspace.path("vault.db"), key: .passphrase("first passphrase"))
+        try database.execute("DELETE FROM note WHERE id > 10")
+        try database.close()
+        let before = try workspace.bytes("vault.db").count
+        let report = try run("vacuum", "vault.db", "--into", "compact.db", "--key-file", "key")
+        #expect(report["size_before"] as? Int == before)
+        let compact = try workspace.bytes("compact.db").count
+        #expect(compact < before)
+        try run("vacuum", "vault.db", "--key-file", "key")
+        #expect(try workspace.bytes("vault.db").count == compact)
+        try run("verify", "compact.db", "--key-file", "key")
+    }
+
+    @Test func `an existing destination, and leftovers beside one, are refused with 73 and stay`() throws {
+        try workspace.write("precious", to: "vault.db")
+        #expect(try status("encrypt", "notes.db", "vault.db", "--key-file", "key") == 73)
+        #expect(try workspace.bytes("vault.db") == Data("precious".utf8))
+        try workspace.write("precious", to: "other.db-wal")
+        #expect(try status("encrypt", "notes.db", "other.db", "--key-file", "key") == 73)
+        #expect(try workspace.bytes("other.db-wal") == Data("precious".utf8))
+        #expect(try !workspace.names().contains("other.db"))
+    }
+
+    @Test func `a source of the wrong kind ends with 66`() throws {
+        try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
+        #expect(try status("encrypt", "vault.db", "twice.db", "--key-file", "key") == 66)
+        #expect(try status("decrypt", "notes.db", "twice.db", "--yes", "--key-file", "key") == 66)
+        #expect(try status("rekey", "notes.db", "--key-file", "key", "--new-key-file", "new") == 66)
+        try workspace.write("", to: "empty.db")
+        #expect(try status("decrypt", "empty.db", "twice.db", "--yes", "--key-file", "key") == 66)
+        #expect(try !workspace.names().contains("twice.db"))
+    }
+}

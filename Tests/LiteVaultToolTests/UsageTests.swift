@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+/// Arguments that are wrong, and what `--help` says.
+@Suite struct UsageTests {
+    static let commands = [
+        "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "vacuum", "backup",
+    ]
+    let workspace: Workspace
+
+    init() throws { workspace = try Workspace() }
+
+    @Test(arguments: commands)
+    func `the help of a command has examples and the exit statuses`(_ command: String) throws {
+        let run = try workspace.tool.run(command, "--help")
+        #expect(run.status == 0)
+        #expect(run.errors.isEmpty)
+        #expect(run.output.contains("EXAMPLES:\n  litevault \(command) "))
+        #expect(run.output.contains("EXIT STATUS:"))
+        for status in [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 130, 143] {
+            #expect(run.output.contains("\n  \(status) "), "status \(status)")
+        }
+    }
+
+    @Test func `the version names the tool and the engine it runs on`() throws {
+        let run = try workspace.tool.run("--version")
+        #expect(run.status == 0)
+        #expect(run.output.hasPrefix("litevault "))
+        #expect(run.output.contains("SQLite 3."))
+        #expect(run.output.contains(Engine.encrypts ? "SQLCipher" : "no encryption"))
+    }
+
+    @Test func `help lists every command`() throws {
+        let help = try workspace.tool.run("--help").output
+        for command in Self.commands { #expect(help.contains("\n  \(command) ")) }
+    }
+
+    @Test func `a misspelt command is answered with the right one`() throws {
+        let run = try workspace.tool.run("decript", "a.db", "b.db")
+        #expect(run.status == 64)
+        #expect(run.errors.contains("litevault decrypt"))
+    }
+
+    @Test(arguments: [
+        ["encrypt"], ["encrypt", "a"], ["encrypt", "a", "b", "--in-place"], ["encrypt", "a", "b", "--keep-original", "c"],
+        ["info", "a", "--no-such-option"], ["info", "a", "--key-fd", "three"], ["info", "a", "--key-format", "base64"],
+        ["info", "a", "--key-file", "b", "--key-env", "c"], ["rekey", "a", "--new-key-file", "b", "--new-key-fd", "3"],
+        ["export", "a", "b", "--to-key-file", "b", "--to-key-command", "c"], ["info", "a", "--source-page-size", "big"],
+        ["decrypt", "a"], ["backup", "a"], ["verify"], ["vacuum", "a", "b"],
+    ])
+    func `wrong arguments end with 64 and a hint, and nothing on standard output`(_ arguments: [String]) throws {
+        let run = try workspace.tool.run(arguments)
+        #expect(run.status == 64)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.hasPrefix("error: "))
+        #expect(run.errors.contains("\nhint:  "))
+    }
+
+    @Test(arguments: [
+        ["encrypt", "a", "b", "--key", "SECRET"], ["encrypt", "a", "b", "--key=SECRET"],
+        ["encrypt", "a", "b", "--passphrase", "SECRET"], ["rekey", "a", "--new-key", "SECRET"],
+        ["decrypt", "a", "b", "-k", "SECRET"], ["decrypt", "a", "b", "-kSECRET"], ["decrypt", "a", "b", "-pSECRET"],
+    ])
+    func `a key among the arguments is refused, not repeated, and answered with the ways to give one`(
+        _ arguments: [String]
+    ) throws {
+        for more in [[], ["--json"]] {
+            let run = try workspace.tool.run(arguments + more)
+            #expect(run.status == 64)
+            #expect(!(run.output + run.errors).contains("SECRET"))
+            #expect(run.errors.contains("--key-file"))
+        }
+    }
+
+    @Test(arguments: [
+        ["encrypt", "a", "b", "SECRET"], ["info", "a", "SECRET", "SECRET"], ["info", "a", "--key-fd", "SECRET"],
+        ["info", "a", "--json=SECRET"], ["info", "a", "-SECRET"], ["info", "a", "--key-format", "SECRET"],
+        ["info", "a", "--unknown=SECRET"], ["SECRET"],
+    ])
+    func `an argument that may be a key by mistake is not repeated`(_ arguments: [String]) throws {
+        let run = try workspace.tool.run(arguments)
+        #expect(run.status == 64)
+        #expect(!(run.output + run.errors).contains("SECRET"))
+    }
+
+    @Test func `with --json a usage error is one JSON object on standard error`() throws {
+        let run = try workspace.tool.run("encrypt", "--json")
+        #expect(run.status == 64)
+        #expect(run.output.isEmpty)
+        let lines = try run.jsonErrors()
+        #expect(lines.count == 1)
+        #expect(lines.first?["schema"] as? Int == 1)
+        #expect(try run.failureCode() == "usage")
+    }
+
+    @Test func `with --quiet a failure is still told`() throws {
+        let run = try workspace.tool.run("info", "missing.db", "--quiet")
+        #expect(run.status == 66)
+        #expect(run.errors.contains("missing.db"))
+    }
+}
