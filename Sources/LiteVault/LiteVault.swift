@@ -1,4 +1,3 @@
 // The umbrella: one import for the library. No code of its own.
 @_exported public import LiteVaultCipher
 @_exported public import LiteVaultCore
-@_exported public import LiteVaultQuery
