@@ -58,7 +58,12 @@ extension Connection {
     public func setSynchronous(_ mode: Synchronous) throws { try run("PRAGMA synchronous = \(mode.rawValue)") }
 
     /// The value of a pragma that returns one number.
-    package func integer(_ pragma: String) throws -> Int64 { try scalar("PRAGMA \(pragma)") as? Int64 ?? 0 }
+    ///
+    /// SQLCipher answers some of SQLite's pragmas itself (page_size of an encrypted database), and in text.
+    package func integer(_ pragma: String) throws -> Int64 {
+        let value = try scalar("PRAGMA \(pragma)")
+        return value as? Int64 ?? (value as? String).flatMap { Int64($0) } ?? 0
+    }
 }
 
 extension Connection {
