@@ -54,7 +54,10 @@ let package = Package(
         .target(name: "LiteVaultCore", dependencies: engine, swiftSettings: swift),
         .target(
             name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile"] + engine, swiftSettings: swift),
-        .target(name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher"], swiftSettings: swift),
+        .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
+        .target(
+            name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery"],
+            swiftSettings: swift),
         .target(name: "CProcessSupport"),
         .executableTarget(
             name: "LiteVaultTool",
@@ -70,6 +73,8 @@ let package = Package(
         .testTarget(
             name: "LiteVaultCipherTests", dependencies: ["LiteVault", "DurableFile"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

@@ -1,3 +1,4 @@
 // The umbrella: one import for the library. No code of its own.
 @_exported public import LiteVaultCipher
 @_exported public import LiteVaultCore
+@_exported public import LiteVaultQuery

@@ -1,27 +1,32 @@
 #!/usr/bin/env python3
-"""report.py ENGINE EVENTS SKIPS EXIT-STATUS: what one run of `swift test` did, judged against the list of what may fail.
+"""What one engine's runs did, judged against the list of what may be skipped or fail.
 
-EVENTS is the file written by --event-stream-output-path (one JSON object per line). It is read instead of the console
-or the xUnit file because only it tells a known issue and a cancelled test from a passed one, and a test that began and
-never ended (the process died) from one that was not there.
+    report.py ENGINE SKIPS RESULT swift EVENTS STATUS [NAME LOG STATUS]…
 
-SKIPS holds the skips and failures that are expected: "ENGINE | TEST | REASON" per line, where TEST is a test's
-identifier as printed here, or that of a whole suite when the suite itself is what is skipped.
+EVENTS is the file written by `swift test --event-stream-output-path` (one JSON object per line). It is read instead of
+the console or the xUnit file because only it tells a known issue and a cancelled test from a passed one, and a test that
+began and never ended (the process died) from one that was not there. LOG is the output of a suite that is a program of
+its own, Tests/NAME/run: "passed|failed|skipped  CASE: DETAIL" per case. STATUS is each run's exit status.
 
-Prints every test that did not simply pass, with the reason, and as the last line "PASSED FAILED SKIPPED" for ci/test.
+SKIPS holds what is expected: "ENGINE | TEST | REASON" per line, where TEST is a test's identifier as printed here, or
+that of a whole suite when the suite itself is what is skipped.
+
+Prints every test that did not simply pass, with the reason. RESULT gets "PASSED FAILED SKIPPED" in its first line, for
+ci/test, and the names of the tests that passed in the others, for ci/hazards.
 """
 import json
 import re
 import sys
 
 
-class Run:
-    def __init__(self, path):
-        self.names = {}  # identifier in the stream -> printed identifier, test functions only
-        self.suites = {}  # the same for suites
+class SwiftRun:
+    """The event stream of Swift Testing."""
+
+    def __init__(self, path, status):
+        self.names, self.suites = {}, {}  # identifier in the stream -> printed identifier
         self.skipped, self.known, self.failed = {}, {}, {}
         self.started, self.ended, self.finished = set(), set(), False
-        self.loose = []  # failures outside any test
+        self.faults = []  # failures outside any test
         with open(path, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 try:
@@ -29,13 +34,17 @@ class Run:
                 except ValueError:
                     continue  # the last line of a process that died
                 if record["kind"] == "test":
-                    self.declare(record["payload"])
+                    test = record["payload"]
+                    kind = self.suites if test["kind"] == "suite" else self.names
+                    kind[test["id"]] = readable(test["id"])
                 else:
                     self.event(record["payload"])
-
-    def declare(self, test):
-        kind = self.suites if test["kind"] == "suite" else self.names
-        kind[test["id"]] = readable(test["id"])
+        if not self.names:
+            self.faults.append("no test was found")
+        if not self.finished:
+            self.faults.append("the run did not end: the test process died, or never began")
+        elif status != 0 and not self.failed and not self.faults:
+            self.faults.append(f"swift test ended with status {status}, though no test failed")
 
     def event(self, event):
         kind, test = event["kind"], event.get("testID")
@@ -53,16 +62,57 @@ class Run:
         elif kind == "testCancelled":
             self.skipped[test] = "cancelled"
         elif kind == "issueRecorded":
-            issue = event["issue"]
+            issue, where = event["issue"], event["issue"].get("sourceLocation")
+            text = "; ".join(texts) + (f" ({where['fileID']}:{where['line']})" if where else "")
             if issue["isKnown"]:
-                self.known.setdefault(test, []).append("; ".join(texts))
+                self.known.setdefault(test, []).append(text)
             elif issue.get("isFailure", True):
                 if test is None:
-                    self.loose.append("; ".join(texts))
+                    self.faults.append(f"outside any test: {text}")
                 else:
-                    where = issue.get("sourceLocation", {})
-                    place = f" ({where.get('fileID')}:{where.get('line')})" if where else ""
-                    self.failed.setdefault(test, []).append("; ".join(texts) + place)
+                    self.failed.setdefault(test, []).append(text)
+
+    def outcomes(self):
+        """(name, what, why, names under which the list may have it) of every test function."""
+        for test, name in sorted(self.names.items(), key=lambda item: item[1]):
+            # A suite's entry covers its tests only while the suite itself is what is skipped.
+            suites = [self.suites[suite] for suite in self.suites if suite in self.skipped and test.startswith(suite + "/")]
+            if test in self.failed:
+                yield name, "failed", " / ".join(self.failed[test]), [name]
+            elif test in self.skipped:
+                yield name, "skipped", self.skipped[test], [name, *suites]
+            elif test in self.known:
+                yield name, "known issue", " / ".join(self.known[test]), [name]
+            elif test in self.ended:
+                yield name, "passed", "", []
+            elif test in self.started:
+                yield name, "failed", "began and never ended: the test process died", [name]
+            else:
+                yield name, "failed", "never ran", [name]
+
+
+class ProgramRun:
+    """The output of Tests/NAME/run."""
+
+    CASE = re.compile(r"^ *(passed|failed|skipped)  (.*)$")
+    CLOSING = re.compile(r"^\d+ passed, \d+ failed, \d+ skipped$")
+
+    def __init__(self, name, path, status):
+        self.name, self.faults = name, []
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+        self.cases = [match.groups() for match in map(self.CASE.match, lines) if match]
+        if not lines or not self.CLOSING.match(lines[-1]):
+            self.faults.append(f"{name} ended early: {lines[-1] if lines else 'it printed nothing'}")
+        elif status != 0 and not any(what == "failed" for what, _ in self.cases):
+            self.faults.append(f"{name} ended with status {status}, though no case failed")
+
+    def outcomes(self):
+        for what, text in self.cases:
+            # Where the name ends and the detail begins cannot be told: any part up to a colon may be on the list.
+            parts = text.split(": ")
+            names = [f"{self.name}/{': '.join(parts[:count])}" for count in range(len(parts), 0, -1)]
+            yield names[0], what, "", [] if what == "passed" else names
 
 
 def readable(identifier):
@@ -91,54 +141,28 @@ def expected(path, engine):
 
 
 def main():
-    engine, events, skips, status = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-    run, entries, used = Run(events), expected(skips, engine), set()
-    failures = [f"outside any test: {text}" for text in run.loose]
-    passed = failed = allowed = 0
-
-    def entry_of(test):
-        candidates = [run.names[test]]
-        # A suite's entry covers its tests only while the suite itself is what is skipped.
-        candidates += [run.suites[suite] for suite in run.suites if suite in run.skipped and test.startswith(suite + "/")]
-        for name in candidates:
-            if name in entries:
-                used.add(name)
-                return entries[name]
-        return None
-
-    for test, name in sorted(run.names.items(), key=lambda item: item[1]):
-        if test in run.failed:
-            what, why = "failed", " / ".join(run.failed[test])
-        elif test in run.skipped:
-            what, why = "skipped", run.skipped[test]
-        elif test in run.known:
-            what, why = "known issue", " / ".join(run.known[test])
-        elif test in run.ended:
-            passed += 1
-            continue
-        elif test in run.started:
-            what, why = "failed", "began and never ended: the test process died"
-        else:
-            what, why = "failed", "never ran"
-        listed = entry_of(test)
-        if listed is None:
-            failed += 1
-            failures.append(f"{what}, and not on the list: {name}: {why}")
-        else:
-            allowed += 1
-            print(f"{engine}: {what}, as expected: {name}: {why} [{listed}]")
-
-    if not run.finished:
-        failures.append("the run did not end: the test process died")
-    elif status != 0 and not run.failed and not run.loose:
-        failures.append(f"swift test ended with status {status}, though no test failed")
-    if not run.names:
-        failures.append("no test was found")
+    engine, skips, result, *runs = sys.argv[1:]
+    entries, used, passed, allowed, failures = expected(skips, engine), set(), [], 0, []
+    for name, path, status in zip(runs[0::3], runs[1::3], runs[2::3]):
+        run = SwiftRun(path, int(status)) if name == "swift" else ProgramRun(name, path, int(status))
+        failures += run.faults
+        for test, what, why, names in run.outcomes():
+            listed = next((known for known in names if known in entries), None)
+            text = f"{test}: {why}" if why else test
+            if what == "passed":
+                passed.append(test)
+            elif listed:
+                used.add(listed)
+                allowed += 1
+                print(f"{engine}: {what}, as expected: {text} [{entries[listed]}]")
+            else:
+                failures.append(f"{what}, and not on the list: {text}")
     for name in sorted(set(entries) - used):
-        print(f"{engine}: expected to be skipped or to fail, but was not: {name} [{entries[name]}]")
+        print(f"{engine}: on the list of skips and failures, but neither: {name} [{entries[name]}]")
     for text in failures:
         print(f"{engine}: FAILED: {text}")
-    print(passed, max(failed, 1 if failures else 0), allowed)
+    with open(result, "w", encoding="utf-8") as lines:
+        lines.write("\n".join([f"{len(passed)} {len(failures)} {allowed}", *passed]) + "\n")
 
 
 main()

@@ -34,6 +34,12 @@ extension Blob: CustomStringConvertible {
 }
 
 extension Blob: Binding, ColumnValue {
+    /// A BLOB.
+    public init?(stored: StoredValue) {
+        guard case .blob(let bytes) = stored else { return nil }
+        self.init(bytes: bytes)
+    }
+
     /// Reads a BLOB.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Blob {
@@ -46,6 +52,12 @@ extension Blob: Binding, ColumnValue {
 }
 
 extension Array: Binding, ColumnValue where Element == UInt8 {
+    /// A BLOB.
+    public init?(stored: StoredValue) {
+        guard case .blob(let bytes) = stored else { return nil }
+        self = bytes
+    }
+
     /// Reads a BLOB.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> [UInt8] {

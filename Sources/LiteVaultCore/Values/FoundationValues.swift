@@ -2,6 +2,12 @@ public import Foundation
 public import LiteVaultEngine
 
 extension Data: Binding, ColumnValue {
+    /// A BLOB.
+    public init?(stored: StoredValue) {
+        guard case .blob(let bytes) = stored else { return nil }
+        self = Data(bytes)
+    }
+
     /// Reads a BLOB.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Data {
@@ -21,6 +27,12 @@ extension Data: Binding, ColumnValue {
 }
 
 extension Date: Binding, ColumnValue {
+    /// A TEXT in any of the forms of ``DateText``.
+    public init?(stored: StoredValue) {
+        guard case .text(let text) = stored, let date = DateText.date(from: text) else { return nil }
+        self = date
+    }
+
     /// Reads TEXT in any of the forms of ``DateText``.
     public static func read(from column: borrowing ColumnReader) throws -> Date {
         let text = try String.read(from: column)
@@ -35,6 +47,12 @@ extension Date: Binding, ColumnValue {
 }
 
 extension UUID: Binding, ColumnValue {
+    /// A TEXT of 36 characters.
+    public init?(stored: StoredValue) {
+        guard case .text(let text) = stored, let uuid = UUID(uuidString: text) else { return nil }
+        self = uuid
+    }
+
     /// Reads TEXT of 36 characters.
     public static func read(from column: borrowing ColumnReader) throws -> UUID {
         guard let uuid = UUID(uuidString: try String.read(from: column)) else {
@@ -50,6 +68,12 @@ extension UUID: Binding, ColumnValue {
 }
 
 extension URL: Binding, ColumnValue {
+    /// A TEXT that is a URL.
+    public init?(stored: StoredValue) {
+        guard case .text(let text) = stored, let url = URL(string: text) else { return nil }
+        self = url
+    }
+
     /// Reads TEXT.
     public static func read(from column: borrowing ColumnReader) throws -> URL {
         guard let url = URL(string: try String.read(from: column)) else { throw column.malformed(expected: "URL") }

@@ -1,6 +1,12 @@
 public import LiteVaultEngine
 
 extension Int64: Number, ColumnValue {
+    /// An INTEGER.
+    public init?(stored: StoredValue) {
+        guard case .integer(let number) = stored else { return nil }
+        self = number
+    }
+
     /// Reads an INTEGER.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Int64 {
@@ -16,6 +22,12 @@ extension Int64: Number, ColumnValue {
 }
 
 extension Int: Number, ColumnValue {
+    /// An INTEGER that fits.
+    public init?(stored: StoredValue) {
+        guard case .integer(let number) = stored, let exact = Int(exactly: number) else { return nil }
+        self = exact
+    }
+
     /// Reads an INTEGER; throws where it does not fit.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Int {
@@ -33,6 +45,15 @@ extension Int: Number, ColumnValue {
 }
 
 extension Double: Number, ColumnValue {
+    /// A REAL or an INTEGER.
+    public init?(stored: StoredValue) {
+        switch stored {
+        case .real(let number): self = number
+        case .integer(let number): self = Double(number)
+        default: return nil
+        }
+    }
+
     /// Reads a REAL or an INTEGER.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Double {
@@ -49,6 +70,12 @@ extension Double: Number, ColumnValue {
 }
 
 extension Bool: Binding, ColumnValue {
+    /// An INTEGER.
+    public init?(stored: StoredValue) {
+        guard case .integer(let number) = stored else { return nil }
+        self = number != 0
+    }
+
     /// Reads an INTEGER: 0 is false, everything else true.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Bool {

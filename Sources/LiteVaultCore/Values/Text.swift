@@ -7,6 +7,12 @@ package var transient: sqlite3_destructor_type {
 }
 
 extension String: Binding, ColumnValue {
+    /// A TEXT.
+    public init?(stored: StoredValue) {
+        guard case .text(let text) = stored else { return nil }
+        self = text
+    }
+
     /// Reads TEXT, NUL bytes included.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> String {

@@ -1,0 +1,48 @@
+internal import LiteVaultEngine
+
+/// A value as SQLite stores it: one of the five storage classes (https://sqlite.org/datatype3.html).
+public enum StoredValue: Sendable, Equatable {
+    /// NULL.
+    case null
+    /// INTEGER.
+    case integer(Int64)
+    /// REAL.
+    case real(Double)
+    /// TEXT.
+    case text(String)
+    /// BLOB.
+    case blob([UInt8])
+
+    /// Copies a value out of the engine. Valid while its row is current.
+    package init(_ value: OpaquePointer) {
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
+        case SQLITE_FLOAT: self = .real(sqlite3_value_double(value))
+        case SQLITE_TEXT: self = .text(String(text: value))
+        case SQLITE_BLOB: self = .blob([UInt8](blob: value))
+        default: self = .null
+        }
+    }
+
+    /// The value by its Swift type; nil for NULL.
+    public var binding: (any Binding)? {
+        switch self {
+        case .null: nil
+        case .integer(let number): number
+        case .real(let number): number
+        case .text(let text): text
+        case .blob(let bytes): Blob(bytes: bytes)
+        }
+    }
+
+    /// What kind of value it is, in words, for messages.
+    package var kind: String {
+        switch self {
+        case .null: "NULL"
+        case .integer: "an integer"
+        case .real: "a floating-point number"
+        case .text: "text"
+        case .blob: "a blob"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import LiteVaultCore
+
+// SQLite's core functions (https://sqlite.org/lang_corefunc.html). Each takes what may be NULL as well, and is NULL then.
+
+extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base.Datatype: Number {
+    /// The number without its sign: `abs(x)`.
+    public var absoluteValue: SQLExpression<UnderlyingType> { SQLExpression(root: .call("abs", [node])) }
+}
+
+extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == Double {
+    /// The number, rounded to so many digits after the point, none by default: `round(x, 2)`.
+    public func round(_ precision: Int? = nil) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: .call("round", [node] + (precision.map { [.value($0)] } ?? [])))
+    }
+}
+
+extension ExpressionType where UnderlyingType: Value, UnderlyingType.Datatype == Int64 {
+    /// A random integer of 64 bits: `random()`.
+    public static func random() -> SQLExpression<UnderlyingType> { SQLExpression(root: .text("random()")) }
+}
+
+extension ExpressionType where UnderlyingType: Value, UnderlyingType.Datatype == Blob {
+    /// So many random bytes: `randomblob(n)`.
+    public static func random(_ length: Int) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: .call("randomblob", [.value(length)]))
+    }
+
+    /// So many bytes of zero: `zeroblob(n)`.
+    public static func allZeros(_ length: Int) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: .call("zeroblob", [.value(length)]))
+    }
+}
+
+extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base.Datatype == Blob {
+    /// The number of bytes: `length(x)`.
+    public var length: SQLExpression<UnderlyingType.Count> { SQLExpression(root: .call("length", [node])) }
+}
+
+extension Collection where Element: Value {
+    /// Whether the value of an expression is in the collection: `x IN (1, 2, 3)`. In an empty one nothing is.
+    public func contains<T: SQLType>(_ expression: SQLExpression<T>) -> SQLExpression<T.Logical>
+    where T.Base == Element {
+        let values = SQLNode.joined(map { .value($0.datatypeValue) }, separator: ", ")
+        return SQLExpression(root: .infix(expression.root, "IN", .wrapped("", values)))
+    }
+}
+
+/// The value, or another one where it is NULL: `ifnull(x, y)`.
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: V) -> SQLExpression<V> {
+    SQLExpression(root: .call("ifnull", [optional.root, .value(defaultValue.datatypeValue)]))
+}
+
+/// The value, or that of another expression where it is NULL: `ifnull(x, y)`.
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V>) -> SQLExpression<V> {
+    SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
+}
+
+/// The value, or that of another expression where it is NULL, which may be NULL too: `ifnull(x, y)`.
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V?>) -> SQLExpression<V> {
+    SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
+}
+
+/// The value as another type: `CAST (x AS TEXT)`.
+public func cast<T: Value, U: Value>(_ expression: SQLExpression<T>) -> SQLExpression<U> {
+    SQLExpression(root: castNode(expression.root, U.declaredDatatype))
+}
+
+/// The value as another type, NULL where it is NULL: `CAST (x AS TEXT)`.
+public func cast<T: Value, U: Value>(_ expression: SQLExpression<T?>) -> SQLExpression<U?> {
+    SQLExpression(root: castNode(expression.root, U.declaredDatatype))
+}
+
+private func castNode(_ node: SQLNode, _ type: String) -> SQLNode {
+    .wrapped("CAST ", .words(node, .text("AS"), .text(type)))
+}
+
+/// The rowid of a row, in tables that have one.
+public let rowid = SQLExpression<Int64>(literal: "ROWID")

@@ -1,0 +1,62 @@
+public import Foundation
+
+/// SQLite's date and time functions (https://sqlite.org/lang_datefunc.html).
+public final class DateFunctions: Sendable {
+    private init() {}
+
+    /// `date(timestring, modifiers…)`
+    public static func date(_ timestring: String, _ modifiers: String...) -> SQLExpression<Date?> {
+        call("date", [timestring] + modifiers)
+    }
+
+    /// `time(timestring, modifiers…)`
+    public static func time(_ timestring: String, _ modifiers: String...) -> SQLExpression<Date?> {
+        call("time", [timestring] + modifiers)
+    }
+
+    /// `datetime(timestring, modifiers…)`
+    public static func datetime(_ timestring: String, _ modifiers: String...) -> SQLExpression<Date?> {
+        call("datetime", [timestring] + modifiers)
+    }
+
+    /// `julianday(timestring, modifiers…)`
+    public static func julianday(_ timestring: String, _ modifiers: String...) -> SQLExpression<Date?> {
+        call("julianday", [timestring] + modifiers)
+    }
+
+    /// `strftime(format, timestring, modifiers…)`
+    public static func strftime(_ format: String, _ timestring: String, _ modifiers: String...) -> SQLExpression<Date?>
+    {
+        call("strftime", [format, timestring] + modifiers)
+    }
+
+    private static func call(_ function: String, _ arguments: [String]) -> SQLExpression<Date?> {
+        SQLExpression(root: .call(function, arguments.map { .value($0) }))
+    }
+}
+
+extension Date {
+    /// `date(…)` of this date.
+    public var date: SQLExpression<Date?> { called("date") }
+    /// `time(…)` of this date.
+    public var time: SQLExpression<Date?> { called("time") }
+    /// `datetime(…)` of this date.
+    public var datetime: SQLExpression<Date?> { called("datetime") }
+    /// `julianday(…)` of this date.
+    public var julianday: SQLExpression<Date?> { called("julianday") }
+
+    private func called(_ function: String) -> SQLExpression<Date?> {
+        SQLExpression(root: .call(function, [.value(datatypeValue)]))
+    }
+}
+
+extension SQLExpression where Datatype == Date {
+    /// `date(…)` of the column.
+    public var date: SQLExpression<Date> { SQLExpression(root: .call("date", [root])) }
+    /// `time(…)` of the column.
+    public var time: SQLExpression<Date> { SQLExpression(root: .call("time", [root])) }
+    /// `datetime(…)` of the column.
+    public var datetime: SQLExpression<Date> { SQLExpression(root: .call("datetime", [root])) }
+    /// `julianday(…)` of the column.
+    public var julianday: SQLExpression<Date> { SQLExpression(root: .call("julianday", [root])) }
+}

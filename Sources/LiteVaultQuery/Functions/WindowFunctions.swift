@@ -1,0 +1,70 @@
+// Window functions (https://sqlite.org/windowfunctions.html), SQLite 3.25 and later.
+
+extension ExpressionType where UnderlyingType: Value {
+    /// The value of an earlier row: `lag(x, offset, default) OVER (ORDER BY …)`.
+    ///
+    /// - Parameters:
+    ///   - offset: how many rows earlier. 0 is the row itself.
+    ///   - default: the value where there is no such row; NULL by default.
+    public func lag(
+        offset: Int = 0, default: (any Expressible)? = nil, _ orderBy: any Expressible
+    ) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: overOrder("lag", [node, .value(offset)] + (`default`.map { [$0.node] } ?? []), orderBy))
+    }
+
+    /// The value of a later row: `lead(x, offset, default) OVER (ORDER BY …)`. Parameters as of `lag`.
+    public func lead(
+        offset: Int = 0, default: (any Expressible)? = nil, _ orderBy: any Expressible
+    ) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: overOrder("lead", [node, .value(offset)] + (`default`.map { [$0.node] } ?? []), orderBy))
+    }
+
+    /// The value of the window's first row: `first_value(x) OVER (ORDER BY …)`.
+    public func firstValue(_ orderBy: any Expressible) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: overOrder("first_value", [node], orderBy))
+    }
+
+    /// The value of the window's last row: `last_value(x) OVER (ORDER BY …)`.
+    public func lastValue(_ orderBy: any Expressible) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: overOrder("last_value", [node], orderBy))
+    }
+
+    /// The value of the window's n-th row, from 1: `nth_value(x, n) OVER (ORDER BY …)`.
+    public func value(_ index: Int, _ orderBy: any Expressible) -> SQLExpression<UnderlyingType> {
+        SQLExpression(root: overOrder("nth_value", [node, .value(index)], orderBy))
+    }
+}
+
+/// The number of the row's group, of so many groups of nearly equal size: `ntile(n) OVER (ORDER BY …)`.
+public func ntile(_ size: Int, _ orderBy: any Expressible) -> SQLExpression<Int> {
+    SQLExpression(root: overOrder("ntile", [.value(size)], orderBy))
+}
+
+/// The number of the row, from 1: `row_number() OVER (ORDER BY …)`.
+public func rowNumber(_ orderBy: any Expressible) -> SQLExpression<Int> {
+    SQLExpression(root: overOrder("row_number", [], orderBy))
+}
+
+/// The number of the first row of equal order: `rank() OVER (ORDER BY …)`.
+public func rank(_ orderBy: any Expressible) -> SQLExpression<Int> {
+    SQLExpression(root: overOrder("rank", [], orderBy))
+}
+
+/// The number of the group of equal order, without gaps: `dense_rank() OVER (ORDER BY …)`.
+public func denseRank(_ orderBy: any Expressible) -> SQLExpression<Int> {
+    SQLExpression(root: overOrder("dense_rank", [], orderBy))
+}
+
+/// The rank as a part of 1: `percent_rank() OVER (ORDER BY …)`.
+public func percentRank(_ orderBy: any Expressible) -> SQLExpression<Double> {
+    SQLExpression(root: overOrder("percent_rank", [], orderBy))
+}
+
+/// The part of the rows up to this one: `cume_dist() OVER (ORDER BY …)`.
+public func cumeDist(_ orderBy: any Expressible) -> SQLExpression<Double> {
+    SQLExpression(root: overOrder("cume_dist", [], orderBy))
+}
+
+private func overOrder(_ function: String, _ arguments: [SQLNode], _ orderBy: any Expressible) -> SQLNode {
+    .words(.call(function, arguments), .wrapped("OVER ", .words(.text("ORDER BY"), orderBy.node)))
+}

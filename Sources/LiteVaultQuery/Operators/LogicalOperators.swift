@@ -1,0 +1,74 @@
+// Logic: && || ! and their forms for many terms.
+
+/// Whether all terms hold, in SQL.
+public func and(_ terms: SQLExpression<Bool>...) -> SQLExpression<Bool> { and(terms) }
+
+/// Whether all terms hold, in SQL. Without terms: always.
+public func and(_ terms: [SQLExpression<Bool>]) -> SQLExpression<Bool> { connected(terms, by: " AND ", none: "1") }
+
+/// Whether one of the terms holds, in SQL.
+public func or(_ terms: SQLExpression<Bool>...) -> SQLExpression<Bool> { or(terms) }
+
+/// Whether one of the terms holds, in SQL. Without terms: never.
+public func or(_ terms: [SQLExpression<Bool>]) -> SQLExpression<Bool> { connected(terms, by: " OR ", none: "0") }
+
+private func connected(_ terms: [SQLExpression<Bool>], by separator: String, none: String) -> SQLExpression<Bool> {
+    // An empty pair of parentheses would be a syntax error.
+    guard !terms.isEmpty else { return SQLExpression(root: .wrapped("", .text(none))) }
+    return SQLExpression(root: .wrapped("", .joined(terms.map(\.root), separator: separator)))
+}
+
+/// Whether both hold, in SQL.
+public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+    SQLExpression(root: .infix(lhs.root, "AND", rhs.root))
+}
+
+/// Whether both hold, in SQL.
+public func && (lhs: SQLExpression<Bool>, rhs: SQLExpression<Bool?>) -> SQLExpression<Bool?> {
+    SQLExpression(root: .infix(lhs.root, "AND", rhs.root))
+}
+
+/// Whether both hold, in SQL.
+public func && (lhs: SQLExpression<Bool?>, rhs: SQLExpression<Bool>) -> SQLExpression<Bool?> {
+    SQLExpression(root: .infix(lhs.root, "AND", rhs.root))
+}
+
+/// Whether both hold, in SQL, with a value.
+public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.Base == Bool {
+    SQLExpression(root: .infix(lhs.root, "AND", .value(rhs.datatypeValue)))
+}
+
+/// Whether both hold, in SQL, with a value.
+public func && <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+    SQLExpression(root: .infix(.value(lhs.datatypeValue), "AND", rhs.root))
+}
+
+/// Whether one of both holds, in SQL.
+public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+    SQLExpression(root: .infix(lhs.root, "OR", rhs.root))
+}
+
+/// Whether one of both holds, in SQL.
+public func || (lhs: SQLExpression<Bool>, rhs: SQLExpression<Bool?>) -> SQLExpression<Bool?> {
+    SQLExpression(root: .infix(lhs.root, "OR", rhs.root))
+}
+
+/// Whether one of both holds, in SQL.
+public func || (lhs: SQLExpression<Bool?>, rhs: SQLExpression<Bool>) -> SQLExpression<Bool?> {
+    SQLExpression(root: .infix(lhs.root, "OR", rhs.root))
+}
+
+/// Whether one of both holds, in SQL, with a value.
+public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.Base == Bool {
+    SQLExpression(root: .infix(lhs.root, "OR", .value(rhs.datatypeValue)))
+}
+
+/// Whether one of both holds, in SQL, with a value.
+public func || <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+    SQLExpression(root: .infix(.value(lhs.datatypeValue), "OR", rhs.root))
+}
+
+/// Whether it does not hold, in SQL.
+public prefix func ! <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
+    SQLExpression(root: .wrapped("NOT ", rhs.root))
+}

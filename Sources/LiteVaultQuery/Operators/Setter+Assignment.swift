@@ -1,0 +1,27 @@
+precedencegroup ColumnAssignment {
+    associativity: left
+    assignment: true
+    lowerThan: AssignmentPrecedence
+}
+
+infix operator <- : ColumnAssignment
+
+/// Sets a column to the value of an expression.
+public func <- <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter {
+    Setter(column: column.root, value: value.root)
+}
+
+/// Sets a column to the value of an expression.
+public func <- <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) -> Setter {
+    Setter(column: column.root, value: value.root)
+}
+
+/// Sets a column to a value.
+public func <- <V: Value>(column: SQLExpression<V>, value: V) -> Setter {
+    Setter(column: column.root, value: .value(value.datatypeValue))
+}
+
+/// Sets a column to a value, or to NULL for nil.
+public func <- <V: Value>(column: SQLExpression<V?>, value: V?) -> Setter {
+    Setter(column: column.root, value: .value(value?.datatypeValue))
+}
