@@ -54,7 +54,7 @@ apt_backports_entry() {
     file=${entry%:*} number=${entry##*:}
     case $file in
         *.sources)
-            awk -v RS= -v n="$number" 'NR == n' "$file" | grep -v '^#' |
+            sed '/^#/d' "$file" | awk -v RS= -v n="$number" 'NR == n' |
                 sed -E "s/^Suites:.*/Suites: $1-backports/; s/^Types:.*/Types: deb/"
             ;;
         *) awk -v n="$number" 'NR == n' "$file" | sed -E "s/[[:space:]]$1[[:space:]]/ $1-backports /" ;;
