@@ -75,11 +75,12 @@ int lv_rekey(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const voi
 
 // MARK: A flag that another thread may raise
 
-/// Reads a flag that is raised without the lock that protects what it announces.
-static inline bool lv_flag_is_raised(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+/// Reads a flag that is raised without the lock that protects what it announces. Sequentially consistent: who raises the
+/// flag and then finds a lock taken relies on the holder seeing the flag after it has given the lock back.
+static inline bool lv_flag_is_raised(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_SEQ_CST); }
 
 /// Raises or lowers the flag.
-static inline void lv_flag_set(bool *_Nonnull flag, bool raised) { __atomic_store_n(flag, raised, __ATOMIC_RELEASE); }
+static inline void lv_flag_set(bool *_Nonnull flag, bool raised) { __atomic_store_n(flag, raised, __ATOMIC_SEQ_CST); }
 
 // MARK: Secrets and digests
 

@@ -6,8 +6,9 @@ extension Connection {
     /// - Parameters:
     ///   - location: created when it is missing, as by opening it.
     ///   - schemaName: the name for use in SQL: any text.
-    /// - Throws: `DatabaseError`, for example inside a transaction. Nothing is attached then.
+    /// - Throws: `DatabaseError`, for example when the name is taken. Nothing is attached then.
     public func attach(_ location: Location, as schemaName: String) throws {
+        try location.refuseNUL()
         try withLock {
             try Statement(self, "ATTACH DATABASE ? AS \(quoted(schemaName))").run(location.description)
         }
@@ -26,6 +27,18 @@ extension Connection {
 }
 
 /// A name as an SQL identifier, whatever characters it holds.
-package func quoted(_ identifier: String) -> String {
-    "\"" + identifier.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+package func quoted(_ identifier: String) -> String { quoted(identifier, by: "\"") }
+
+/// A text in quotes, those within it doubled.
+///
+/// By Unicode scalars, as SQLite reads it: a quote with a combining accent is one `Character`, and no quote among those.
+func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
+    var result = String.UnicodeScalarView()
+    result.append(quote)
+    for scalar in text.unicodeScalars {
+        if scalar == quote { result.append(quote) }
+        result.append(scalar)
+    }
+    result.append(quote)
+    return String(result)
 }

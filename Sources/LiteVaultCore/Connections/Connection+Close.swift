@@ -57,7 +57,8 @@ extension Connection {
     }
 
     private func finalizeIdleStatements() {
-        for statement in deferred.takeAll() + cache.removeAll() { sqlite3_finalize(statement.handle) }
+        performDeferred()
+        finalizeCache()
     }
 
     private func prepareClose(_ db: OpaquePointer) -> CheckpointGuard? {

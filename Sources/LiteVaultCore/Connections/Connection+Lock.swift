@@ -19,10 +19,40 @@ extension Connection {
     /// Gives the lock back, and finalizes what went away meanwhile.
     @usableFromInline
     func leave() {
-        if deferred.isPending, callbackDepth == 0 {
-            for statement in deferred.takeAll() { recycle(statement) }
-        }
+        if deferred.isPending { performDeferred() }
         lock.unlock()
+        // What was added in between found the lock taken, and nobody else may come for long.
+        while deferred.isPending, lock.tryLock() {
+            let isDone = performDeferred()
+            lock.unlock()
+            guard isDone else { return }
+        }
+    }
+
+    /// Does something for an object that is being deinitialised, now or when the lock is given back.
+    func deferring(_ work: DeferredWork.Item) {
+        guard lock.tryLock() else {
+            deferred.add(work)
+            if lock.tryLock() { leave() }
+            return
+        }
+        if callbackDepth == 0 { perform(work) } else { deferred.add(work) }
+        leave()
+    }
+
+    /// Does what was put off, unless this is a callback of the engine's. Under the lock.
+    @discardableResult
+    func performDeferred() -> Bool {
+        guard callbackDepth == 0 else { return false }
+        for item in deferred.takeAll() { perform(item) }
+        return true
+    }
+
+    private func perform(_ work: DeferredWork.Item) {
+        switch work {
+        case .finalization(let statement): recycle(statement)
+        case .endOfIteration(let statement, let iteration): statement.endIteration(iteration)
+        }
     }
 
     /// Runs a block while no other thread uses the connection.
@@ -52,9 +82,7 @@ extension Connection {
     /// Nothing keeps other threads from using it at the same time: prefer ``withHandle(_:)``. On a closed connection
     /// this is the handle of an empty database in memory, so that C calls fail with an error instead of crashing.
     public var handle: OpaquePointer {
-        lock.lock()
-        defer { leave() }
-        return db ?? Self.placeholder
+        reading { $0 } ?? Self.placeholder
     }
 
     /// What `handle` is after `close()`. Opening a database in memory fails only when there is no memory at all.

@@ -106,8 +106,6 @@ extension Connection {
 
     /// Takes a statement back from an owner that is being deinitialised, on whatever thread.
     func retire(_ statement: PreparedStatement) {
-        guard lock.tryLock() else { return deferred.add(statement) }
-        if callbackDepth > 0 { deferred.add(statement) } else { recycle(statement) }
-        leave()
+        deferring(.finalization(statement))
     }
 }

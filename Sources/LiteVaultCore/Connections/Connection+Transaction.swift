@@ -38,7 +38,7 @@ extension Connection {
     /// - Throws: as ``transaction(_:block:)``.
     @discardableResult
     public func savepoint<T>(_ name: String = UUID().uuidString, block: () throws -> T) throws -> T {
-        let quoted = "'" + name.replacingOccurrences(of: "'", with: "''") + "'"
+        let quoted = quoted(name, by: "'")
         return try withLock {
             try bracket(
                 begin: "SAVEPOINT \(quoted)", commit: "RELEASE SAVEPOINT \(quoted)",

@@ -17,6 +17,7 @@ extension Connection {
     public func vacuum(into path: String) throws {
         try EngineUnsupported.require(3, 27, for: "VACUUM INTO")
         // A name that begins with "file:" is read as a URI, and one with a key in it would change the key.
-        try run("VACUUM INTO ?", path.hasPrefix("file:") ? "./" + path : path)
+        try Location.uri(path).refuseNUL()
+        try run("VACUUM INTO ?", Location.isURI(path) ? "./" + path : path)
     }
 }

@@ -11,7 +11,7 @@ internal import LiteVaultEngine
 /// Opening a file creates it when it is missing, unless `readonly` is asked for.
 public final class Connection: @unchecked Sendable {  // all state below only under `lock`, `db` also under `handleLock`
     let lock = RecursiveLock()
-    let deferred = DeferredFinalization()
+    let deferred = DeferredWork()
     /// Guards `db` against being closed during `interrupt()`, which must not wait for the statement it interrupts.
     let handleLock = NSLock()
     var db: OpaquePointer?
@@ -20,8 +20,6 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     var callbackDepth = 0
     /// Above 0 inside an SQL function: the connection may be used, not closed.
     var functionDepth = 0
-    /// Above 0 inside `transaction` or `savepoint` of this library.
-    var transactionDepth = 0
     /// Whether the key, if there is one, is known to be right: see `Connection+Close.swift`.
     package var isProven = false
     var extendedErrors = false
@@ -63,6 +61,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
         guard EngineInfo.linked.isThreadSafe else {
             throw EngineUnsupported(feature: "A library built with SQLITE_THREADSAFE=0", requiredVersion: nil)
         }
+        try location.refuseNUL()
         let access = readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(

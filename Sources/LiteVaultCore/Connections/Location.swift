@@ -19,20 +19,28 @@ extension Connection.Location: CustomStringConvertible {
         case .uri(let name, let parameters):
             guard !parameters.isEmpty else { return name }
             let query = parameters.map(\.description).joined(separator: "&")
-            guard name.hasPrefix("file:") else { return "file:" + Self.escaped(name) + "?" + query }
+            guard Self.isURI(name) else { return "file:" + Self.escaped(name) + "?" + query }
             // Parameters go before a fragment, and after those that are there already.
-            let parts = name.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-            let base = String(parts[0])
-            let fragment = parts.count > 1 ? "#" + parts[1] : ""
-            return base + (base.contains("?") ? "&" : "?") + query + fragment
+            let end = name.utf8.firstIndex(of: UInt8(ascii: "#")) ?? name.endIndex
+            let hasQuery = name[..<end].utf8.contains(UInt8(ascii: "?"))
+            return String(name[..<end]) + (hasQuery ? "&" : "?") + query + String(name[end...])
         }
     }
+
+    /// Whether SQLite reads a name as a URI: by its first five bytes, whatever accent follows the colon.
+    static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
 
     /// A path for use in a URI. Not escaped, a `#` or `?` in it would end the path: another file would be opened.
     private static func escaped(_ path: String) -> String {
         let escaped = URIQueryParameter.escaped(path, keeping: "/")
         // Two slashes at the start would be read as the name of a host.
         return path.hasPrefix("//") ? "//" + escaped : escaped
+    }
+
+    /// Throws for a name with a NUL: C would read the part before it, and open another file.
+    package func refuseNUL() throws {
+        guard case .uri(let name, _) = self, name.utf8.contains(0) else { return }
+        throw DatabaseError(misuse: "the name of a database contains a NUL")
     }
 
     /// Whether the database is kept in a file.
@@ -42,7 +50,7 @@ extension Connection.Location: CustomStringConvertible {
         case .uri(let name, let parameters):
             guard name != ":memory:", !name.isEmpty, !name.hasPrefix("file::memory:") else { return false }
             return !parameters.contains { if case .mode(.memory) = $0 { true } else { false } }
-                && !(name.hasPrefix("file:") && name.contains("mode=memory"))
+                && !(Self.isURI(name) && name.contains("mode=memory"))
         }
     }
 }

@@ -43,9 +43,10 @@ struct Execution {
         var code = SQLITE_OK
         for value in repeat each values {
             index &+= 1
-            code |= value.bind(to: handle, at: index)
+            let bound = value.bind(to: handle, at: index)
+            if code == SQLITE_OK { code = bound }
         }
-        if code != SQLITE_OK || index != prepared.parameterCount { try failBinding(count: index) }
+        if code != SQLITE_OK || index != prepared.parameterCount { try failBinding(code, count: index) }
     }
 
     /// Whether there is a row.
@@ -65,11 +66,12 @@ struct Execution {
     }
 
     @usableFromInline
-    func failBinding(count: Int32) throws {
+    func failBinding(_ code: Int32, count: Int32) throws {
         guard count == prepared.parameterCount else {
             throw DatabaseError(wrongCount: Int(count), expected: Int(prepared.parameterCount), sql: prepared.sql)
         }
-        try connection.check(sqlite3_errcode(sqlite3_db_handle(handle)), sql: prepared.sql)
+        // Not the handle's code: values that were bound after the one that failed have cleared it.
+        try connection.check(code, sql: prepared.sql)
     }
 
     @usableFromInline

@@ -6,12 +6,15 @@ internal import LiteVaultEngine
 final class PreparedStatement {
     @usableFromInline let handle: OpaquePointer
     let sql: String
+    private let isASCII: Bool
     let isCacheable: Bool
     @usableFromInline let parameterCount: Int32
     /// In the cache and being used: whoever needs the same text meanwhile prepares another statement.
     var isInUse = false
     /// When it was last used, for the cache to tell which statement to drop.
     var lastUse: UInt64 = 0
+    /// Counts its executions: what an iteration leaves behind is reset only when nothing else has begun since.
+    var execution: UInt64 = 0
     private var names: [String]?
     private var nameReprepares: Int32 = -1
     /// Where the next column is probably looked for.
@@ -22,6 +25,7 @@ final class PreparedStatement {
     init(handle: OpaquePointer, sql: String, isCacheable: Bool) {
         self.handle = handle
         self.sql = sql
+        isASCII = sql.utf8.allSatisfy { $0 < 0x80 }
         self.isCacheable = isCacheable
         parameterCount = sqlite3_bind_parameter_count(handle)
     }
@@ -58,6 +62,14 @@ final class PreparedStatement {
         }
         hint = found + 1
         return Int32(found)
+    }
+
+    /// Whether this is the statement of a text, byte by byte.
+    ///
+    /// Strings are equal in Swift when they are canonically equivalent: two spellings of é. SQLite tells them apart, and so
+    /// does a literal in the text. An ASCII text is equivalent only to itself among those of its length.
+    func isOf(_ text: String) -> Bool {
+        sql == text && sql.utf8.count == text.utf8.count && (isASCII || sql.utf8.elementsEqual(text.utf8))
     }
 
     /// Ready for the next use: holds no lock, no bound value.

@@ -18,7 +18,7 @@ public struct RowView: ~Copyable {
     /// - Throws: `QueryError` when the column is not there, is NULL or cannot be read as this type.
     @inlinable
     public func get<V: ColumnValue>(_ index: Int, as type: V.Type = V.self) throws -> V {
-        try V.read(from: ColumnReader(statement, Int32(truncatingIfNeeded: index)))
+        try V.read(from: ColumnReader(statement, Int32(clamping: index)))
     }
 
     /// The value of a column, by its name as the query gives it.
@@ -31,7 +31,7 @@ public struct RowView: ~Copyable {
 
     /// The value of a column by its own storage class, or nil for NULL.
     public func value(_ index: Int) -> (any Binding)? {
-        untyped(sqlite3_column_value(statement, Int32(truncatingIfNeeded: index)))
+        untyped(sqlite3_column_value(statement, Int32(clamping: index)))
     }
 
     /// The number of columns.

@@ -27,6 +27,8 @@ extension Statement {
     ///
     /// - Throws: `SQLITE_RANGE` when the number of values is not that of the parameters; nothing is bound then.
     public func setBindings(_ values: [(any Binding)?]) throws {
+        // An earlier bind that went wrong does not matter any more.
+        pendingError = nil
         try withPrepared { prepared in
             rewind(prepared)
             guard values.count == Int(prepared.parameterCount) else {
@@ -44,10 +46,12 @@ extension Statement {
     ///
     /// - Throws: `SQLITE_RANGE` when there is no parameter of such a name.
     public func setBindings(_ values: [String: (any Binding)?]) throws {
+        pendingError = nil
         try withPrepared { prepared in
             rewind(prepared)
             for (name, value) in values {
-                let index = sqlite3_bind_parameter_index(prepared.handle, name)
+                // A name ends at a NUL in C, and the part before it could be a parameter.
+                let index = name.utf8.contains(0) ? 0 : sqlite3_bind_parameter_index(prepared.handle, name)
                 guard index > 0 else { throw DatabaseError(unknownParameter: name, sql: prepared.sql) }
                 try bind(value, at: index, of: prepared)
             }
@@ -55,6 +59,7 @@ extension Statement {
     }
 
     private func rewind(_ prepared: PreparedStatement) {
+        noteExecution(prepared)
         prepared.reset()
         isExhausted = false
     }

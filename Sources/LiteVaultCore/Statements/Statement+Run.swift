@@ -77,7 +77,12 @@ extension Statement {
     ///
     /// - Returns: false when there are no more rows.
     /// - Throws: `DatabaseError`; the statement is reset.
-    public func step() throws -> Bool { try withPrepared { try step($0) } }
+    public func step() throws -> Bool {
+        try withPrepared {
+            noteExecution($0)
+            return try step($0)
+        }
+    }
 
     /// Ends the execution: the statement gives back its locks and forgets its bound values (`sqlite3_reset`,
     /// `sqlite3_clear_bindings`).

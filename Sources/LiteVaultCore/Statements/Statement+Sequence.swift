@@ -43,18 +43,15 @@ extension Statement: Sequence, FailableIterator {
     /// A row: a value of its column's own storage class, or nil for NULL.
     public typealias Element = [(any Binding)?]
 
-    /// The statement itself, from its first row.
-    public func makeIterator() -> Statement {
-        if let prepared { try? connection.withLock { _ = sqlite3_reset(prepared.handle) } }
-        isExhausted = false
-        return self
-    }
+    /// The rows, from the first one, with the values that are bound. Leaving a loop early ends the execution.
+    public func makeIterator() -> Statement { Statement(iterating: self) }
 
     /// The next row, or nil after the last one.
     ///
     /// - Throws: `DatabaseError`; the statement is reset.
     public func failableNext() throws -> [(any Binding)?]? {
         try withPrepared { prepared in
+            noteExecution(prepared)
             guard !isExhausted else { return nil }
             guard try step(prepared) else {
                 isExhausted = true

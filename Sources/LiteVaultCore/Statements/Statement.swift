@@ -9,6 +9,9 @@ public final class Statement {
     /// nil when the text holds no statement: only blanks and comments.
     let prepared: PreparedStatement?
     private let text: String
+    /// The statement that this one iterates over: see `makeIterator()`.
+    private let base: Statement?
+    private var iteration: UInt64 = 0
     /// What went wrong in a call that cannot throw; the next one that can does.
     var pendingError: (any Error)?
     /// Whether the last step of an iteration said that there are no more rows.
@@ -20,13 +23,44 @@ public final class Statement {
     package init(_ connection: Connection, _ SQL: String) throws {
         self.connection = connection
         text = SQL
+        base = nil
         _ = try connection.enter()
         defer { connection.leave() }
         prepared = try connection.cache.take(SQL) ?? connection.compile(SQL)
     }
 
+    /// An iteration over the rows of a statement, from the first one: it shares the prepared statement, and resets it when
+    /// it goes away. A loop that was left early would hold its locks for as long as the statement lives otherwise.
+    init(iterating statement: Statement) {
+        connection = statement.connection
+        prepared = statement.prepared
+        text = statement.text
+        base = statement
+        pendingError = statement.pendingError
+        statement.pendingError = nil
+        statement.isExhausted = false
+        guard let prepared else { return }
+        try? connection.withLock {
+            sqlite3_reset(prepared.handle)
+            prepared.execution &+= 1
+            iteration = prepared.execution
+        }
+    }
+
     deinit {
-        if let prepared { connection.retire(prepared) }
+        guard let prepared else { return }
+        guard let base else { return connection.retire(prepared) }
+        if !isExhausted { connection.deferring(.endOfIteration(base, iteration)) }
+    }
+
+    /// Ends an iteration unless something else has been begun since. Under the lock.
+    func endIteration(_ iteration: UInt64) {
+        if let prepared, prepared.execution == iteration { sqlite3_reset(prepared.handle) }
+    }
+
+    /// Notes that the statement itself is being executed.
+    func noteExecution(_ prepared: PreparedStatement) {
+        if base == nil { prepared.execution &+= 1 }
     }
 
     /// The number of columns of a row (`sqlite3_column_count`): 0 for a statement that returns none.

@@ -13,8 +13,8 @@ struct StatementCache {
 
     /// The statement of this text, if it is here and nobody uses it. It stays in the cache.
     mutating func statement(for sql: String) -> PreparedStatement? {
-        if let last, !last.isInUse, last.sql == sql { return last }
-        guard let found = statements[sql], !found.isInUse else { return nil }
+        if let last, !last.isInUse, last.isOf(sql) { return last }
+        guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
         uses += 1
         found.lastUse = uses
         last = found
@@ -23,7 +23,7 @@ struct StatementCache {
 
     /// Takes the statement of this text out of the cache, for somebody who keeps it.
     mutating func take(_ sql: String) -> PreparedStatement? {
-        guard let found = statements[sql], !found.isInUse else { return nil }
+        guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
         statements[sql] = nil
         if last === found { last = nil }
         return found

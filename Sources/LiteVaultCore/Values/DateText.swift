@@ -6,11 +6,24 @@ public import Foundation
 /// writes and accepts (https://sqlite.org/lang_datefunc.html): a date alone, a blank instead of `T` (as
 /// `CURRENT_TIMESTAMP` writes it), no seconds or no fraction, and a zone as `Z` or `±HH:MM`.
 public enum DateText {
-    /// The text of a date, to the millisecond.
+    /// The milliseconds of the years 0000 to 9999: outside of them the text would not sort, nor be understood.
+    private static let years = -63_145_526_400_000.0...252_423_993_599_999
+
+    /// The text of a date, to the millisecond; that of the nearest date of the years 0000 to 9999 for one outside of them.
+    /// Such a date is not stored: ``string(exactly:)``.
     public static func string(from date: Date) -> String {
         let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
-        // Years 0000 to 9999: outside of it the text would not sort, nor be understood.
-        let milliseconds = Int64(Swift.min(Swift.max(total.isNaN ? 0 : total, -63_145_526_400_000), 252_423_993_599_999))
+        return string(milliseconds: total.isNaN ? 0 : Swift.min(Swift.max(total, years.lowerBound), years.upperBound))
+    }
+
+    /// The text of a date, to the millisecond, or nil when it is not of the years 0000 to 9999.
+    public static func string(exactly date: Date) -> String? {
+        let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
+        return years.contains(total) ? string(milliseconds: total) : nil
+    }
+
+    private static func string(milliseconds total: Double) -> String {
+        let milliseconds = Int64(total)
         let (days, rest) = Self.divided(milliseconds, by: 86_400_000)
         let (year, month, day) = civil(fromDays: days + daysFrom1970To2001)
         let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60)

@@ -40,9 +40,9 @@ extension Date: Binding, ColumnValue {
         return date
     }
 
-    /// Binds TEXT such as `2026-11-21T08:53:00.000`, in UTC.
+    /// Binds TEXT such as `2026-11-21T08:53:00.000`, in UTC. `SQLITE_MISMATCH` outside of the years 0000 to 9999.
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        DateText.string(from: self).bind(to: statement, at: index)
+        DateText.string(exactly: self)?.bind(to: statement, at: index) ?? SQLITE_MISMATCH
     }
 }
 
