@@ -1,0 +1,135 @@
+import Foundation
+import LiteVaultCore
+import Testing
+
+@Suite struct ConnectionTests {
+    @Test func `a connection is in memory by default`() throws {
+        let db = try Connection()
+        #expect(db.description == "")
+        try db.execute("CREATE TABLE t(x)")
+        #expect(try Connection(.inMemory).number("SELECT count(*) FROM sqlite_master") == 0)
+    }
+
+    @Test func `a temporary database can be written and leaves no file with a name`() throws {
+        let db = try Connection(.temporary)
+        try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (zeroblob(3000000))")
+        #expect(try db.number("SELECT count(*) FROM t") == 1)
+        #expect(db.description == "")
+    }
+
+    @Test func `opening a missing file creates it once something is written`() throws {
+        let scratch = try Scratch()
+        let db = try Connection(scratch.path("new.db"))
+        #expect(db.description.hasSuffix("/new.db"))
+        try db.execute("CREATE TABLE t(x)")
+        #expect(try scratch.names() == ["new.db"])
+    }
+
+    @Test func `opening a missing file read-only fails, names the file and creates nothing`() throws {
+        let scratch = try Scratch()
+        let path = scratch.path("none.db")
+        let error = #expect(throws: DatabaseError.self) { try Connection(path, readonly: true) }
+        #expect(error?.code == ResultCode.cantOpen.rawValue)
+        #expect(error?.path == path)
+        #expect(error?.description.contains("check that the file and its folder exist") == true)
+        #expect(try scratch.names() == [])
+    }
+
+    @Test func `a read-only connection reads and refuses to write`() throws {
+        let scratch = try Scratch()
+        let db = try Connection(try scratch.database(), readonly: true)
+        #expect(db.readonly)
+        #expect(try db.number("SELECT count(*) FROM t") == 3)
+        let error = #expect(throws: DatabaseError.self) { try db.execute("DELETE FROM t") }
+        #expect(error?.resultCode.primary == .readOnly)
+    }
+
+    @Test func `a connection for writing says that it is not read-only`() throws {
+        #expect(try !Connection().readonly)
+    }
+
+    @Test func `a directory is no database`() throws {
+        let scratch = try Scratch()
+        let error = #expect(throws: DatabaseError.self) { try Connection(scratch.directory.path) }
+        #expect(error?.resultCode.primary == .cantOpen)
+    }
+
+    @Test func `a file that is no database is refused by the first statement, with the file's name`() throws {
+        let scratch = try Scratch()
+        let path = scratch.path("letter.db")
+        try Data(String(repeating: "Dear Sir or Madam. ", count: 400).utf8).write(to: URL(fileURLWithPath: path))
+        let db = try Connection(path)
+        let error = #expect(throws: DatabaseError.self) { try db.execute("SELECT * FROM sqlite_master") }
+        #expect(error?.resultCode == .notADatabase)
+        #expect(error?.description.contains(path) == true)
+        #expect(error?.description.contains("encrypted") == true)
+    }
+
+    @Test func `a journal mode given at opening is set`() throws {
+        let scratch = try Scratch()
+        let db = try Connection(scratch.path("wal.db"), journalMode: .wal)
+        #expect(db.journalMode == .wal)
+        try db.close()
+        #expect(try Connection(scratch.path("wal.db")).journalMode == .wal)
+    }
+
+    @Test func `a journal mode is ignored where there is no file, and on read-only connections`() throws {
+        #expect(try Connection(.inMemory, journalMode: .wal).journalMode == .memory)
+        _ = try Connection(.temporary, journalMode: .wal)
+        _ = try Connection(.uri("m", parameters: [.mode(.memory)]), journalMode: .wal)
+        let scratch = try Scratch()
+        #expect(try Connection(try scratch.database(), readonly: true, journalMode: .wal).journalMode == .delete)
+    }
+
+    @Test func `a journal mode that a file cannot have closes the connection and throws`() throws {
+        let scratch = try Scratch()
+        let path = try scratch.database()
+        let holder = try Connection(path)
+        try holder.execute("BEGIN EXCLUSIVE")
+        let error = #expect(throws: DatabaseError.self) { try Connection(path, journalMode: .wal) }
+        #expect(error?.resultCode.primary == .busy)
+        try holder.execute("ROLLBACK")
+        #expect(try Connection(path).journalMode == .delete)
+    }
+
+    @Test func `rowid, changes and totals count what was done`() throws {
+        let db = try Connection()
+        #expect(db.lastInsertRowid == 0)
+        #expect(db.changes == 0)
+        try db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
+        try db.run("INSERT INTO t VALUES (41, 1), (42, 2)")
+        #expect(db.lastInsertRowid == 42)
+        #expect(db.changes == 2)
+        try db.run("UPDATE t SET x = 0")
+        #expect(db.changes == 2)
+        try db.run("DELETE FROM t WHERE id = 41")
+        #expect(db.changes == 1)
+        #expect(db.totalChanges == 5)
+        #expect(db.lastInsertRowid == 42)
+    }
+
+    @Test func `execute runs every statement of a text, and stops at the first error`() throws {
+        let db = try Connection()
+        #expect(throws: DatabaseError.self) {
+            try db.execute(
+                """
+                -- two tables
+                CREATE TABLE a(x); ;
+                CREATE TABLE b(x); /* the third one fails */
+                CREATE TABLE a(x);
+                CREATE TABLE c(x);
+                """)
+        }
+        #expect(try db.column("SELECT name FROM sqlite_master ORDER BY name") == ["a", "b"])
+        try db.execute("")
+        try db.execute(" -- nothing \n")
+    }
+
+    @Test func `execute refuses a text with a NUL, instead of running the part before it`() throws {
+        let db = try Connection()
+        #expect(throws: DatabaseError.self) { try db.execute("CREATE TABLE a(x);\0CREATE TABLE b(x)") }
+        #expect(throws: DatabaseError.self) { try db.run("CREATE TABLE a(x)\0 CREATE TABLE b(x)") }
+        #expect(throws: DatabaseError.self) { try db.run("CREATE TABLE a(x DEFAULT '\0')") }
+        #expect(try db.number("SELECT count(*) FROM sqlite_master") == 0)
+    }
+}
