@@ -10,16 +10,20 @@ extension Connection {
     /// - Parameters:
     ///   - key: a passphrase, or a raw key literal.
     ///   - db: `main`; an attached database gets its key by attaching it.
-    /// - Throws: ``VaultError``. When the key does not fit (`keyRejected`, `damaged`) the connection is closed, and the file
-    ///   and its log stay as they are. `usage` and `wrongKind` leave the connection usable as it was: a key that comes
-    ///   after a transaction began, a second key, a plaintext database.
-    public func key(_ key: String, db: String = "main") throws { try self.key(.literalOrPassphrase(key), db: db) }
+    /// - Throws: ``VaultError``. The connection is closed then, and the file and its log stay as they are: nothing is
+    ///   written in plaintext by code that goes on. Only a key that comes too late (`usage`: in a transaction, a second
+    ///   one; `wrongKind`: a plaintext database) leaves the connection usable as it was.
+    public func key(_ key: String, db: String = "main") throws {
+        let key = try closingUnlessKeyed { try DatabaseKey.literalOrPassphrase(key) }
+        try self.key(key, db: db)
+    }
 
     /// Gives an open connection its key: the bytes of a passphrase. What ``key(_:db:)-(String,_)`` says holds.
     ///
     /// - Throws: as ``key(_:db:)-(String,_)``.
     public func key(_ key: Blob, db: String = "main") throws {
-        try self.key(.passphrase(key.bytes, allowingRawKeyLiteral: true), db: db)
+        let key = try closingUnlessKeyed { try DatabaseKey.passphrase(key.bytes, allowingRawKeyLiteral: true) }
+        try self.key(key, db: db)
     }
 
     /// Gives an open connection its key, and the settings of the file.
@@ -27,20 +31,28 @@ extension Connection {
     /// - Throws: as ``key(_:db:)-(String,_)``.
     public func key(_ key: DatabaseKey, settings: CipherSettings = .init(), db: String = "main") throws {
         let path = description
-        _ = try CipherEngine.require(for: path)
-        try withHandle { handle in
-            try requireMain(db, for: "key")
-            try refuseLateKey(handle, path: path)
-            try settings.validate(with: key)
-            do {
+        try closingUnlessKeyed {
+            _ = try CipherEngine.require(for: path)
+            try withHandle { handle in
+                try requireMain(db, for: "key")
+                try refuseLateKey(handle, path: path)
                 try KeyUnlocker(key: key, settings: settings, path: path, busyTimeout: busyTimeout).unlock(self)
                 isProven = true
-            } catch {
-                // The handle would go on with a key that does not fit.
-                isProven = false
-                try? close()
-                throw error
             }
+        }
+    }
+
+    /// Whoever asked for a key and goes on after an error must not write plaintext, nor with a key that does not fit: the
+    /// connection is closed, unless what it was before stands.
+    private func closingUnlessKeyed<T>(_ body: () throws -> T) throws -> T {
+        do {
+            return try body()
+        } catch let error as LateKey {
+            throw error.reason
+        } catch {
+            isProven = false
+            try? close()
+            throw error
         }
     }
 
@@ -69,8 +81,8 @@ extension Connection {
 
     /// A key that comes too late is ignored by the engine, and what was meant to be encrypted is written in plaintext.
     private func refuseLateKey(_ handle: OpaquePointer, path: String) throws {
-        func refuse(_ message: String) -> VaultError {
-            VaultError(.usage, message, path: path, remedy: "Give the key first, when opening.")
+        func refuse(_ message: String) -> LateKey {
+            LateKey(VaultError(.usage, message, path: path, remedy: "Give the key first, when opening."))
         }
         guard !isInTransaction else { throw refuse("A key cannot be given inside a transaction") }
         guard try !hasKey() else { throw refuse("The connection has a key already") }
@@ -80,9 +92,17 @@ extension Connection {
         }
         let file = try EngineFile(connection: handle, path: path)
         guard try FileKind.classify(size: file.size(), read: { try file.read(at: $0, count: $1) }) != .plain else {
-            throw VaultError(
-                .wrongKind, "The database is not encrypted", path: path,
-                remedy: "Use it without a key, or encrypt it with DatabaseFile.encryptInPlace.")
+            throw LateKey(
+                VaultError(
+                    .wrongKind, "The database is not encrypted", path: path,
+                    remedy: "Use it without a key, or encrypt it with DatabaseFile.encryptInPlace."))
         }
     }
+}
+
+/// A key that was refused for coming too late. The connection is what it was before.
+private struct LateKey: Error {
+    let reason: VaultError
+
+    init(_ reason: VaultError) { self.reason = reason }
 }

@@ -121,6 +121,18 @@ extension DatabaseKey {
         return DatabaseKey(form: form, secret: secret)
     }
 
+    /// A raw key, copied from memory that the caller can wipe: 32 bytes, or 48 with the salt.
+    ///
+    /// Arrays and strings leave copies behind that nobody wipes; this does not.
+    ///
+    /// - Throws: ``VaultError`` `keyRejected` for any other length.
+    public static func raw(contentsOf bytes: UnsafeRawBufferPointer) throws -> DatabaseKey {
+        guard bytes.count == 32 || bytes.count == 48, let form = Form.raw(length: bytes.count) else {
+            throw wrongLength(bytes.count, expected: "32 bytes, or 48 with the salt")
+        }
+        return DatabaseKey(form: form, secret: try SecretBytes(bytes))
+    }
+
     private static func wrongLength(_ length: Int, expected: String) -> VaultError {
         VaultError(.keyRejected, "The key has the wrong length (\(length))", remedy: "It must be \(expected).")
     }

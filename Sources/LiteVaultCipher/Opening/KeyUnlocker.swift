@@ -26,6 +26,8 @@ struct KeyUnlocker: ConnectionUnlocker {
                 for pragma in pragmas { try connection.execute(pragma) }
                 try requireSettings(of: connection)
                 try proveKey(connection, db, engine: engine)
+                // Temporary tables and sorters would go into plaintext files where the engine was built to use files.
+                try connection.execute("PRAGMA temp_store = MEMORY")
             }
         }
     }
@@ -43,6 +45,11 @@ struct KeyUnlocker: ConnectionUnlocker {
             throw VaultError(
                 .unsupported, "SQLCipher \(engine), which is linked, takes no raw authentication key",
                 remedy: "It takes SQLCipher 4.7 or newer.")
+        }
+        if EngineInfo.linked.hasCompileOption("TEMP_STORE=0") {
+            throw VaultError(
+                .unsupported, "The engine was built to keep temporary data in files, in plaintext",
+                remedy: "Link one that was built with SQLITE_TEMP_STORE=2.")
         }
     }
 

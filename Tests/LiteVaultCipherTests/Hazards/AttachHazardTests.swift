@@ -1,0 +1,88 @@
+import Foundation
+import LiteVault
+import Testing
+
+@Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct AttachHazardTests {
+    let scratch: Scratch
+    let key: DatabaseKey
+    let other: DatabaseKey
+
+    init() throws {
+        scratch = try Scratch()
+        key = try .passphrase("main key")
+        other = try .passphrase("it's another \"key\"")
+    }
+
+    private func write(_ db: Connection, _ schema: String) throws {
+        try db.execute("CREATE TABLE \(schema).x (a); INSERT INTO \(schema).x VALUES ('\(marker)')")
+    }
+
+    @Test func `a database is attached, or made, under a key of its own`() throws {
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        try db.attach(.uri(scratch.path("attached.db")), as: "a b", key: other)
+        try write(db, "\"a b\"")
+        try db.close()
+        let alone = try Connection(scratch.path("attached.db"), key: other)
+        #expect(try alone.scalar("SELECT a FROM x") as? String == marker)
+        #expect(vaultError { _ = try Connection(scratch.path("attached.db"), key: key) }?.code == .keyRejected)
+    }
+
+    @Test func `H-ATT-01 attached without a key to an encrypted database, a new file is not plaintext`() throws {
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        try db.attach(.uri(scratch.path("attached.db")), as: "other")
+        try write(db, "other")
+        try db.close()
+        #expect(try scratch.namesWithMarker() == [])
+        #expect(try DatabaseFile(scratch.path("attached.db")).kind() == .encryptedOrUnknown)
+    }
+
+    @Test func `H-ATT-01 attached with a key to a plain database, a new file is not plaintext`() throws {
+        let db = try Connection(scratch.path("main.db"))
+        try db.attach(.uri(scratch.path("attached.db")), as: "other", key: other)
+        try write(db, "other")
+        try db.close()
+        #expect(try scratch.namesWithMarker() == [])
+    }
+
+    @Test func `H-ATT-02 an empty key attaches nothing`() throws {
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        #expect(vaultError { try db.attach(.uri(scratch.path("attached.db")), as: "other", key: "") }?.code == .keyRejected)
+        #expect(throws: DatabaseError.self) { try write(db, "other") }
+        #expect(try !scratch.names().contains("attached.db"))
+    }
+
+    @Test func `H-ATT-04 an existing file with settings of its own is attached`() throws {
+        let settings = CipherSettings(pageSize: 8192, kdfIterations: 123)
+        let made = try Connection(scratch.path("attached.db"), key: other, settings: settings)
+        try made.execute("CREATE TABLE x (a); INSERT INTO x VALUES ('\(marker)')")
+        try made.close()
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        try db.attach(.uri(scratch.path("attached.db")), as: "other", key: other, settings: settings)
+        #expect(try db.scalar("SELECT a FROM other.x") as? String == marker)
+        #expect(try db.cipherSettings(of: "other").pageSize == 8192)
+        #expect(try db.cipherSettings().kdfIterations == fast.kdfIterations)
+    }
+
+    @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))
+    func `H-ATT-04 old formats and other algorithms are attached`() throws {
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        for (index, fixture) in (Fixture.format3Files + Fixture.format4Files).enumerated() {
+            let path = try scratch.copy(fixture.name, as: "f\(index).db")
+            try db.attach(.uri(path), as: "f", key: fixture.databaseKey(), settings: fixture.settings)
+            #expect(try db.scalar("SELECT count(*) FROM f.t") as? Int64 == 3)
+            try db.detach("f")
+        }
+    }
+
+    @Test func `a wrong key attaches nothing, and says that it is the key`() throws {
+        let path = try scratch.makeEncrypted("attached.db", key: other)
+        let before = try scratch.bytes("attached.db")
+        let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
+        let error = vaultError { try db.attach(.uri(path), as: "other", key: key, settings: fast) }
+        #expect(error?.code == .keyRejected)
+        #expect(try db.scalar("SELECT count(*) FROM pragma_database_list WHERE name = 'other'") as? Int64 == 0)
+        #expect(try scratch.bytes("attached.db") == before)
+        let plain = try scratch.makePlain()
+        #expect(vaultError { try db.attach(.uri(plain), as: "other", key: key) }?.code == .wrongKind)
+    }
+}

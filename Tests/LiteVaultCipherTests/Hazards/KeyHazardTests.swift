@@ -1,0 +1,148 @@
+import Foundation
+import LiteVault
+import Testing
+
+@Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct KeyHazardTests {
+    let scratch: Scratch
+    let key: DatabaseKey
+
+    init() throws {
+        scratch = try Scratch()
+        key = try .passphrase("right")
+    }
+
+    @Test func `H-KEY-01 an empty key is refused, and the connection that was to get it closed`() throws {
+        #expect(vaultError { _ = try DatabaseKey.passphrase("") }?.code == .keyRejected)
+        #expect(vaultError { _ = try DatabaseKey.raw([]) }?.code == .keyRejected)
+        let db = try Connection(scratch.path("new.db"))
+        #expect(vaultError { try db.key("") }?.code == .keyRejected)
+        #expect(throws: DatabaseError.self) { try db.execute("CREATE TABLE t (a)") }
+        #expect(try scratch.bytes("new.db").isEmpty)
+    }
+
+    @Test func `H-KEY-02 a wrong key fails at once and not at the first page`() throws {
+        let path = try scratch.makeEncrypted(key: key)
+        #expect(vaultError { _ = try Connection(path, key: .passphrase("wrong"), settings: fast) }?.code == .keyRejected)
+        let db = try Connection(path)
+        #expect(vaultError { try db.key(.passphrase("wrong"), settings: fast) }?.code == .keyRejected)
+        #expect(throws: DatabaseError.self) { try db.scalar("SELECT 1") }
+    }
+
+    @Test func `H-OPEN-03 a statement that needs no page proves no key, and none gets to run`() throws {
+        let path = try scratch.makeEncrypted(key: key)
+        let db = try Connection(path)
+        // The trap itself: without a key these pass.
+        #expect(try db.scalar("SELECT 1") as? Int64 == 1)
+        try db.execute("BEGIN; ROLLBACK")
+        #expect(vaultError { try db.key("wrong") }?.code == .keyRejected)
+        #expect(throws: DatabaseError.self) { try db.execute("BEGIN") }
+    }
+
+    @Test(arguments: [0, 2, 32, 62, 66, 98, 128])
+    func `H-KEY-03 a raw key literal of another length is refused, not taken for a passphrase`(digits: Int) throws {
+        let literal = "x'" + String(repeating: "a", count: digits) + "'"
+        let db = try Connection(scratch.path("new.db"))
+        #expect(vaultError { try db.key(literal) }?.code == .keyRejected)
+        #expect(vaultError { _ = try DatabaseKey.hex(String(repeating: "a", count: digits)) }?.code == .keyRejected)
+    }
+
+    @Test(arguments: ["x", "X"]) func `H-KEY-04 a passphrase that looks like a raw key is refused`(x: String) throws {
+        let literal = "\(x)'\(String(repeating: "0f", count: 32))'"
+        #expect(vaultError { _ = try DatabaseKey.passphrase(literal) }?.code == .keyRejected)
+        // Where it is documented to be one, it is one, and the typed raw key opens the same file.
+        let db = try Connection(scratch.path("raw.db"))
+        try db.key(literal)
+        try db.execute("CREATE TABLE t (a)")
+        try db.close()
+        _ = try Connection(scratch.path("raw.db"), key: .raw([UInt8](repeating: 15, count: 32)))
+    }
+
+    @Test func `H-KEY-05 a raw key with its authentication key is refused by an engine that would take it for a passphrase`()
+        throws
+    {
+        guard let version = CipherEngine.version, !version.hasRawAuthenticationKey else { return }
+        let fixture = Fixture.rawAuthenticationKeyFile
+        let error = vaultError { _ = try Connection(scratch.copy(fixture.name), key: fixture.databaseKey()) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.remedy?.contains("4.7") == true)
+    }
+
+    @Test(arguments: [
+        Array("it's \"quoted\" ; -- %".utf8), Array("пароль😀".utf8), [0x61, 0, 0x62], [0xff, 0xfe, 0xc3, 0x28],
+        [UInt8](repeating: 0x61, count: 5000), [0],
+    ])
+    func `H-KEY-06 any bytes are a key, whole`(bytes: [UInt8]) throws {
+        let path = try scratch.makeEncrypted(key: .passphrase(bytes))
+        #expect(try Connection(path, key: .passphrase(bytes), settings: fast).scalar("SELECT a FROM t") as? String == marker)
+        let shorter = bytes.count > 1 ? Array(bytes.dropLast()) : [1]
+        #expect(vaultError { _ = try Connection(path, key: .passphrase(shorter), settings: fast) }?.code == .keyRejected)
+    }
+
+    @Test func `H-KEY-07 a key that comes after plaintext was written is refused, and the database stays usable`() throws {
+        let db = try Connection(scratch.path("plain.db"))
+        try db.execute("CREATE TABLE t (a)")
+        #expect(vaultError { try db.key("late") }?.code == .wrongKind)
+        try db.execute("INSERT INTO t VALUES (1)")
+        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 1)
+    }
+
+    @Test func `H-KEY-07 a key that comes after a look at an empty file still encrypts it`() throws {
+        let db = try Connection(scratch.path("new.db"))
+        #expect(try db.scalar("SELECT count(*) FROM sqlite_master") as? Int64 == 0)
+        try db.key(key)
+        try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES ('\(marker)')")
+        try db.close()
+        #expect(try scratch.namesWithMarker() == [])
+        _ = try Connection(scratch.path("new.db"), key: key)
+    }
+
+    @Test func `H-KEY-08 a second key is refused, and the first one goes on`() throws {
+        let db = try Connection(scratch.makeEncrypted(key: key), key: key, settings: fast)
+        #expect(vaultError { try db.key("second") }?.code == .usage)
+        #expect(vaultError { try db.key(key) }?.code == .usage)
+        try db.execute("INSERT INTO t VALUES (2)")
+        try db.close()
+        let again = try Connection(scratch.path("encrypted.db"), key: key, settings: fast)
+        #expect(try again.scalar("SELECT count(*) FROM t") as? Int64 == 2)
+    }
+
+    @Test(arguments: ["PRAGMA journal_mode = WAL", "PRAGMA auto_vacuum = FULL; CREATE TABLE t (a)"])
+    func `H-KEY-09 a key after a pragma that wrote a plain page is refused, and the handle not stuck`(sql: String) throws {
+        let db = try Connection(scratch.path("new.db"))
+        try db.execute(sql)
+        #expect(vaultError { try db.key("late") }?.code == .wrongKind)
+        try db.execute("CREATE TABLE usable (a)")
+    }
+
+    @Test func `H-KEY-09 journal mode and auto_vacuum given with the key come after it`() throws {
+        let db = try Connection(scratch.path("new.db"), key: key, journalMode: .wal)
+        try db.close()
+        #expect(try DatabaseFile(scratch.path("new.db")).kind() == .encryptedOrUnknown)
+        let other = try Connection(scratch.path("other.db"), key: key)
+        try other.execute("PRAGMA auto_vacuum = FULL; CREATE TABLE t (a)")
+        try other.close()
+        #expect(try DatabaseFile(scratch.path("other.db")).kind() == .encryptedOrUnknown)
+        #expect(try Connection(scratch.path("other.db"), key: key).integer("auto_vacuum") == 1)
+    }
+
+    @Test func `H-KEY-11 a key inside a transaction is refused`() throws {
+        let db = try Connection(scratch.path("new.db"))
+        try db.execute("BEGIN")
+        #expect(vaultError { try db.key("late") }?.code == .usage)
+        try db.execute("ROLLBACK")
+        try db.key(key)
+        try db.execute("CREATE TABLE t (a)")
+        #expect(try DatabaseFile(scratch.path("new.db")).kind() == .encryptedOrUnknown)
+    }
+
+    @Test func `H-KEY-13 a key for an unknown database does not reach the main one`() throws {
+        let path = try scratch.makeEncrypted(key: key)
+        let before = try scratch.bytes("encrypted.db")
+        let db = try Connection(path, key: key, settings: fast)
+        #expect(vaultError { try db.rekey("other", db: "nonexistent") }?.code == .usage)
+        try db.close()
+        #expect(try scratch.bytes("encrypted.db") == before)
+        let unkeyed = try Connection(path)
+        #expect(vaultError { try unkeyed.key("right", db: "x\"; DROP TABLE t; --") }?.code == .usage)
+    }
+}
