@@ -52,7 +52,7 @@ import Testing
         let row = try db?.first("SELECT 1 AS a, NULL AS b, 'x' AS c, 'y' AS c") { $0.copy() }
         try db?.close()
         db = nil
-        #expect(row?.columnNames == ["a", "b", "c", "c"])
+        #expect(row?.names == ["a", "b", "c", "c"])
         #expect(try row?.value(named: "a") as? Int64 == 1)
         #expect(try row?.value(named: "b") == nil)
         #expect(try row?.value(at: 3) as? String == "y")
