@@ -1,0 +1,138 @@
+#include "CBaseline.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void require(int condition, sqlite3 *db) {
+    if (condition) return;
+    fprintf(stderr, "baseline: %s\n", sqlite3_errmsg(db));
+    exit(70);
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    require(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) == SQLITE_OK, db);
+    return statement;
+}
+
+sqlite3 *baseline_open(const char *sql) {
+    sqlite3 *db = NULL;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    require(sqlite3_open_v2(":memory:", &db, flags, NULL) == SQLITE_OK, db);
+    require(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, db);
+    return db;
+}
+
+int64_t baseline_execute(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    int code = sqlite3_step(statement);
+    require(code == SQLITE_ROW || code == SQLITE_DONE, db);
+    int64_t result = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return result;
+}
+
+void baseline_insert(sqlite3 *db, const char *sql, int64_t count, const char *const *texts, int64_t textCount) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    for (int64_t i = 0; i < count; i++) {
+        const char *text = texts[i % textCount];
+        sqlite3_bind_int64(statement, 1, i);
+        sqlite3_bind_int64(statement, 2, i * 7);
+        sqlite3_bind_double(statement, 3, (double)i * 0.5);
+        sqlite3_bind_text(statement, 4, text, (int)strlen(text), SQLITE_TRANSIENT);
+        if (i & 1) sqlite3_bind_int64(statement, 5, i);
+        else sqlite3_bind_null(statement, 5);
+        require(sqlite3_step(statement) == SQLITE_DONE, db);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+}
+
+int64_t baseline_fetch(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    int64_t sum = 0;
+    double reals = 0;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int column = 0; column < 6; column++) sum += sqlite3_column_int64(statement, column);
+        if (sqlite3_column_type(statement, 6) != SQLITE_NULL) sum += sqlite3_column_int64(statement, 6);
+        reals += sqlite3_column_double(statement, 7) + sqlite3_column_double(statement, 8);
+        if (sqlite3_column_int64(statement, 9)) sum++;
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+    return sum + (int64_t)reals;
+}
+
+static int64_t look_up(sqlite3 *db, sqlite3_stmt *statement, int64_t key) {
+    sqlite3_bind_int64(statement, 1, key);
+    require(sqlite3_step(statement) == SQLITE_ROW, db);
+    int64_t sum = sqlite3_column_int64(statement, 0) + sqlite3_column_int64(statement, 1) +
+                  (int64_t)sqlite3_column_double(statement, 2);
+    sqlite3_reset(statement);
+    return sum;
+}
+
+int64_t baseline_lookup(sqlite3 *db, const char *sql, int64_t count, int64_t rows) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += look_up(db, statement, i * 7919 % rows + 1);
+    sqlite3_finalize(statement);
+    return sum;
+}
+
+int64_t baseline_lookup_preparing(sqlite3 *db, const char *sql, int64_t count, int64_t rows) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        sqlite3_stmt *statement = prepare(db, sql);
+        sum += look_up(db, statement, i * 7919 % rows + 1);
+        sqlite3_finalize(statement);
+    }
+    return sum;
+}
+
+// Not inlined, so that the compiler cannot drop an allocation that is freed at once.
+static __attribute__((noinline)) unsigned char *copy(const void *bytes, int length) {
+    unsigned char *result = malloc((size_t)length + 1);
+    memcpy(result, bytes, (size_t)length);
+    result[length] = 0;
+    return result;
+}
+
+static int64_t checksum(unsigned char *bytes, int length) {
+    int64_t sum = (int64_t)length * 256 + (length ? bytes[0] : 0);
+    free(bytes);
+    return sum;
+}
+
+int64_t baseline_text(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    int64_t sum = 0;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int column = 0; column < 2; column++) {
+            const unsigned char *text = sqlite3_column_text(statement, column);
+            int length = sqlite3_column_bytes(statement, column);
+            sum += checksum(copy(text, length), length);
+        }
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+    return sum;
+}
+
+int64_t baseline_blob(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    int64_t sum = 0;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const void *blob = sqlite3_column_blob(statement, 0);
+        int length = sqlite3_column_bytes(statement, 0);
+        sum += checksum(copy(blob, length), length);
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+    return sum;
+}
