@@ -73,6 +73,8 @@ def is_needed(call, renamed):
         return True
     if os.path.isdir(call.path):
         return renamed
+    if call.is_deleted:
+        return False  # The old file is being erased. The new one is in place by then.
     return call.name != "ftruncate" and not call.path.endswith(("-wal", "-journal", "-shm"))
 
 

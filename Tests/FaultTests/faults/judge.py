@@ -21,13 +21,17 @@ def connect(path, key=None, compatibility=4):
         return sqlite3.connect(path, isolation_level=None)
     connection = sqlcipher3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA key = \"x'{key.hex()}'\"")
+    connection.execute("PRAGMA cipher_log_level = NONE")  # A key that does not fit is an answer here, not an error.
     if compatibility != 4:
         connection.execute(f"PRAGMA cipher_compatibility = {compatibility}")
     return connection
 
 
-def content(path, key=None, compatibility=4):
-    """A digest of everything a database holds: schema, rows with their rowids, header fields."""
+def content(path, key=None, compatibility=4, rowids=True):
+    """A digest of everything a database holds: schema, rows with their rowids, header fields.
+
+    `rowids`: False leaves out the rowids that no column declares, which VACUUM numbers anew.
+    """
     with tempfile.TemporaryDirectory(prefix="judge-") as directory:
         copy = os.path.join(directory, "copy.db")
         for ending in ["", "-wal", "-journal"]:
@@ -36,14 +40,14 @@ def content(path, key=None, compatibility=4):
         try:
             connection = connect(copy, key, compatibility)
             try:
-                return _content(connection, key, compatibility)
+                return _content(connection, key, compatibility, rowids)
             finally:
                 connection.close()
         except (sqlite3.DatabaseError, sqlcipher3.DatabaseError) as error:
             raise NotReadable(f"{os.path.basename(path)}: {error}") from None
 
 
-def _content(connection, key, compatibility):
+def _content(connection, key, compatibility, rowids):
     def all(sql):
         return connection.execute(sql).fetchall()
 
@@ -61,8 +65,8 @@ def _content(connection, key, compatibility):
     for kind, name, _, sql in objects:
         if kind != "table":
             continue
-        rowid = "" if "WITHOUT ROWID" in (sql or "").upper() else "rowid AS r, "
-        order = "1, 2" if rowid or sql is None else "1"
+        rowid = "rowid AS r, " if rowids and "WITHOUT ROWID" not in (sql or "").upper() else ""
+        order = "1, 2" if rowid else "1"
         for row in connection.execute(f'SELECT {rowid}* FROM "{name}" ORDER BY {order}'):
             digest.update(repr(row).encode())
     return digest.hexdigest()

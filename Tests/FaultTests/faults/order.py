@@ -43,7 +43,8 @@ def order(settings, box):
         expect("RENAME_NOREPLACE" in calls[rename].arguments, "the rename could have replaced a file")
 
     def on(call, name):
-        return os.path.basename(call.path) == name
+        # The old file, which has no name any more, may be overwritten: that is how its plaintext is erased.
+        return os.path.basename(call.path) == name and not call.is_deleted
 
     writes = [i for i, c in enumerate(calls) if c.name in WRITES and on(c, temporary)]
     syncs = [i for i, c in enumerate(calls) if c.name in SYNCS and on(c, temporary) and c.result == "0"]

@@ -25,6 +25,10 @@ class Call:
         found = re.match(r"\d+<([^>]*)>", self.arguments)
         return found[1] if found else ""
 
+    @property
+    def is_deleted(self):
+        return re.match(r"\d+<[^>]*>\(deleted\)", self.arguments) is not None
+
     def quoted(self):
         return re.findall(r'"((?:[^"\\]|\\.)*)"', self.arguments)
 
