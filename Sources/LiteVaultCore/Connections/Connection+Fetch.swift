@@ -44,7 +44,9 @@ extension Connection {
         defer { execution.end() }
         try execution.bind(repeat each values)
         guard try execution.step() else { return nil }
-        return try row(RowView(execution.prepared))
+        let first = try row(RowView(execution.prepared))
+        try execution.finish()
+        return first
     }
 
     /// All rows of a query, each made into a value by a closure.

@@ -58,6 +58,14 @@ struct Execution {
         throw failure(code)
     }
 
+    /// Ends a statement that was not stepped to its end. One that writes commits only now, and that can fail.
+    @inlinable
+    func finish() throws {
+        guard sqlite3_stmt_readonly(handle) == 0 else { return }
+        let code = sqlite3_reset(handle)
+        if code != SQLITE_OK { throw failure(code) }
+    }
+
     /// Resets the statement, gives it back, and the lock.
     @usableFromInline
     func end() {

@@ -67,7 +67,10 @@ extension Statement {
             sqlite3_reset(prepared.handle)
             defer { sqlite3_reset(prepared.handle) }
             guard try step(prepared) else { return nil }
-            return untyped(sqlite3_column_value(prepared.handle, 0))
+            let value = untyped(sqlite3_column_value(prepared.handle, 0))
+            // A statement that writes commits only when it ends, and that can fail.
+            try connection.check(sqlite3_reset(prepared.handle), sql: prepared.sql)
+            return value
         }
     }
 

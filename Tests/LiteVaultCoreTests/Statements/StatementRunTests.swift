@@ -44,6 +44,26 @@ import Testing
         #expect(try db.prepare("SELECT 2 * :n").scalar([":n": 6]) as? Int64 == 12)
     }
 
+    /// The pragma answers first and commits when it ends, as `INSERT … RETURNING` does.
+    @Test func `a first row does not hide that the commit after it failed`() throws {
+        let leave = "PRAGMA journal_mode = DELETE"
+        let ways: [(Connection) throws -> Void] = [
+            { _ = try $0.scalar(leave) },
+            { _ = try $0.setJournalMode(.delete) },
+            { _ = try $0.first(leave) { try $0.get(0, as: String.self) } },
+        ]
+        for way in ways {
+            let scratch = try Scratch()
+            let db = try Connection(scratch.path("test.db"))
+            try db.setJournalMode(.wal)
+            try db.execute("CREATE TABLE t(x)")
+            db.commitHook { throw Mishap() }
+            #expect(throws: (any Error).self) { try way(db) }
+            db.commitHook(nil)
+            #expect(try Connection(scratch.path("test.db")).column("PRAGMA journal_mode") == ["wal"])
+        }
+    }
+
     @Test(arguments: ["", "  ", "-- a comment", "/* another */ ;", ";"])
     func `running a text without a statement throws, and does not trap`(sql: String) throws {
         let statement = try db.prepare(sql)
