@@ -1,0 +1,59 @@
+extension QueryType {
+    /// An INSERT of a value, a column for each of its coding keys. What is nil is left out and gets the default value.
+    ///
+    /// Numbers, texts, `Bool`, `Data`, `Date`, `UUID` and `URL` are stored as they are, enums by their raw value, and
+    /// everything else as JSON.
+    ///
+    /// - Parameters:
+    ///   - userInfo: handed to the value's `encode(to:)`.
+    ///   - otherSetters: for columns that the value does not have.
+    /// - Throws: what encoding throws.
+    public func insert(
+        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
+    ) throws -> Insert {
+        insert(try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
+    }
+
+    /// An INSERT of a value that says what happens when a constraint is violated.
+    ///
+    /// - Throws: what encoding throws.
+    public func insert(
+        or onConflict: OnConflict, encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:],
+        otherSetters: [Setter] = []
+    ) throws -> Insert {
+        insert(or: onConflict, try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
+    }
+
+    /// An INSERT of several values. Columns that are nil in some of them are NULL there.
+    ///
+    /// - Throws: what encoding throws.
+    public func insertMany(
+        _ encodables: [any Encodable], userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
+    ) throws -> Insert {
+        insertMany(
+            try encodables.map {
+                try RowEncoder.setters(of: $0, userInfo: userInfo, writesNil: true) + otherSetters
+            })
+    }
+
+    /// An INSERT of a value that becomes an UPDATE where a row with its value of a column is there already.
+    ///
+    /// - Throws: what encoding throws.
+    public func upsert(
+        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = [],
+        onConflictOf conflicting: any Expressible
+    ) throws -> Insert {
+        upsert(
+            try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters,
+            onConflictOf: conflicting)
+    }
+
+    /// An UPDATE of the rows of the query to a value. What is nil becomes NULL.
+    ///
+    /// - Throws: what encoding throws.
+    public func update(
+        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
+    ) throws -> Update {
+        update(try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: true) + otherSetters)
+    }
+}
