@@ -32,10 +32,7 @@ enum ColumnDecoding {
     ) throws -> T {
         guard case .text(let text) = stored else { throw mismatch(T.self, stored, path) }
         let decoder = JSONDecoder()
-        for (key, value) in userInfo {
-            nonisolated(unsafe) let value = value
-            decoder.userInfo[key] = value as? any Sendable
-        }
+        for (key, value) in userInfo { decoder.userInfo[key] = assumingSendable(value) }
         return try decoder.decode(T.self, from: Data(text.utf8))
     }
 

@@ -29,14 +29,14 @@ enum ColumnEncoding {
 
     private static func json<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: Any]) throws -> String {
         let encoder = JSONEncoder()
-        // JSONEncoder asks for values that can be sent between threads; they are used on this one only.
-        for (key, value) in userInfo {
-            nonisolated(unsafe) let value = value
-            encoder.userInfo[key] = value as? any Sendable
-        }
+        for (key, value) in userInfo { encoder.userInfo[key] = assumingSendable(value) }
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }
+
+/// The coders of JSON ask for values that may be sent to other threads. These are used on this one, while the caller
+/// waits; and Sendable has no representation of its own, so both types are the same in memory.
+func assumingSendable(_ value: Any) -> any Sendable { unsafeBitCast(value, to: (any Sendable).self) }
 
 extension Binding {
     /// As the storage class it is kept in: what a value of this type binds and renders as.

@@ -1,0 +1,126 @@
+import Foundation
+import LiteVaultCore
+import LiteVaultQuery
+import Testing
+
+private enum Mood: String, Codable { case good, bad }
+private enum Level: Int, Codable { case low = 1, high = 2 }
+private struct Address: Codable, Equatable { var street: String; var numbers: [Int] }
+private struct Person: Codable, Equatable {
+    var id: Int
+    var name: String
+    var small: UInt8
+    var ratio: Float
+    var weight: Double
+    var isAdmin: Bool
+    var born: Date
+    var key: UUID
+    var photo: Data
+    var site: URL
+    var mood: Mood
+    var level: Level
+    var address: Address
+    var nickname: String?
+    var tags: [String]?
+}
+
+private let ada = Person(
+    id: 1, name: "Ada", small: 200, ratio: 1.5, weight: 60.25, isAdmin: true, born: Date(timeIntervalSince1970: 0.125),
+    key: UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!, photo: Data([0, 255]),
+    site: URL(string: "https://example.com/a?b")!, mood: .good, level: .high,
+    address: Address(street: "x\"y", numbers: [1, 2]), nickname: nil, tags: ["a"])
+
+private let people = Table("people")
+
+private func database() throws -> Connection {
+    let db = try Connection()
+    try db.execute(
+        """
+        CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, small INT, ratio REAL, weight REAL, isAdmin INT, born TEXT,
+            "key" TEXT, photo BLOB, site TEXT, mood TEXT, level INT, address TEXT, nickname TEXT DEFAULT 'none', tags TEXT)
+        """)
+    return db
+}
+
+@Suite struct CodableTests {
+    @Test func `a value comes back equal`() throws {
+        let db = try database()
+        try db.run(people.insert(ada))
+        let row = try #require(try db.pluck(people))
+        var expected = ada
+        expected.nickname = "none"
+        let decoded: Person = try row.decode()
+        #expect(decoded == expected, "what is nil was left out of the INSERT, so the column has its default value")
+    }
+
+    @Test func `enums are stored by their raw value, types with parts as JSON`() throws {
+        let db = try database()
+        try db.run(people.insert(ada))
+        #expect(try db.scalar("SELECT mood FROM people") as? String == "good")
+        #expect(try db.scalar("SELECT level FROM people") as? Int64 == 2)
+        #expect(try db.scalar("SELECT typeof(photo) FROM people") as? String == "blob")
+        #expect((try db.scalar("SELECT address FROM people") as? String)?.contains("\"numbers\":[1,2]") == true)
+    }
+
+    @Test func `an update writes nil as NULL`() throws {
+        let db = try database()
+        try db.run(people.insert(ada))
+        try db.run(people.update(ada))
+        #expect(try db.scalar("SELECT nickname FROM people") == nil)
+        let decoded: Person = try #require(try db.pluck(people)).decode()
+        #expect(decoded == ada)
+    }
+
+    @Test func `many values with nil in different places keep their columns`() throws {
+        let db = try database()
+        var first = ada, second = ada
+        first.nickname = "A"
+        first.tags = nil
+        second.id = 2
+        second.nickname = nil
+        second.tags = ["b"]
+        try db.run(people.insertMany([first, second]))
+        let decoded: [Person] = try db.prepareRowIterator(people.order(SQLExpression<Int>("id"))).map { try $0.decode() }
+        #expect(decoded == [first, second])
+    }
+
+    @Test func `a raw value that was stored as JSON, in quotes, is still read`() throws {
+        let db = try database()
+        try db.run(people.insert(ada))
+        try db.run("UPDATE people SET mood = '\"bad\"'")
+        let decoded: Person = try #require(try db.pluck(people)).decode()
+        #expect(decoded.mood == .bad)
+    }
+
+    @Test func `an upsert replaces the values of a row`() throws {
+        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 24) else { return }
+        let db = try database()
+        try db.run(people.insert(ada))
+        var changed = ada
+        changed.name = "Augusta"
+        try db.run(people.upsert(changed, onConflictOf: SQLExpression<Int>("id")))
+        let decoded: Person = try #require(try db.pluck(people)).decode()
+        #expect(decoded.name == "Augusta")
+    }
+
+    @Test func `what has no columns is refused with an error`() throws {
+        #expect(throws: EncodingError.self) { try people.insert([1, 2]) }
+        #expect(throws: EncodingError.self) { try people.insert(5) }
+        struct Big: Encodable { let number = UInt64.max }
+        #expect(throws: EncodingError.self) { try people.insert(Big()) }
+    }
+
+    @Test func `missing, NULL and mistyped columns are errors`() throws {
+        let db = try database()
+        try db.run(people.insert(ada))
+        struct Other: Decodable { let missing: Int }
+        let row = try #require(try db.pluck(people))
+        #expect(throws: DecodingError.self) { let _: Other = try row.decode() }
+        try db.run("UPDATE people SET name = NULL")
+        let null = try #require(try db.pluck(people))
+        #expect(throws: DecodingError.self) { let _: Person = try null.decode() }
+        try db.run("UPDATE people SET name = 'x', small = 300")
+        let overflow = try #require(try db.pluck(people))
+        #expect(throws: DecodingError.self) { let _: Person = try overflow.decode() }
+    }
+}
