@@ -24,6 +24,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
     products: [
         .library(name: "LiteVault", targets: ["LiteVault"]),
+        .library(name: "SQLite", targets: ["SQLite"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
     ],
     traits: [
@@ -59,6 +60,9 @@ let package = Package(
             name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery"],
             swiftSettings: swift),
         .target(name: "CProcessSupport"),
+        .target(
+            name: "SQLite", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery"] + engine,
+            swiftSettings: swift),
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
@@ -75,6 +79,7 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

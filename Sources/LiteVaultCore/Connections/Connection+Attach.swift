@@ -10,7 +10,7 @@ extension Connection {
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
-            try Statement(self, "ATTACH DATABASE ? AS \(quoted(schemaName))").run(location.description)
+            try Statement(self, sql: "ATTACH DATABASE ? AS \(quoted(schemaName))").run(location.description)
         }
     }
 
@@ -21,7 +21,7 @@ extension Connection {
         try withLock {
             // A cached statement on the database would keep it busy.
             finalizeCache()
-            try Statement(self, "DETACH DATABASE \(quoted(schemaName))").run()
+            try Statement(self, sql: "DETACH DATABASE \(quoted(schemaName))").run()
         }
     }
 }

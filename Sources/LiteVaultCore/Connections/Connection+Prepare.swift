@@ -9,14 +9,14 @@ extension Connection {
     ///   - bindings: the parameters' values, in order.
     /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement.
     public func prepare(_ statement: String, _ bindings: (any Binding)?...) throws -> Statement {
-        bindings.isEmpty ? try Statement(self, statement) : try prepare(statement, bindings)
+        bindings.isEmpty ? try Statement(self, sql: statement) : try prepare(statement, bindings)
     }
 
     /// Prepares a statement and binds values to its parameters, in order.
     ///
     /// - Throws: `DatabaseError`, also when the number of values is not that of the parameters.
     public func prepare(_ statement: String, _ bindings: [(any Binding)?]) throws -> Statement {
-        let prepared = try Statement(self, statement)
+        let prepared = try Statement(self, sql: statement)
         try prepared.setBindings(bindings)
         return prepared
     }
@@ -25,7 +25,7 @@ extension Connection {
     ///
     /// - Throws: `DatabaseError`, also when there is no parameter of such a name.
     public func prepare(_ statement: String, _ bindings: [String: (any Binding)?]) throws -> Statement {
-        let prepared = try Statement(self, statement)
+        let prepared = try Statement(self, sql: statement)
         try prepared.setBindings(bindings)
         return prepared
     }

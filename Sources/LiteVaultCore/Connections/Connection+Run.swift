@@ -19,7 +19,7 @@ extension Connection {
     /// - Throws: `DatabaseError`.
     @discardableResult
     public func run(_ statement: String, _ bindings: (any Binding)?...) throws -> Statement {
-        bindings.isEmpty ? try Statement(self, statement).run() : try Statement(self, statement).run(bindings)
+        bindings.isEmpty ? try Statement(self, sql: statement).run() : try Statement(self, sql: statement).run(bindings)
     }
 
     /// Runs a statement once, with values for its parameters in order.
@@ -27,7 +27,7 @@ extension Connection {
     /// - Throws: `DatabaseError`.
     @discardableResult
     public func run(_ statement: String, _ bindings: [(any Binding)?]) throws -> Statement {
-        try Statement(self, statement).run(bindings)
+        try Statement(self, sql: statement).run(bindings)
     }
 
     /// Runs a statement once, with values for its parameters by name.
@@ -35,28 +35,28 @@ extension Connection {
     /// - Throws: `DatabaseError`.
     @discardableResult
     public func run(_ statement: String, _ bindings: [String: (any Binding)?]) throws -> Statement {
-        try Statement(self, statement).run(bindings)
+        try Statement(self, sql: statement).run(bindings)
     }
 
     /// The first column of the first row; nil when it is NULL or there is no row.
     ///
     /// - Throws: `DatabaseError`.
     public func scalar(_ statement: String, _ bindings: (any Binding)?...) throws -> (any Binding)? {
-        bindings.isEmpty ? try Statement(self, statement).scalar() : try Statement(self, statement).scalar(bindings)
+        bindings.isEmpty ? try Statement(self, sql: statement).scalar() : try Statement(self, sql: statement).scalar(bindings)
     }
 
     /// The first column of the first row, with values for the parameters in order.
     ///
     /// - Throws: `DatabaseError`.
     public func scalar(_ statement: String, _ bindings: [(any Binding)?]) throws -> (any Binding)? {
-        try Statement(self, statement).scalar(bindings)
+        try Statement(self, sql: statement).scalar(bindings)
     }
 
     /// The first column of the first row, with values for the parameters by name.
     ///
     /// - Throws: `DatabaseError`.
     public func scalar(_ statement: String, _ bindings: [String: (any Binding)?]) throws -> (any Binding)? {
-        try Statement(self, statement).scalar(bindings)
+        try Statement(self, sql: statement).scalar(bindings)
     }
 
     /// The rowid of the last row inserted on this connection (`sqlite3_last_insert_rowid`); 0 before the first.

@@ -20,7 +20,7 @@ public final class Statement {
     /// Prepares a statement (`sqlite3_prepare_v3`).
     ///
     /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement.
-    package init(_ connection: Connection, _ SQL: String) throws {
+    package init(_ connection: Connection, sql SQL: String) throws {
         self.connection = connection
         text = SQL
         base = nil

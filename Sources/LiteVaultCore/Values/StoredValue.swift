@@ -24,6 +24,17 @@ public enum StoredValue: Sendable, Equatable {
         }
     }
 
+    /// The value that a column or a function's argument was handed out as.
+    package init(_ binding: (any Binding)?) {
+        switch binding {
+        case let number as Int64: self = .integer(number)
+        case let number as Double: self = .real(number)
+        case let text as String: self = .text(text)
+        case let blob as Blob: self = .blob(blob.bytes)
+        default: self = .null
+        }
+    }
+
     /// The value by its Swift type; nil for NULL.
     public var binding: (any Binding)? {
         switch self {

@@ -37,6 +37,14 @@ public protocol SQLType: Sendable {
     associatedtype Logical: Sendable = Bool
     /// The type of a number made from it, such as its length: `Int`, or `Int?` where it may be NULL.
     associatedtype Count: Sendable = Int
+
+    /// The value of a stored one; for an optional type, nil of NULL.
+    ///
+    /// - Throws: `QueryError` when it is NULL where there is no place for it, or of another storage class.
+    static func value(of stored: StoredValue) throws -> Self
+
+    /// What is bound for the value; nil for NULL.
+    var boundValue: (any Binding)? { get }
 }
 
 extension Optional: SQLType where Wrapped: Value {
@@ -46,6 +54,16 @@ extension Optional: SQLType where Wrapped: Value {
     public typealias Logical = Bool?
     /// What is counted of NULL is NULL.
     public typealias Count = Int?
+
+    /// nil for NULL, else the value.
+    ///
+    /// - Throws: as of the type inside.
+    public static func value(of stored: StoredValue) throws -> Wrapped? {
+        stored == .null ? nil : try Wrapped.value(of: stored)
+    }
+
+    /// What is bound for the value; nil for nil.
+    public var boundValue: (any Binding)? { self?.boundValue }
 }
 
 /// An optional, for constraints.
@@ -60,6 +78,21 @@ extension Optional: _OptionalType {
 }
 
 extension Value {
+    /// The value of a stored one.
+    ///
+    /// - Throws: `QueryError` when it is NULL or of another storage class, and what `fromDatatypeValue` throws.
+    public static func value(of stored: StoredValue) throws -> Self {
+        guard stored != .null else { throw QueryError.unexpectedNullValue(name: declaredDatatype) }
+        guard let datatypeValue = Datatype(stored: stored), let value = try fromDatatypeValue(datatypeValue) as? Self
+        else {
+            throw QueryError.unexpectedType(name: "value", expected: declaredDatatype, found: stored.kind)
+        }
+        return value
+    }
+
+    /// What is bound for the value.
+    public var boundValue: (any Binding)? { datatypeValue }
+
     /// The value as a parameter.
     public var expression: SQLExpression<Void> { SQLExpression(root: .value(datatypeValue)) }
 
