@@ -3,6 +3,9 @@ internal import LiteVaultCore
 extension DatabaseFile {
     /// Rebuilds the file without free pages (`VACUUM`), in place, with the engine's own safety.
     ///
+    /// The engine may number the rows of tables without INTEGER PRIMARY KEY anew, on which external-content full-text
+    /// indexes depend; ``vacuum(into:key:settings:progress:)`` keeps all rowids.
+    ///
     /// - Parameters:
     ///   - key: The key; nil for a plaintext database.
     ///   - settings: What the file is encrypted with.

@@ -58,13 +58,7 @@ struct InPlaceReplacement {
     ///   - write: Fills and proves the new file.
     func replace(with new: NewDatabase, erasingOld: Bool = false, _ write: () throws -> Void) throws {
         do {
-            try VaultError.about(path) {
-                guard try source.scalar("PRAGMA quick_check(1)") as? String == "ok" else {
-                    throw VaultError(
-                        .damaged, "The database is damaged, and replacing it would lose what could be saved",
-                        remedy: "Verify it, or copy it into a new file.")
-                }
-            }
+            try VaultError.about(path) { try refuseDamaged() }
             try write()
             try new.publish(replacing: original) {
                 if lease.isBroken {
@@ -81,6 +75,18 @@ struct InPlaceReplacement {
         }
         retireOld(erasing: erasingOld)
         try VaultError.about(path) { try source.close() }
+    }
+
+    private func refuseDamaged() throws {
+        var cause: (any Error)?
+        do {
+            if try source.scalar("PRAGMA quick_check(1)") as? String == "ok" { return }
+        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
+            cause = error
+        }
+        throw VaultError(
+            .damaged, "The database is damaged, and replacing it would lose what could be saved", cause: cause,
+            remedy: "Verify it, or copy it into a new file.")
     }
 
     /// Somebody who looked the name up before the rename, and waits for the lease, gets the old file: they must not take

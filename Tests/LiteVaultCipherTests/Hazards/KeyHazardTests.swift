@@ -57,10 +57,10 @@ import Testing
         _ = try Connection(scratch.path("raw.db"), key: .raw([UInt8](repeating: 15, count: 32)))
     }
 
-    @Test func `H-KEY-05 a raw key with its authentication key is refused by an engine that would take it for a passphrase`()
+    @Test(.enabled(if: Engine.lacksRawAuthenticationKey, "the linked engine takes raw authentication keys"))
+    func `H-KEY-05 a raw key with its authentication key is refused by an engine that would take it for a passphrase`()
         throws
     {
-        guard let version = CipherEngine.version, !version.hasRawAuthenticationKey else { return }
         let fixture = Fixture.rawAuthenticationKeyFile
         let error = vaultError { _ = try Connection(scratch.copy(fixture.name), key: fixture.databaseKey()) }
         #expect(error?.code == .unsupported)
@@ -144,5 +144,20 @@ import Testing
         #expect(try scratch.bytes("encrypted.db") == before)
         let unkeyed = try Connection(path)
         #expect(vaultError { try unkeyed.key("right", db: "x\"; DROP TABLE t; --") }?.code == .usage)
+    }
+
+    @Test(arguments: [
+        "PRAGMA key = 'x'", "PRAGMA rekey = 'x'", "PRAGMA main.rekey('x')", "PRAGMA hexkey = '00'", "PRAGMA textkey = 'x'",
+        "PRAGMA hexrekey = '00'", "PRAGMA cipher_use_hmac = OFF", "PRAGMA cipher_default_kdf_iter = 1",
+        "PRAGMA kdf_iter = 1", "PRAGMA temp_store = FILE", "ATTACH ':memory:' AS x KEY 'y'",
+        "SELECT sqlcipher_export('main')", "PRAGMA cipher_migrate",
+    ])
+    func `H-KEY-16 SQL from elsewhere cannot touch keys, settings or the place of temporary data`(sql: String) throws {
+        let db = try Connection(scratch.makeEncrypted(key: key), key: key, settings: fast)
+        db.refusesKeyStatements = true
+        #expect(throws: DatabaseError.self) { try db.execute(sql) }
+        try db.execute("INSERT INTO t VALUES (2)")
+        try db.close()
+        #expect(try DatabaseFile(scratch.path("encrypted.db")).verify(key: key, settings: fast).isIntact)
     }
 }

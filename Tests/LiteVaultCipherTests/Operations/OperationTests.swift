@@ -13,8 +13,9 @@ import Testing
 
     /// A plain database with everything that a careless copy loses.
     private func plain(_ name: String = "plain.db", wal: Bool = false) throws -> String {
-        let db = try Connection(scratch.path(name), journalMode: wal ? .wal : .delete)
+        let db = try Connection(scratch.path(name))
         try makeRichDatabase(db)
+        if wal { try db.setJournalMode(.wal) }
         try db.close()
         return scratch.path(name)
     }

@@ -6,9 +6,7 @@ enum Engine {
     static let format4 = CipherEngine.version?.hasFormat4 ?? false
     static let isVersion3 = encrypts && !format4
 
-    static let needsEncryption = "the linked engine does not encrypt"
-    static let needsFormat4 = "the linked engine does not know the format of SQLCipher 4"
-    static let needsVersion3 = "only SQLCipher 3 lacks this"
+    static let lacksRawAuthenticationKey = CipherEngine.version.map { !$0.hasRawAuthenticationKey } ?? false
 
     /// The fixtures that this engine opens.
     static var fixtures: [Fixture] {

@@ -87,6 +87,22 @@ import Testing
             #expect(try scratch.bytes("copy.db") == Fixture.bytes("v4-4.6.1-kdf1000.db"))
         }
 
+        @Test func `H-VER-06 damage is not spread: verifying writes nothing, and replacing is refused`() throws {
+            let path = try scratch.copy("hostile/tampered-page3.db")
+            let before = try scratch.bytes("copy.db")
+            let key = try DatabaseKey.passphrase("fixture-pass")
+            #expect(!(try tests.verify(path)).isIntact)
+            let rekey = vaultError { try DatabaseFile(path).rekey(from: key, to: .passphrase("n"), settings: tests.settings) }
+            #expect(rekey?.code == .damaged)
+            let other = CipherSettings(kdfIterations: 5)
+            let migrate = vaultError {
+                try DatabaseFile(path).migrate(key: key, settings: tests.settings, newSettings: other)
+            }
+            #expect(migrate?.code == .damaged)
+            #expect(try scratch.bytes("copy.db") == before)
+            #expect(try scratch.names() == ["copy.db"])
+        }
+
         @Test func `H-VER-07 bytes behind the last page are noticed`() throws {
             var bytes = try Fixture.bytes("v4-4.6.1-kdf1000.db")
             let tail = Array(bytes[4096..<8192])
