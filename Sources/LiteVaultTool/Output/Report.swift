@@ -20,7 +20,7 @@ struct Report {
 
 extension Report {
     /// The width of the first column of `row`.
-    private static let column = 16
+    private static let column = 19
 
     /// Adds a line of a two-column list.
     mutating func row(_ name: String, _ value: String) {

@@ -68,7 +68,7 @@ extension CheckSummary {
         let structure = problems(.structure)
         add("integrity_check", structure)
         add(
-            "foreign_keys", problems(.foreignKey),
+            "foreign_key_check", problems(.foreignKey),
             skipped: structure.isEmpty ? nil : "means nothing while the structure is damaged")
         return checks
     }
