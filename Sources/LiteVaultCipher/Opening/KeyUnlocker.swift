@@ -23,6 +23,8 @@ struct KeyUnlocker: ConnectionUnlocker {
             try connection.withHandle { db in
                 try CipherLog.silence(connection, engine: engine)
                 try CipherDefaults.holdingStill { try give(key, to: db, on: connection) }
+                // The first key of the process starts SQLCipher up, and that sets the level again.
+                try CipherLog.silence(connection, engine: engine)
                 for pragma in pragmas { try connection.execute(pragma) }
                 try requireSettings(of: connection)
                 try proveKey(connection, db, engine: engine)
