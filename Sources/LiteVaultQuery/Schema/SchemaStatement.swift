@@ -1,0 +1,51 @@
+internal import LiteVaultCore
+
+// What the statements of the schema have in common. They take no parameters: values are written into the text.
+
+extension QueryType {
+    /// The object's name in statements of the schema: with its database, and never an alias, which only queries have.
+    var schemaName: SQLNode { inSchema(clauses.from.name) }
+
+    /// A name in the database of the object.
+    func inSchema(_ name: String) -> SQLNode {
+        guard let database = clauses.from.database else { return .identifier(name) }
+        return .joined([.identifier(database), .identifier(name)], separator: ".")
+    }
+
+    /// `CREATE … name`.
+    func createNode(
+        _ kind: String, _ name: SQLNode, modifier: String? = nil, ifNotExists: Bool
+    ) -> SQLNode {
+        .words(
+            .text("CREATE"), modifier.map { .text($0) }, .text(kind), ifNotExists ? .text("IF NOT EXISTS") : nil, name)
+    }
+
+    /// `DROP … name`.
+    func dropNode(_ kind: String, _ name: SQLNode, ifExists: Bool) -> SQLNode {
+        .words(.text("DROP"), .text(kind), ifExists ? .text("IF EXISTS") : nil, name)
+    }
+}
+
+extension SQLNode {
+    /// The SQL text, with values as literals.
+    var sql: String { SQLExpression<Void>(root: self).asSQL() }
+
+    /// The piece in parentheses, unless it stands in a pair of its own.
+    var inParentheses: SQLNode {
+        if case .wrapped("", _) = self { return self }
+        return Self.isParenthesized(SQLExpression<Void>(root: self).template) ? self : .wrapped("", self)
+    }
+
+    /// `(a) OR (b)` starts and ends with a parenthesis as well, and is not meant.
+    private static func isParenthesized(_ text: String) -> Bool {
+        guard text.first == "(", text.last == ")" else { return false }
+        var depth = 0
+        var remaining = text.utf8.count
+        for token in SQLTokens(text) {
+            remaining -= token.text.utf8.count
+            if token.kind == .other { depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0 }
+            if depth == 0, remaining > 0 { return false }
+        }
+        return depth == 0
+    }
+}
