@@ -33,6 +33,19 @@ extension Connection {
         while try execution.step() { try body(RowView(execution.prepared)) }
     }
 
+    /// Hands each row of a query to a closure, with values whose types are known only at run time.
+    ///
+    /// - Throws: as ``forEachRow(_:with:body:)``.
+    @inlinable
+    public func forEachRow(
+        _ sql: String, bindings: [(any Binding)?], body: (borrowing RowView) throws -> Void
+    ) throws {
+        let execution = try Execution(self, sql)
+        defer { execution.end() }
+        try execution.bind(values: bindings)
+        while try execution.step() { try body(RowView(execution.prepared)) }
+    }
+
     /// The first row of a query, made into a value by a closure; nil when there is none.
     ///
     /// - Throws: as ``forEachRow(_:with:body:)``.

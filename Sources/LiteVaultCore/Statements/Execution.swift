@@ -49,6 +49,20 @@ struct Execution {
         if code != SQLITE_OK || index != prepared.parameterCount { try failBinding(code, count: index) }
     }
 
+    /// Binds a value to each parameter, in order, whose types are known only now.
+    @usableFromInline
+    func bind(values: [(any Binding)?]) throws {
+        var code = SQLITE_OK
+        for (offset, value) in values.enumerated() {
+            let index = Int32(offset + 1)
+            let bound = value?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
+            if code == SQLITE_OK { code = bound }
+        }
+        if code != SQLITE_OK || values.count != prepared.parameterCount {
+            try failBinding(code, count: Int32(clamping: values.count))
+        }
+    }
+
     /// Whether there is a row.
     @inlinable
     func step() throws -> Bool {

@@ -11,7 +11,7 @@ public import LiteVaultCore
 ///     var datatypeValue: Int64 { rgb }
 /// }
 /// ```
-public protocol Value: ColumnValue, Expressible, SQLType where Base == Self {
+public protocol Value: Expressible, SQLType where Base == Self {
     /// What reading gives: the type itself.
     associatedtype ValueType = Self
     /// What it is stored as.
@@ -30,7 +30,7 @@ public protocol Value: ColumnValue, Expressible, SQLType where Base == Self {
 }
 
 /// The type of an expression: a `Value`, or an optional one where it may be NULL.
-public protocol SQLType: Sendable {
+public protocol SQLType: ColumnValue {
     /// The type without the optional.
     associatedtype Base: Value
     /// The type of a comparison with it: `Bool`, or `Bool?` where it may be NULL.
