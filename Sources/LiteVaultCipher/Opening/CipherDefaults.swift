@@ -8,10 +8,8 @@ internal import LiteVaultCore
 enum CipherDefaults {
     private static let lock = NSRecursiveLock()
 
-    /// Runs something that depends on the defaults.
-    static func holdingStill<T>(_ body: () throws -> T) rethrows -> T { try lock.withLock(body) }
-
-    /// Runs a body with other defaults, and puts the old ones back whatever happens.
+    /// Runs a body with other defaults, and puts the old ones back whatever happens. Settings of which none is given
+    /// change nothing, but nobody else changes the defaults meanwhile.
     static func with<T>(
         _ settings: CipherSettings, engine: CipherVersion, on connection: Connection, _ body: () throws -> T
     ) throws -> T {

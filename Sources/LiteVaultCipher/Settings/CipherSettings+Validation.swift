@@ -9,6 +9,12 @@ extension CipherSettings {
                 .usage, "A page size of \(pageSize) bytes is not possible",
                 remedy: "It must be a power of two from 512 to 65536.")
         }
+        // The engine accepts it, and writes a file that nothing opens again.
+        if pageSize == 512, PageLayout(self, defaultCompatibility: 4).reservedBytes > 32 {
+            throw VaultError(
+                .usage, "A page of 512 bytes is too small to be authenticated",
+                remedy: "Use pages of 1024 bytes or more, or turn HMAC off.")
+        }
         // SQLCipher 3.4.1 takes 0 and negative numbers and then encrypts under a key of zeros.
         if let kdfIterations, !(1...Int(Int32.max)).contains(kdfIterations) {
             throw VaultError(

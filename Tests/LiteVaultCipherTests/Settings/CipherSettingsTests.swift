@@ -13,8 +13,15 @@ import Testing
         #expect(refusal(.init(pageSize: size)) == .usage)
     }
 
-    @Test(arguments: [512, 1024, 4096, 65536]) func `a power of two from 512 to 65536 is a page size`(size: Int) throws {
+    @Test(arguments: [1024, 4096, 65536]) func `a power of two from 1024 to 65536 is a page size`(size: Int) throws {
         try CipherSettings(pageSize: size).validate(with: nil)
+    }
+
+    @Test func `a page of 512 bytes has no room for authentication`() throws {
+        #expect(refusal(.init(pageSize: 512)) == .usage)
+        #expect(refusal(.init(pageSize: 512, hmacAlgorithm: .sha1, compatibility: 3)) == .usage)
+        try CipherSettings(pageSize: 512, usesHMAC: false).validate(with: nil)
+        try CipherSettings(pageSize: 512, compatibility: 1).validate(with: nil)
     }
 
     @Test(arguments: [0, -1, Int.min, Int.max])
