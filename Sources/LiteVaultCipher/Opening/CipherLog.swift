@@ -13,9 +13,19 @@ enum CipherLog {
     private static let lock = NSLock()
     nonisolated(unsafe) private static var wanted = false
 
-    /// Before the key: it is the key that makes the engine talk.
+    /// After the key and before the first page: the first key of a process sets the level that holds by default.
     static func silence(_ connection: Connection, engine: CipherVersion) throws {
         guard engine.hasLog, !isWanted else { return }
         try connection.execute("PRAGMA cipher_log_level = NONE")
+    }
+
+    /// For a body that gives a key and reads a page in one call: the level is set on another connection that has a key
+    /// and is there until the body is done.
+    static func silencing<T>(engine: CipherVersion, _ body: () throws -> T) throws -> T {
+        guard engine.hasLog, !isWanted else { return try body() }
+        let other = try Connection(
+            .inMemory, key: .raw([UInt8](repeating: 1, count: 32)), settings: .init(), readonly: false, busyTimeout: 0)
+        defer { withExtendedLifetime(other) {} }
+        return try body()
     }
 }

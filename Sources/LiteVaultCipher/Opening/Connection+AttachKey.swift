@@ -33,9 +33,10 @@ extension Connection {
         }
         try withHandle { db in
             do {
-                try CipherLog.silence(self, engine: engine)
-                try CipherDefaults.with(settings, engine: engine, on: self) {
-                    try attach(location, as: schemaName, key: key, db)
+                try CipherLog.silencing(engine: engine) {
+                    try CipherDefaults.with(settings, engine: engine, on: self) {
+                        try attach(location, as: schemaName, key: key, db)
+                    }
                 }
                 if let name = settings.firstDifference(to: try cipherSettings(of: schemaName)) {
                     try detach(schemaName)

@@ -21,9 +21,9 @@ struct KeyUnlocker: ConnectionUnlocker {
             let pragmas = try settings.pragmas(for: engine)
             if busyTimeout > 0 { connection.busyTimeout = busyTimeout }
             try connection.withHandle { db in
-                try CipherLog.silence(connection, engine: engine)
-                try CipherDefaults.holdingStill { try give(key, to: db, on: connection) }
-                // The first key of the process starts SQLCipher up, and that sets the level again.
+                try CipherDefaults.with(neededDefaults, engine: engine, on: connection) {
+                    try give(key, to: db, on: connection)
+                }
                 try CipherLog.silence(connection, engine: engine)
                 for pragma in pragmas { try connection.execute(pragma) }
                 try requireSettings(of: connection)
@@ -33,6 +33,11 @@ struct KeyUnlocker: ConnectionUnlocker {
             }
         }
     }
+
+    /// The key brings the default settings, and with them reserved bytes that are too many for the smallest page: SQLite
+    /// then silently makes 1024 of 512 bytes, SQLCipher does not, and nothing opens what they write together. These pages
+    /// have no HMAC, so it must be off from the start.
+    private var neededDefaults: CipherSettings { settings.pageSize == 512 ? CipherSettings(usesHMAC: false) : .init() }
 
     /// `sqlite3_key_v2`. Its result says nothing about whether the key is right.
     private func give(_ key: DatabaseKey, to db: OpaquePointer, on connection: Connection) throws {
