@@ -42,7 +42,7 @@ def run(words, root):
     with concurrent.futures.ProcessPoolExecutor(JOBS) as pool:
         for name, outcome, text in pool.map(one, range(len(checks))):
             counts[outcome] += 1
-            print(f"{outcome}: {name}{': ' + text if text else ''}", flush=True)
+            print(f"{outcome}  {name}{': ' + ' '.join(text.split()) if text else ''}", flush=True)
     print(f"{time.monotonic() - began:.0f} s")
     if not checks:
         print(f"no case has {options.only!r} in its name")
