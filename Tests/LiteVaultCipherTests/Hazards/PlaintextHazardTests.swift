@@ -2,7 +2,7 @@ import Foundation
 import LiteVault
 import Testing
 
-@Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct PlaintextHazardTests {
+@Suite(.serialized, .enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct PlaintextHazardTests {
     let scratch: Scratch
     let key: DatabaseKey
 
@@ -35,6 +35,12 @@ import Testing
         try spill(db)
         #expect(try temporaryFilesWithMarker() == [])
         #expect(try scratch.namesWithMarker() == [])
+        // That they would be found: a program may still ask for files.
+        let careless = try Connection(scratch.path("vault.db"), key: key, settings: fast)
+        try careless.execute("PRAGMA temp_store = FILE")
+        try spill(careless)
+        #expect(try temporaryFilesWithMarker() != [])
+        try careless.close()
     }
 
     @Test(arguments: ["temp_store = FILE", "temp_store = 1", "main.temp_store(1)", "temp_store_directory = '/tmp'"])

@@ -29,11 +29,11 @@
         }
 
         /// How often the bytes are in writable memory.
-        func occurrences() throws -> Int {
+        func occurrences() -> Int {
             let memory = open("/proc/self/mem", O_RDONLY)
             defer { close(memory) }
             var found = 0
-            for line in try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n") {
+            for line in Self.maps().split(separator: "\n") {
                 let words = line.split(separator: " ", maxSplits: 2)
                 let bounds = words[0].split(separator: "-").compactMap { UInt(String($0), radix: 16) }
                 guard words[1].hasPrefix("rw"), bounds.count == 2 else { continue }
@@ -48,6 +48,16 @@
             }
             window.initializeMemory(as: UInt8.self, repeating: 0, count: Self.length)
             return found
+        }
+
+        /// Read to its end by hand: files of /proc have no size.
+        private static func maps() -> String {
+            let file = open("/proc/self/maps", O_RDONLY)
+            defer { close(file) }
+            var bytes: [UInt8] = []
+            var part = [UInt8](repeating: 0, count: 65536)
+            while case let length = read(file, &part, part.count), length > 0 { bytes += part[..<length] }
+            return String(decoding: bytes, as: UTF8.self)
         }
 
         private func count(in length: Int, from start: UInt) -> Int {
