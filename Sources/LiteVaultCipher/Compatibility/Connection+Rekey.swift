@@ -54,6 +54,7 @@ extension Connection {
             VaultError(.usage, message, path: path, remedy: remedy)
         }
         guard !isInTransaction else { throw refuse("A key cannot be changed inside a transaction", "End it first.") }
+        guard try !hasBusyStatement() else { throw VaultError(.busy, "A statement of this connection is being read", path: path) }
         guard !readonly else { throw refuse("The database was opened for reading only", "Open it for writing.") }
         guard !path.isEmpty else { throw refuse("A database in memory has no key to change", "Copy it into a file.") }
         // Proves the old key: the engine would encrypt under the new one whatever it can read.
@@ -68,6 +69,17 @@ extension Connection {
             throw refuse("The salt of a plaintext header cannot be carried over", "Use DatabaseFile.rekey.")
         }
         return settings
+    }
+
+    private func hasBusyStatement() throws -> Bool {
+        try withHandle { handle in
+            var statement = sqlite3_next_stmt(handle, nil)
+            while let current = statement {
+                if sqlite3_stmt_busy(current) != 0 { return true }
+                statement = sqlite3_next_stmt(handle, current)
+            }
+            return false
+        }
     }
 
     /// With readers the engine reports success and changes nothing, with writers it destroys the file; and whoever has

@@ -12,6 +12,9 @@ extension VaultError {
             throw VaultError(error)
         } catch let error as DatabaseError {
             throw VaultError(error, path: path, creating: creating)
+        } catch let error as QueryError {
+            // Columns of the engine's own tables that are not what they always are.
+            throw VaultError(.damaged, "The schema cannot be read: \(error)", path: path, cause: error)
         } catch let error as EngineUnsupported {
             throw VaultError(.unsupported, error.description, path: path, cause: error)
         } catch var error as VaultError {

@@ -7,8 +7,16 @@
 #endif
 
 extension EngineFile {
+    /// The system would take the part before it for the whole path.
+    static func refuseNUL(_ path: String) throws {
+        guard !path.utf8.contains(0), !path.isEmpty else {
+            throw VaultError(.usage, "This is not a path: it is empty or contains a NUL", path: path)
+        }
+    }
+
     /// Refuses a path that leads to nothing, or to something that is not a file. Uses `stat`, which opens nothing.
     static func requireRegularFile(_ path: String) throws {
+        try refuseNUL(path)
         var status = stat()
         guard stat(path, &status) == 0 else {
             switch errno {

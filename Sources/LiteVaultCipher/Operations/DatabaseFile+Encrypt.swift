@@ -44,15 +44,12 @@ extension DatabaseFile {
         let source = try file.open(key: nil)
         let new = try NewDatabase(replacing: file.path, key: key, settings: settings)
         let replacement = try InPlaceReplacement(of: file.path, source: source)
-        try replacement.replace(with: new, erasingOld: true) {
-            if let copy {
-                let kept = try NewDatabase(at: copy, key: nil, settings: .init())
-                try source.reading {
-                    try kept.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
-                }
-                try kept.publish()
+        let kept = try copy.map { try NewDatabase(at: $0, key: nil, settings: .init()) }
+        try replacement.replace(with: new, erasingOld: true, beforeRename: { try kept?.publish() }) {
+            try source.reading {
+                try kept?.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
+                try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
             }
-            try source.reading { try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in }) }
         }
     }
 

@@ -55,8 +55,12 @@ struct InPlaceReplacement {
     /// - Parameters:
     ///   - erasingOld: Overwrites the whole old file, which held plaintext. Best effort: what the storage keeps of
     ///     overwritten blocks is beyond reach.
+    ///   - beforeRename: What has to be done last, when nothing but the rename itself can fail any more.
     ///   - write: Fills and proves the new file.
-    func replace(with new: NewDatabase, erasingOld: Bool = false, _ write: () throws -> Void) throws {
+    func replace(
+        with new: NewDatabase, erasingOld: Bool = false, beforeRename: () throws -> Void = {},
+        _ write: () throws -> Void
+    ) throws {
         do {
             try VaultError.about(path) { try refuseDamaged() }
             try write()
@@ -64,6 +68,7 @@ struct InPlaceReplacement {
                 if lease.isBroken {
                     throw VaultError(.busy, "Somebody is opening the database", path: path, remedy: "Try again.")
                 }
+                try beforeRename()
             }
         } catch let error as VaultError where (error.cause as? DurableFileError)?.reason == .durabilityUnknown {
             retireOld(erasing: erasingOld)
@@ -74,18 +79,14 @@ struct InPlaceReplacement {
             throw error
         }
         retireOld(erasing: erasingOld)
-        try VaultError.about(path) { try source.close() }
+        // The new file is in place, whatever becomes of the handle on the old one.
+        try? source.close()
     }
 
     private func refuseDamaged() throws {
-        var cause: (any Error)?
-        do {
-            if try source.scalar("PRAGMA quick_check(1)") as? String == "ok" { return }
-        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
-            cause = error
-        }
+        guard case .broken(let complaint) = try source.structure("quick_check(1)") else { return }
         throw VaultError(
-            .damaged, "The database is damaged, and replacing it would lose what could be saved", cause: cause,
+            .damaged, "The database is damaged, and replacing it would lose what could be saved: \(complaint)",
             remedy: "Verify it, or copy it into a new file.")
     }
 

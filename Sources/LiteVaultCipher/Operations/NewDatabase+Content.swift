@@ -33,8 +33,10 @@ extension NewDatabase {
     /// What the bytes on the disk are, and whether the structure is sound.
     func check(_ copy: Connection, _ report: OperationProgress.Report) throws {
         try report(.init(.checking, 0, of: nil, .pages))
-        guard try copy.scalar("PRAGMA integrity_check(1)") as? String == "ok" else {
-            throw VaultError(.internalFailure, "The copy did not pass the engine's integrity check", path: destination)
+        if case .broken(let complaint) = try copy.structure("integrity_check(1)") {
+            throw VaultError(
+                .damaged, "The copy did not pass the integrity check: \(complaint)", path: destination,
+                remedy: "Verify the source. It is as it was.")
         }
         try copy.withHandle { handle in
             let file = try EngineFile(connection: handle, path: destination)

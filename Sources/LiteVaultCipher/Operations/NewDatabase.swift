@@ -13,6 +13,7 @@ struct NewDatabase {
     /// - Throws: ``VaultError`` `cannotCreate` when something is in the way, or leftovers of another database would be
     ///   replayed into the new one.
     init(at destination: String, key: DatabaseKey?, settings: CipherSettings) throws {
+        try EngineFile.refuseNUL(destination)
         try VaultError.about(destination, creating: true) {
             if let present = try FileMetadata.ifExists(path: destination) {
                 let what = present.kind == .regular ? "The file exists already" : "Something of this name exists already"

@@ -19,15 +19,17 @@ extension DatabaseFile {
     public func verify(
         key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
     ) throws -> VerificationReport {
-        let kind = try kind()
         if key != nil { _ = try CipherEngine.require(for: path) }
+        // SQLite keeps the log beside the file itself, not beside a link to it.
+        let file = try resolved()
         var verification = Verification(
-            file: self, key: key, settings: settings, report: VerificationReport(kind: kind), progress: progress ?? { _ in })
+            file: file, key: key, settings: settings, report: VerificationReport(kind: try file.kind()),
+            progress: progress ?? { _ in })
         // First, and through no connection: SQLite would replay a log that does not belong to the database.
         if try verification.logIsDangerous() { return verification.report }
         let connection: Connection
         do {
-            connection = try open(key: key, settings: settings)
+            connection = try file.open(key: key, settings: settings)
         } catch let error as VaultError where error.code == .damaged {
             try verification.examineUnopened(error)
             return verification.report

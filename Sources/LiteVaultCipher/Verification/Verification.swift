@@ -82,6 +82,8 @@ struct Verification {
         do {
             let lines = try connection.all("PRAGMA integrity_check(100)") { try $0.get(0, as: String.self) }
             for line in lines where line != "ok" { report.add(.structure, line) }
+        } catch let error as DatabaseError where error.needsItsApplication {
+            report.unchecked.append("The structure could not be checked: \(error.message)")
         } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
             report.add(.structure, "The engine cannot read the database: \(error.message)")
         }
@@ -98,6 +100,10 @@ struct Verification {
                 report.add(
                     .foreignKey, "\(rowid) of table '\(table)' refers to no row of '\(try row.get(2, as: String.self))'")
             }
+        } catch let error as DatabaseError where error.needsItsApplication {
+            report.unchecked.append("The foreign keys could not be checked: \(error.message)")
+        } catch let error as DatabaseError where error.message.contains("foreign key mismatch") {
+            report.add(.foreignKey, error.message)
         } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
             report.add(.foreignKey, "The foreign keys cannot be checked: \(error.message)")
         }

@@ -14,6 +14,9 @@ public struct VerificationReport: Sendable, Equatable {
     /// Everything that is wrong, in the order in which it was found.
     public internal(set) var problems: [Problem] = []
 
+    /// What could not be checked, and why: the schema may need a collation or function of the database's application.
+    public internal(set) var unchecked: [String] = []
+
     /// Whether nothing is wrong.
     public var isIntact: Bool { problems.isEmpty }
 

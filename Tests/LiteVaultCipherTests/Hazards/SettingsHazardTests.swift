@@ -71,7 +71,11 @@ struct SettingsHazardTests {
         let other = try Connection(scratch.path("new.db"), key: key, settings: fast)
         _ = try other.cipherSettings()
         try other.execute("CREATE TABLE t (a)")
-        #expect(try one.scalar("SELECT count(*) FROM t") as? Int64 == 0)
+        // SQLCipher 3 settles the salt of a connection with its key: the first has to open the file again there.
+        if Engine.format4 { #expect(try one.scalar("SELECT count(*) FROM t") as? Int64 == 0) }
+        try other.close()
+        #expect(
+            try Connection(scratch.path("new.db"), key: key, settings: fast).scalar("SELECT count(*) FROM t") as? Int64 == 0)
     }
 
     @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))

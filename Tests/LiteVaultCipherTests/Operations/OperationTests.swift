@@ -120,6 +120,29 @@ import Testing
         #expect(throws: VaultError.self) { try DatabaseFile(path).backup(to: scratch.path("copy.db")) }
     }
 
+    @Test func `a schema that needs its application can be backed up and rekeyed, and verified as far as it goes`() throws {
+        let path = scratch.path("encrypted.db")
+        let db = try Connection(path, key: key)
+        try db.createCollation("backwards") { $1.compare($0) }
+        try db.execute("CREATE TABLE t (a TEXT COLLATE backwards UNIQUE); INSERT INTO t VALUES ('a'), ('b')")
+        try db.close()
+        try DatabaseFile(path).backup(to: scratch.path("copy.db"), key: key)
+        let other = try DatabaseKey.passphrase("other")
+        try DatabaseFile(path).rekey(from: key, to: other)
+        let report = try DatabaseFile(path).verify(key: other)
+        #expect(report.problems == [])
+        #expect(!report.unchecked.isEmpty)
+        #expect(try Connection(path, key: other).scalar("SELECT count(*) FROM t") as? Int64 == 2)
+    }
+
+    @Test func `a path with a NUL is refused, not cut`() throws {
+        let source = try plain()
+        #expect(vaultError { try DatabaseFile(source + "\0x").encrypt(to: scratch.path("e.db"), key: key) }?.code == .usage)
+        #expect(vaultError { try DatabaseFile(source).encrypt(to: scratch.path("e\0.db"), key: key) }?.code == .usage)
+        #expect(vaultError { _ = try DatabaseFile("").kind() }?.code == .usage)
+        #expect(try scratch.names() == ["plain.db"])
+    }
+
     @Test func `cancelling from the progress report leaves nothing behind`() throws {
         struct Cancelled: Error {}
         let source = try plain()
