@@ -23,7 +23,9 @@ extension Connection {
     ///   does, which knows no licenses.
     public func applyLicense(_ license: String) throws {
         let engine = try CipherEngine.require(for: description)
-        let literal = license.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        // By bytes: a quote with a combining accent is one `Character`, and no quote among those.
+        let escaped = license.utf8.flatMap { $0 == UInt8(ascii: "'") ? [$0, $0] : [$0] }
+        let literal = String(decoding: escaped, as: UTF8.self)
         guard !license.utf8.contains(0), let answer = try scalar("PRAGMA cipher_license = '\(literal)'") else {
             // No row means that there is no such pragma.
             throw VaultError(.unsupported, "SQLCipher \(engine), which is linked, knows no licenses")

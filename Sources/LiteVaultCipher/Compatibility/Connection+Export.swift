@@ -20,7 +20,7 @@ extension Connection {
     /// - Throws: as ``sqlcipher_export(_:key:)-(_,String)``.
     public func sqlcipher_export(_ location: Location, key: DatabaseKey, settings: CipherSettings = .init()) throws {
         _ = try CipherEngine.require(for: location.path)
-        guard case .uri(let path, let parameters) = location, parameters.isEmpty, !path.hasPrefix("file:"),
+        guard case .uri(let path, let parameters) = location, parameters.isEmpty, !path.isURI,
             location.isFile
         else {
             throw VaultError(.usage, "An export goes into a file that is named by its path", path: location.path)

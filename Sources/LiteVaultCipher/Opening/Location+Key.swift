@@ -3,18 +3,13 @@ internal import LiteVaultCore
 extension Connection.Location {
     /// A database file that exists. The name is never taken for a URI, and opening it never creates it.
     static func existing(_ path: String) -> Connection.Location {
-        .uri(path.hasPrefix("file:") ? "./" + path : path, parameters: [.mode(.readWrite)])
-    }
-
-    /// A database file by its path, whatever the path looks like.
-    static func file(_ path: String) -> Connection.Location {
-        .uri(path.hasPrefix("file:") ? "./" + path : path)
+        .uri(path.isURI ? "./" + path : path, parameters: [.mode(.readWrite)])
     }
 
     /// The path for error messages, without the parameters of a URI: these may hold a key.
     var path: String {
         guard case .uri(let name, _) = self else { return description }
-        guard name.hasPrefix("file:") else { return name }
+        guard name.isURI else { return name }
         return String(name.dropFirst(5).prefix { $0 != "?" && $0 != "#" })
     }
 
@@ -22,7 +17,7 @@ extension Connection.Location {
     /// everything to connections without a key.
     func refuseKeysAndSharing() throws {
         let text = description
-        guard text.hasPrefix("file:"), let start = text.firstIndex(of: "?") else { return }
+        guard text.isURI, let start = text.firstIndex(of: "?") else { return }
         let query = text[text.index(after: start)...].prefix { $0 != "#" }
         for parameter in query.split(separator: "&") {
             let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -39,6 +34,12 @@ extension Connection.Location {
             }
         }
     }
+}
+
+extension String {
+    /// Whether SQLite would take the text for a URI. By bytes, as SQLite reads it: with a combining accent behind it, the
+    /// colon is part of another `Character`.
+    var isURI: Bool { utf8.starts(with: "file:".utf8) }
 }
 
 extension Substring {

@@ -1,3 +1,5 @@
+internal import LiteVaultCore
+
 extension CipherSettings {
     /// The PRAGMAs that put the settings into effect, in the order in which they have to follow the key.
     ///
@@ -6,7 +8,7 @@ extension CipherSettings {
     /// - Throws: ``VaultError`` `unsupported` when the engine is too old for a setting.
     package func pragmas(for engine: CipherVersion, schema: String = "main") throws -> [String] {
         try requireSupport(by: engine)
-        let prefix = "PRAGMA \"\(schema.replacingQuotes())\"."
+        let prefix = "PRAGMA \(quoted(schema))."
         var effective = self
         var lines: [String] = []
         if let compatibility {
@@ -36,12 +38,5 @@ extension CipherSettings {
         result.usesHMAC = usesHMAC ?? (compatibility != 1)
         result.pageSize = pageSize ?? PageLayout.pageSize(compatibility: compatibility)
         return result
-    }
-}
-
-extension String {
-    /// The text as it stands inside a quoted SQL identifier.
-    func replacingQuotes() -> String {
-        split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
     }
 }

@@ -6,12 +6,25 @@ extension Connection {
     /// - Parameters:
     ///   - location: created when it is missing, as by opening it.
     ///   - schemaName: the name for use in SQL: any text.
-    /// - Throws: `DatabaseError`, for example when the name is taken. Nothing is attached then.
+    /// - Throws: `DatabaseError`, for example when the name is taken, or when a new file would be plaintext although the main
+    ///   database is encrypted. Nothing is attached then.
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
             try Statement(self, sql: "ATTACH DATABASE ? AS \(quoted(schemaName))").run(location.description)
+            try refuseAccidentalPlaintext(schemaName)
         }
+    }
+
+    /// SQLCipher 3 hands the main database's key on only after it read or wrote a page with it: a new file attached to a
+    /// new encrypted database would be plaintext.
+    private func refuseAccidentalPlaintext(_ schemaName: String) throws {
+        guard EngineInfo.linked.sqlcipherMajorVersion == 3, try scalar("PRAGMA main.cipher_provider") != nil,
+            try scalar("PRAGMA \(quoted(schemaName)).cipher_provider") == nil,
+            try integer("\(quoted(schemaName)).page_count") == 0
+        else { return }
+        try detach(schemaName)
+        throw DatabaseError(misuse: "the new file would be plaintext beside an encrypted database: attach it with a key")
     }
 
     /// Detaches a database (`DETACH DATABASE`).

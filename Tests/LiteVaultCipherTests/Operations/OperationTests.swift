@@ -138,7 +138,7 @@ import Testing
     @Test func `a path with a NUL is refused, not cut`() throws {
         let source = try plain()
         #expect(vaultError { try DatabaseFile(source + "\0x").encrypt(to: scratch.path("e.db"), key: key) }?.code == .usage)
-        #expect(vaultError { try DatabaseFile(source).encrypt(to: scratch.path("e\0.db"), key: key) }?.code == .usage)
+        #expect(vaultError { try DatabaseFile(source).encrypt(to: scratch.directory.path + "/e\0.db", key: key) }?.code == .usage)
         #expect(vaultError { _ = try DatabaseFile("").kind() }?.code == .usage)
         #expect(try scratch.names() == ["plain.db"])
     }
