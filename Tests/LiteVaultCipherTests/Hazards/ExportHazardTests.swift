@@ -16,11 +16,11 @@ import Testing
 
     private func run(_ way: Way, _ source: String, to destination: String) throws {
         switch way {
-        case .encrypt: try DatabaseFile(source).encrypt(to: destination, key: key)
-        case .export: try Connection(source).sqlcipher_export(.uri(destination), key: key)
+        case .encrypt: try DatabaseFile(source).encrypt(to: destination, key: key, settings: fast)
+        case .export: try Connection(source).sqlcipher_export(.uri(destination), key: key, settings: fast)
         case .inPlace:
             try FileManager.default.copyItem(atPath: source, toPath: destination)
-            try DatabaseFile(destination).encryptInPlace(key: key)
+            try DatabaseFile(destination).encryptInPlace(key: key, settings: fast)
         }
     }
 
@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: Way.allCases)
     func `H-EXP-01 header fields and the journal mode come over`(way: Way) throws {
         try run(way, richDatabase(wal: true), to: scratch.path("out.db"))
-        let db = try Connection(scratch.path("out.db"), key: key)
+        let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
         #expect(try db.readUserVersion() == 7)
         #expect(try db.readApplicationID() == 1_196_444_487)
         #expect(try db.integer("auto_vacuum") == 2)
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: Way.allCases) func `H-EXP-04 implicit rowids come over`(way: Way) throws {
         try run(way, richDatabase(), to: scratch.path("out.db"))
-        let db = try Connection(scratch.path("out.db"), key: key)
+        let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
         #expect(try db.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
         #expect(try db.all(#"SELECT _rowid_ FROM "select""#) { try $0.get(0, as: Int.self) } == [77])
     }
@@ -55,7 +55,7 @@ import Testing
         arguments: Way.allCases)
     func `H-EXP-05 a full-text index on implicit rowids finds its rows`(way: Way) throws {
         try run(way, richDatabase(), to: scratch.path("out.db"))
-        let db = try Connection(scratch.path("out.db"), key: key)
+        let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
         #expect(try db.scalar("SELECT rowid FROM search WHERE search MATCH 'text'") as? Int64 == 9)
         #expect(try db.scalar("SELECT a FROM search WHERE search MATCH 'text'") as? String == "text")
         try db.execute("INSERT INTO search (search) VALUES ('integrity-check')")
@@ -80,9 +80,9 @@ import Testing
             #expect(throws: Interrupted.self) {
                 let stop: OperationProgress.Report = { if $0.phase == phase { throw Interrupted() } }
                 if inPlace {
-                    try DatabaseFile(source).encryptInPlace(key: key, progress: stop)
+                    try DatabaseFile(source).encryptInPlace(key: key, settings: fast, progress: stop)
                 } else {
-                    try DatabaseFile(source).encrypt(to: scratch.path("out.db"), key: key, progress: stop)
+                    try DatabaseFile(source).encrypt(to: scratch.path("out.db"), key: key, settings: fast, progress: stop)
                 }
             }
             #expect(try scratch.names() == ["rich.db"])
@@ -129,17 +129,17 @@ import Testing
     @Test(arguments: [false, true]) func `H-EXP-12 encrypted in place, no file in the directory shows content`(wal: Bool) throws {
         let path = try scratch.makePlain(wal: wal)
         #expect(try scratch.namesWithMarker() == ["plain.db"])
-        try DatabaseFile(path).encryptInPlace(key: key)
+        try DatabaseFile(path).encryptInPlace(key: key, settings: fast)
         #expect(try scratch.namesWithMarker() == [])
         #expect(try scratch.names() == ["plain.db"])
-        #expect(try Connection(path, key: key).scalar("SELECT a FROM t") as? String == marker)
+        #expect(try Connection(path, key: key, settings: fast).scalar("SELECT a FROM t") as? String == marker)
     }
 
     @Test func `H-EXP-12 a database that somebody has open is not replaced`() throws {
         let path = try scratch.makePlain()
         let before = try scratch.bytes("plain.db")
         let idle = try Connection(path)
-        #expect(vaultError { try DatabaseFile(path).encryptInPlace(key: key) }?.code == .busy)
+        #expect(vaultError { try DatabaseFile(path).encryptInPlace(key: key, settings: fast) }?.code == .busy)
         try idle.close()
         #expect(try scratch.bytes("plain.db") == before)
     }

@@ -28,10 +28,10 @@ import Testing
     func `encrypting and decrypting brings back everything, the journal mode included`(wal: Bool) throws {
         let source = try plain(wal: wal)
         let encrypted = scratch.path("encrypted.db")
-        try DatabaseFile(source).encrypt(to: encrypted, key: key)
+        try DatabaseFile(source).encrypt(to: encrypted, key: key, settings: fast)
         #expect(try DatabaseFile(encrypted).kind() == .encryptedOrUnknown)
-        #expect(try Connection(encrypted, key: key).journalMode == (wal ? .wal : .delete))
-        try DatabaseFile(encrypted).decrypt(to: scratch.path("decrypted.db"), key: key)
+        #expect(try Connection(encrypted, key: key, settings: fast).journalMode == (wal ? .wal : .delete))
+        try DatabaseFile(encrypted).decrypt(to: scratch.path("decrypted.db"), key: key, settings: fast)
         #expect(try DatabaseFile(scratch.path("decrypted.db")).kind() == .plain)
         try expectSame(Connection(source), Connection(scratch.path("decrypted.db")))
         #expect(try scratch.names() == ["decrypted.db", "encrypted.db", "plain.db"])
@@ -41,63 +41,63 @@ import Testing
     func `encrypting in place replaces the file and keeps its mode`(wal: Bool) throws {
         let path = try plain(wal: wal)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
-        try DatabaseFile(path).encryptInPlace(key: key, keepingOriginalAt: scratch.path("kept.db"))
+        try DatabaseFile(path).encryptInPlace(key: key, settings: fast, keepingOriginalAt: scratch.path("kept.db"))
         #expect(try DatabaseFile(path).kind() == .encryptedOrUnknown)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o640)
-        try expectSame(Connection(scratch.path("kept.db")), Connection(path, key: key))
-        #expect(try Connection(path, key: key).journalMode == (wal ? .wal : .delete))
+        try expectSame(Connection(scratch.path("kept.db")), Connection(path, key: key, settings: fast))
+        #expect(try Connection(path, key: key, settings: fast).journalMode == (wal ? .wal : .delete))
         #expect(try Connection(scratch.path("kept.db")).journalMode == (wal ? .wal : .delete))
         #expect(try scratch.names() == ["kept.db", "plain.db"])
     }
 
     @Test(arguments: [false, true]) func `rekeying leaves one key that opens the file`(wal: Bool) throws {
         let path = scratch.path("encrypted.db")
-        try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key)
+        try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key, settings: fast)
         let other = try DatabaseKey.raw([UInt8](repeating: 9, count: 32))
-        try DatabaseFile(path).rekey(from: key, to: other)
-        try expectSame(Connection(scratch.path("plain.db")), Connection(path, key: other))
-        #expect(try Connection(path, key: other).journalMode == (wal ? .wal : .delete))
-        #expect(throws: VaultError.self) { try Connection(path, key: key) }
+        try DatabaseFile(path).rekey(from: key, to: other, settings: fast)
+        try expectSame(Connection(scratch.path("plain.db")), Connection(path, key: other, settings: fast))
+        #expect(try Connection(path, key: other, settings: fast).journalMode == (wal ? .wal : .delete))
+        #expect(throws: VaultError.self) { try Connection(path, key: key, settings: fast) }
         #expect(try scratch.names() == ["encrypted.db", "plain.db"])
     }
 
     @Test(arguments: [false, true]) func `a backup opens with the same key or with another one`(wal: Bool) throws {
         let path = scratch.path("encrypted.db")
-        try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key)
-        try DatabaseFile(path).backup(to: scratch.path("same.db"), key: key)
+        try DatabaseFile(plain(wal: wal)).encrypt(to: path, key: key, settings: fast)
+        try DatabaseFile(path).backup(to: scratch.path("same.db"), key: key, settings: fast)
         let other = try DatabaseKey.passphrase("other")
-        try DatabaseFile(path).backup(to: scratch.path("other.db"), key: key, newKey: other)
-        try expectSame(Connection(path, key: key), Connection(scratch.path("same.db"), key: key))
-        try expectSame(Connection(path, key: key), Connection(scratch.path("other.db"), key: other))
-        #expect(try Connection(scratch.path("same.db"), key: key).journalMode == (wal ? .wal : .delete))
+        try DatabaseFile(path).backup(to: scratch.path("other.db"), key: key, settings: fast, newKey: other)
+        try expectSame(Connection(path, key: key, settings: fast), Connection(scratch.path("same.db"), key: key, settings: fast))
+        try expectSame(Connection(path, key: key, settings: fast), Connection(scratch.path("other.db"), key: other, settings: fast))
+        #expect(try Connection(scratch.path("same.db"), key: key, settings: fast).journalMode == (wal ? .wal : .delete))
     }
 
     @Test func `exporting changes key and settings`() throws {
         let path = scratch.path("encrypted.db")
-        try DatabaseFile(plain()).encrypt(to: path, key: key)
+        try DatabaseFile(plain()).encrypt(to: path, key: key, settings: fast)
         let settings = CipherSettings(pageSize: 8192, kdfIterations: 100)
         let other = try DatabaseKey.passphrase("other")
-        try DatabaseFile(path).export(to: scratch.path("out.db"), key: key, newKey: other, newSettings: settings)
+        try DatabaseFile(path).export(to: scratch.path("out.db"), key: key, settings: fast, newKey: other, newSettings: settings)
         let db = try Connection(scratch.path("out.db"), key: other, settings: settings)
         #expect(try db.pageSize() == 8192)
-        try expectSame(Connection(path, key: key), db)
+        try expectSame(Connection(path, key: key, settings: fast), db)
     }
 
     @Test func `vacuuming drops free pages, in place and into another file`() throws {
         let path = scratch.path("encrypted.db")
-        let db = try Connection(path, key: key)
+        let db = try Connection(path, key: key, settings: fast)
         try db.execute("CREATE TABLE big (b); CREATE TABLE kept (a)")
         for _ in 0..<50 { try db.run("INSERT INTO big VALUES (zeroblob(10000))") }
         try db.run("INSERT INTO kept (rowid, a) VALUES (77, 'x')")
         try db.execute("DELETE FROM big")
         try db.close()
-        try DatabaseFile(path).vacuum(into: scratch.path("into.db"), key: key)
-        let into = try Connection(scratch.path("into.db"), key: key)
+        try DatabaseFile(path).vacuum(into: scratch.path("into.db"), key: key, settings: fast)
+        let into = try Connection(scratch.path("into.db"), key: key, settings: fast)
         #expect(try into.scalar("SELECT rowid FROM kept") as? Int64 == 77)
         #expect(try into.integer("freelist_count") == 0)
-        try DatabaseFile(path).vacuum(key: key)
-        #expect(try Connection(path, key: key).integer("freelist_count") == 0)
+        try DatabaseFile(path).vacuum(key: key, settings: fast)
+        #expect(try Connection(path, key: key, settings: fast).integer("freelist_count") == 0)
     }
 
     @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"), arguments: Fixture.format3Files)
@@ -115,30 +115,30 @@ import Testing
     @Test func `a database without content can be encrypted and backed up`() throws {
         let path = scratch.path("plain.db")
         try Connection(path).execute("CREATE TABLE t (a); DROP TABLE t")
-        try DatabaseFile(path).encrypt(to: scratch.path("encrypted.db"), key: key)
-        try DatabaseFile(scratch.path("encrypted.db")).backup(to: scratch.path("copy.db"), key: key)
+        try DatabaseFile(path).encrypt(to: scratch.path("encrypted.db"), key: key, settings: fast)
+        try DatabaseFile(scratch.path("encrypted.db")).backup(to: scratch.path("copy.db"), key: key, settings: fast)
         #expect(throws: VaultError.self) { try DatabaseFile(path).backup(to: scratch.path("copy.db")) }
     }
 
     @Test func `a schema that needs its application can be backed up and rekeyed, and verified as far as it goes`() throws {
         let path = scratch.path("encrypted.db")
-        let db = try Connection(path, key: key)
+        let db = try Connection(path, key: key, settings: fast)
         try db.createCollation("backwards") { $1.compare($0) }
         try db.execute("CREATE TABLE t (a TEXT COLLATE backwards UNIQUE); INSERT INTO t VALUES ('a'), ('b')")
         try db.close()
-        try DatabaseFile(path).backup(to: scratch.path("copy.db"), key: key)
+        try DatabaseFile(path).backup(to: scratch.path("copy.db"), key: key, settings: fast)
         let other = try DatabaseKey.passphrase("other")
-        try DatabaseFile(path).rekey(from: key, to: other)
-        let report = try DatabaseFile(path).verify(key: other)
+        try DatabaseFile(path).rekey(from: key, to: other, settings: fast)
+        let report = try DatabaseFile(path).verify(key: other, settings: fast)
         #expect(report.problems == [])
         #expect(!report.unchecked.isEmpty)
-        #expect(try Connection(path, key: other).scalar("SELECT count(*) FROM t") as? Int64 == 2)
+        #expect(try Connection(path, key: other, settings: fast).scalar("SELECT count(*) FROM t") as? Int64 == 2)
     }
 
     @Test func `a path with a NUL is refused, not cut`() throws {
         let source = try plain()
-        #expect(vaultError { try DatabaseFile(source + "\0x").encrypt(to: scratch.path("e.db"), key: key) }?.code == .usage)
-        #expect(vaultError { try DatabaseFile(source).encrypt(to: scratch.directory.path + "/e\0.db", key: key) }?.code == .usage)
+        #expect(vaultError { try DatabaseFile(source + "\0x").encrypt(to: scratch.path("e.db"), key: key, settings: fast) }?.code == .usage)
+        #expect(vaultError { try DatabaseFile(source).encrypt(to: scratch.directory.path + "/e\0.db", key: key, settings: fast) }?.code == .usage)
         #expect(vaultError { _ = try DatabaseFile("").kind() }?.code == .usage)
         #expect(try scratch.names() == ["plain.db"])
     }
@@ -148,7 +148,7 @@ import Testing
         let source = try plain()
         for phase in OperationProgress.Phase.allCases {
             #expect(throws: Cancelled.self) {
-                try DatabaseFile(source).encrypt(to: scratch.path("encrypted.db"), key: key) { progress in
+                try DatabaseFile(source).encrypt(to: scratch.path("encrypted.db"), key: key, settings: fast) { progress in
                     if progress.phase == phase { throw Cancelled() }
                 }
             }
