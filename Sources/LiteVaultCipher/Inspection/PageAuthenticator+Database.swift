@@ -21,6 +21,9 @@ extension PageAuthenticator {
     /// The page that holds SQLite's lock bytes (offset 2^30) is never written.
     private var lockPage: UInt32 { UInt32((1 << 30) / layout.pageSize + 1) }
 
+    /// Page numbers have 32 bits, whatever the size of a file says.
+    private func pageCount(_ size: Int64) -> Int { Int(min(size / Int64(layout.pageSize), Int64(UInt32.max - 1))) }
+
     /// Authenticates every page of the main file.
     ///
     /// A page of zeros counts as unwritten, as it does for the engine: a page that was freed before it was ever written
@@ -35,7 +38,7 @@ extension PageAuthenticator {
     ) throws -> PageReport {
         var report = PageReport()
         let pageSize = layout.pageSize
-        report.pages = Int(size / Int64(pageSize))
+        report.pages = pageCount(size)
         report.trailingBytes = Int(size % Int64(pageSize))
         let batch = max(1, (1 << 20) / pageSize)
         var first = 0
@@ -61,7 +64,7 @@ extension PageAuthenticator {
     package func authenticatesSomeLaterPage(
         size: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) rethrows -> Bool {
-        let pages = size / Int64(layout.pageSize)
+        let pages = Int64(pageCount(size))
         guard pages > 1 else { return false }
         let samples = Int64(16)
         let candidates = Set((0..<samples).map { 2 + $0 * max(1, (pages - 1) / samples) }).filter { $0 <= pages }

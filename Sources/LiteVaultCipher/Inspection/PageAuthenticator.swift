@@ -23,6 +23,9 @@ package struct PageAuthenticator: Sendable {
         guard let hmac = layout.hmacAlgorithm else {
             throw VaultError(.unsupported, "The pages are not authenticated (HMAC is off)")
         }
+        guard (512...65536).contains(layout.pageSize), (1...Int(Int32.max)).contains(layout.kdfIterations) else {
+            throw VaultError(.usage, "The cipher settings are not possible")
+        }
         let salt = key.salt ?? layout.salt ?? (layout.plaintextHeaderSize > 0 ? [] : fileSalt)
         guard salt.count == 16 else { throw VaultError(.usage, "The salt is missing") }
         self.hmac = hmac

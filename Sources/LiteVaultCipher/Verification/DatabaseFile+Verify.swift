@@ -20,6 +20,7 @@ extension DatabaseFile {
         key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
     ) throws -> VerificationReport {
         if key != nil { _ = try CipherEngine.require(for: path) }
+        try VaultError.about(path) { try settings.validate(with: key) }
         // SQLite keeps the log beside the file itself, not beside a link to it.
         let file = try resolved()
         var verification = Verification(

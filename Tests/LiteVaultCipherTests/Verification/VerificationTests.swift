@@ -131,6 +131,22 @@ import Testing
         #expect(!(try verify(scratch.write(bytes, to: "short.db"), nil)).isIntact)
     }
 
+    @Test(
+        .enabled(if: Engine.encrypts, "the linked engine does not encrypt"),
+        arguments: [
+            CipherSettings(kdfIterations: -1), .init(pageSize: 0), .init(pageSize: -4096), .init(kdfIterations: Int.max),
+            .init(plaintextHeaderSize: Int.min, salt: Fixture.saltBytes), .init(compatibility: Int.max),
+        ])
+    func `impossible settings are an error of the call`(settings: CipherSettings) throws {
+        let path = try scratch.copy("v3-3.4.1-default.db")
+        #expect(vaultError { _ = try verify(path, "x", settings) }?.code == .usage)
+        #expect(vaultError { _ = try DatabaseFile(path).info(key: .passphrase("x"), settings: settings) }?.code == .usage)
+        let file = DatabaseFile(path)
+        #expect(vaultError { try file.rekey(from: .passphrase("x"), to: .passphrase("y"), settings: settings) }?.code == .usage)
+        #expect(vaultError { try file.migrate(key: .passphrase("x"), settings: settings) }?.code == .usage)
+        #expect(vaultError { try file.backup(to: scratch.path("b.db"), key: .passphrase("x"), settings: settings) }?.code == .usage)
+    }
+
     @Test func `what is not there or no database is an error`() throws {
         #expect(#expect(throws: VaultError.self) { try verify(scratch.path("no.db"), nil) }?.code == .noInput)
         let garbage = try scratch.copy("hostile/garbage-3000.db")
