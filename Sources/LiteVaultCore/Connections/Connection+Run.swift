@@ -11,7 +11,10 @@ extension Connection {
         // sqlite3_exec ends at the first NUL: the rest would be left out without a word.
         guard !SQL.utf8.contains(0) else { throw DatabaseError(misuse: "the SQL text contains a NUL", sql: SQL) }
         try refuseTracedExport(SQL)
-        try check(sqlite3_exec(db, SQL, nil, nil, nil), sql: SQL)
+        do { try check(sqlite3_exec(db, SQL, nil, nil, nil), sql: SQL) } catch let error as DatabaseError {
+            // The engine counts from the start of the statement that failed.
+            throw error.withoutOffset()
+        }
     }
 
     /// Runs a statement once.

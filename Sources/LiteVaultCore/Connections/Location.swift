@@ -27,6 +27,13 @@ extension Connection.Location: CustomStringConvertible {
         }
     }
 
+    /// The name without parameters, for messages: a key can be among them.
+    var fileName: String {
+        guard case .uri(let name, _) = self else { return description }
+        guard Self.isURI(name), let query = name.utf8.firstIndex(of: UInt8(ascii: "?")) else { return name }
+        return String(name[..<query])
+    }
+
     /// Whether SQLite reads a name as a URI: by its first five bytes, whatever accent follows the colon.
     static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
 

@@ -15,14 +15,11 @@ extension DatabaseError {
             let position = Int(lv_error_offset(db))
             if position >= 0 { offset = position }
         }
-        let shown = sql.map { SQLRedaction.redacted($0) }
-        if let sql, let shown, shown != sql {
-            // "near \"hunter2\": syntax error" would tell what was cut from the text.
-            message = Self.text(db: nil, code: code)
-            offset = nil
-        }
+        let redaction = SQLRedaction(sql ?? "")
+        if redaction.text != sql { offset = nil }
+        if !redaction.canShow(message) { message = Self.text(db: nil, code: code) }
         let context = ErrorContext(
-            sql: shown, extendedCode: extendedCode, path: db.flatMap(Self.path(of:)), byteOffset: offset)
+            sql: sql.map { _ in redaction.text }, extendedCode: extendedCode, path: db.flatMap(Self.path(of:)), byteOffset: offset)
         self =
             extended
             ? .extendedError(message: message, extendedCode: extendedCode, statement: context)
@@ -35,6 +32,17 @@ extension DatabaseError {
             message: message, code: SQLITE_MISUSE,
             statement: ErrorContext(
                 sql: sql.map { SQLRedaction.redacted($0) }, extendedCode: SQLITE_MISUSE, path: path))
+    }
+
+    /// The same error, without a place in the text.
+    func withoutOffset() -> DatabaseError {
+        guard let context, context.byteOffset != nil else { return self }
+        let rest = ErrorContext(sql: context.sql, extendedCode: context.extendedCode, path: context.path)
+        switch self {
+        case .error(let message, let code, _): return .error(message: message, code: code, statement: rest)
+        case .extendedError(let message, let code, _):
+            return .extendedError(message: message, extendedCode: code, statement: rest)
+        }
     }
 
     private static func text(db: OpaquePointer?, code: Int32) -> String {

@@ -1,78 +1,136 @@
 /// Cuts keys out of SQL text before it reaches an error, a trace or a log.
 ///
 /// Keys that are passed as this library passes them never are in SQL text. What people write themselves may hold one:
-/// `PRAGMA key = 'secret'`, `ATTACH 'file' AS x KEY 'secret'`, `SELECT sqlcipher_export(…)`.
-package enum SQLRedaction {
+/// `PRAGMA key = 'secret'`, `ATTACH 'file' AS x KEY 'secret'`, `ATTACH 'file:x?key=secret' AS x`.
+package struct SQLRedaction {
     /// The pragmas whose value is a key or is derived from one.
     package static let keyPragmas: Set<String> = [
         "key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey", "cipher_salt", "cipher_license",
         "cipher_add_random",
     ]
 
-    /// The text with every literal replaced if it names a key anywhere, else the text as it is.
-    package static func redacted(_ sql: String) -> String {
-        guard mayNameKey(sql) else { return sql }
-        var result = ""
-        var tokens = SQLTokens(sql)
-        var pragma = PragmaPosition.none
-        var isKeyed = false
-        while let token = tokens.next() {
-            switch pragma {
-            case .value where token.kind != .space && token.text != ";":
-                continue
-            case .value where token.text == ";":
-                pragma = .none
-            case .name where token.kind == .word || token.kind == .literal:
-                // `PRAGMA main.key = …` names the schema first: both are looked at.
-                if keyPragmas.contains(token.unquoted.lowercased()) {
-                    result += token.text + " = <redacted>"
-                    pragma = .value
-                    continue
-                }
-            case .name where token.kind == .other && token.text != ".":
-                pragma = .none
-            default:
-                break
-            }
-            if token.kind == .word {
-                switch token.text.uppercased() {
-                case "PRAGMA": pragma = .name
-                case "KEY", "SQLCIPHER_EXPORT": isKeyed = true
-                default: break
-                }
-            }
-            if token.text == ";" { isKeyed = false }
-            result += isKeyed && token.kind == .literal ? "<redacted>" : token.text
-        }
-        return result
+    /// The text, with what may be a key replaced.
+    package private(set) var text = ""
+    /// What was replaced, comments aside: the engine quotes none of them.
+    private var hidden: [String] = []
+    private var place = Place.anywhere
+    private var isAttach = false
+    private var lastWord = ""
+
+    /// Where the next token stands.
+    private enum Place {
+        case anywhere
+        /// After PRAGMA, or after the schema's name: `PRAGMA main.key`.
+        case pragmaName
+        /// What follows, to the end of the statement, is a key.
+        case key
+        /// Literals may be keys, to the end of the statement: there is a word KEY before them, and the statement is none
+        /// that is known, be it that it is misspelled.
+        case literals
     }
 
-    /// Whether a value bound to this statement may be a key: it attaches a database, sets a pragma or calls a function
-    /// of SQLCipher.
+    /// Cuts the keys out of a text.
+    package init(_ sql: String) {
+        guard Self.mayNameKey(sql) else {
+            text = sql
+            return
+        }
+        for token in SQLTokens(sql) { append(token) }
+    }
+
+    /// The text with what may be a key replaced.
+    package static func redacted(_ sql: String) -> String { SQLRedaction(sql).text }
+
+    private mutating func append(_ token: SQLTokens.Token) {
+        if token.text == ";" {
+            (place, isAttach, lastWord) = (.anywhere, false, "")
+            text += ";"
+            return
+        }
+        switch (place, token.kind) {
+        case (.key, .space), (.key, .comment): return
+        case (.key, _): hidden.append(token.text)
+        case (_, .comment): text += Self.mayNameKey(token.text) ? "/* <redacted> */" : token.text
+        case (.pragmaName, .word), (.pragmaName, .literal):
+            guard Self.keyPragmas.contains(token.unquoted.lowercased()) else { return append(name: token) }
+            text += token.text + " = <redacted>"
+            place = .key
+        case (_, .word): append(name: token)
+        case (.pragmaName, .other) where token.text != ".":
+            place = .anywhere
+            text += token.text
+        case (_, .literal) where place == .literals || Self.mayHoldKeyParameter(token.unquoted):
+            hidden.append(token.text)
+            text += "<redacted>"
+        default: text += token.text
+        }
+    }
+
+    private mutating func append(name token: SQLTokens.Token) {
+        text += token.text
+        guard token.kind == .word else { return }
+        let upper = token.text.uppercased()
+        switch upper {
+        case "PRAGMA": place = .pragmaName
+        case "ATTACH": isAttach = true
+        // CREATE TABLE has these in every other column.
+        case "KEY" where lastWord == "PRIMARY" || lastWord == "FOREIGN": break
+        case "KEY" where isAttach:
+            text += " <redacted>"
+            place = .key
+        case "KEY": place = .literals
+        default: break
+        }
+        lastWord = upper
+    }
+
+    /// Whether a text has a URI in it with a key among its parameters, or with one that is escaped and could be.
+    private static func mayHoldKeyParameter(_ text: String) -> Bool {
+        guard let query = text.utf8.firstIndex(of: UInt8(ascii: "?")), contains(text, "file:") else { return false }
+        let parameters = String(decoding: text.utf8[query...], as: UTF8.self)
+        return contains(parameters, "key=") || parameters.utf8.contains(UInt8(ascii: "%"))
+    }
+}
+
+extension SQLRedaction {
+    /// Whether a message of the engine about the text can be shown: `near "hunter2": syntax error` would tell what was cut.
+    package func canShow(_ message: String) -> Bool {
+        guard !Self.mayHoldKeyParameter(message) else { return false }
+        guard !hidden.isEmpty else { return true }
+        let words = Set(Self.words(of: message))
+        return !hidden.contains { piece in
+            Self.words(of: piece).contains { words.contains($0) || ($0.utf8.count > 3 && Self.contains(message, $0)) }
+        }
+    }
+
+    /// Whether a value bound to this statement may be a key: it attaches a database, sets a pragma, names a file or calls a
+    /// function of SQLCipher.
     package static func mayBindKey(_ sql: String) -> Bool {
-        for token in SQLTokens(sql) where token.kind == .word {
-            let word = token.text.uppercased()
-            return word == "ATTACH" || word == "PRAGMA" || sql.lowercased().contains("sqlcipher_")
-        }
-        return false
+        contains(sql, "sqlcipher_")
+            || SQLTokens(sql).contains { token in
+                token.kind == .word && ["ATTACH", "PRAGMA", "VACUUM"].contains(token.text.uppercased())
+            }
     }
-
-    private enum PragmaPosition { case none, name, value }
 
     /// Whether it is worth a closer look: most SQL text never mentions a key.
     private static func mayNameKey(_ sql: String) -> Bool {
-        var sql = sql
-        return sql.withUTF8 { bytes in
-            let needles: [StaticString] = ["key", "cipher_"]
-            return needles.contains { needle in contains(bytes, needle) }
-        }
+        contains(sql, "key") || contains(sql, "cipher_") || contains(sql, "file:")
     }
 
-    private static func contains(_ bytes: UnsafeBufferPointer<UInt8>, _ needle: StaticString) -> Bool {
-        let count = needle.utf8CodeUnitCount
-        guard bytes.count >= count else { return false }
-        return (0...(bytes.count - count)).contains { start in
-            (0..<count).allSatisfy { bytes[start + $0] | 0x20 == needle.utf8Start[$0] | 0x20 }
+    private static func words(of text: String) -> [String] {
+        text.utf8.split { !SQLTokens.isWord($0) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whether a text contains another one, letters of ASCII in either case.
+    private static func contains(_ text: String, _ needle: String) -> Bool {
+        var (text, needle) = (text, needle)
+        return text.withUTF8 { bytes in
+            needle.withUTF8 { needle in
+                guard bytes.count >= needle.count else { return false }
+                return (0...(bytes.count - needle.count)).contains { start in
+                    needle.indices.allSatisfy { bytes[start + $0] | 0x20 == needle[$0] | 0x20 }
+                }
+            }
         }
     }
 }

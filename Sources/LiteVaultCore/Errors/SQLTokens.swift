@@ -28,8 +28,12 @@ package struct SQLTokens: IteratorProtocol, Sequence {
     private mutating func scan() -> Token.Kind {
         let byte = bytes[position]
         switch byte {
-        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x0c:
-            while position < bytes.count, [0x20, 0x09, 0x0a, 0x0d, 0x0c].contains(bytes[position]) { position += 1 }
+        case UInt8(ascii: " "), 0x09...0x0d:
+            while position < bytes.count, bytes[position] == 0x20 || (0x09...0x0d).contains(bytes[position]) { position += 1 }
+            return .space
+        case 0xef where peek(1) == 0xbb && peek(2) == 0xbf:
+            // A byte order mark: a blank to SQLite at the start of a token.
+            position += 3
             return .space
         case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
             skipQuoted(by: byte)
@@ -81,7 +85,8 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         position + distance < bytes.count ? bytes[position + distance] : nil
     }
 
-    private static func isWord(_ byte: UInt8) -> Bool {
+    /// Whether a byte is one of a name.
+    static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...0xff:
