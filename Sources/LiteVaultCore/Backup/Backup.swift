@@ -80,12 +80,40 @@ public final class Backup {
                 from: sourceConnection, sourceName.name, to: targetConnection, targetName.name)
             handle = sqlite3_backup_init(
                 targetConnection.db, targetName.name, sourceConnection.db, sourceName.name)
-            // The error of sqlite3_backup_init is left in the target.
-            if handle == nil, let db = targetConnection.db { try targetConnection.check(sqlite3_errcode(db)) }
+            guard handle != nil else {
+                // The error of sqlite3_backup_init is left in the target.
+                throw DatabaseError(
+                    target.db, code: target.db.map { sqlite3_errcode($0) } ?? SQLITE_ERROR, sql: nil,
+                    extended: target.extendedErrors)
+            }
+            source.backups += 1
+            target.backups += 1
         }
     }
 
-    deinit { finish() }
+    deinit {
+        guard let handle else { return }
+        let (source, target) = (source, target)
+        // Waiting here could be for ever: the thread may hold one of the locks, and another one the other.
+        if source.lock.tryLock() {
+            if target.lock.tryLock() {
+                if source.callbackDepth == 0, target.callbackDepth == 0 {
+                    Self.finish(handle, source, target)
+                    target.leave()
+                    return source.leave()
+                }
+                target.leave()
+            }
+            source.leave()
+        }
+        let abandoned = Abandoned(handle: handle)
+        DispatchQueue.global().async { Self.finishWaiting(abandoned.handle, source, target) }
+    }
+
+    /// A backup that nobody has any more.
+    private struct Abandoned: @unchecked Sendable {  // used by the one block that it is handed to
+        let handle: OpaquePointer
+    }
 
     /// The pages of the source, as of the last step (`sqlite3_backup_pagecount`).
     public var pageCount: Int32 { reading { sqlite3_backup_pagecount($0) } }
@@ -130,14 +158,25 @@ public final class Backup {
     /// back. Further calls do nothing.
     public func finish() {
         guard let handle else { return }
-        // Not through `withBoth`: this has to work for connections that are closed to everything else.
-        let (first, second) = Self.ordered(source, target)
+        self.handle = nil
+        Self.finishWaiting(handle, source, target)
+    }
+
+    private static func finishWaiting(_ handle: OpaquePointer, _ source: Connection, _ target: Connection) {
+        // Not through `withBoth`: that throws inside a callback, and the handle would stay.
+        let (first, second) = ordered(source, target)
         first.lock.lock()
         second.lock.lock()
-        sqlite3_backup_finish(handle)
-        self.handle = nil
+        finish(handle, source, target)
         second.leave()
         first.leave()
+    }
+
+    /// Under both locks.
+    private static func finish(_ handle: OpaquePointer, _ source: Connection, _ target: Connection) {
+        sqlite3_backup_finish(handle)
+        source.backups -= 1
+        target.backups -= 1
     }
 
     private func reading(_ body: (OpaquePointer) -> Int32) -> Int32 {

@@ -8,10 +8,9 @@ extension Connection {
         set {
             reading { db in
                 hooks.busy = nil
-                timeout = newValue
-                // Not a number, below zero and beyond 24 days have no meaning in milliseconds of 32 bits.
-                let milliseconds = newValue.isNaN ? 0 : Swift.min(Swift.max(newValue * 1000, 0), 2_147_483_647)
-                sqlite3_busy_timeout(db, Int32(milliseconds))
+                // Below zero and not a number have no meaning, and milliseconds are counted in 32 bits: 24 days.
+                timeout = newValue > 0 ? newValue : 0
+                sqlite3_busy_timeout(db, Int32(Swift.min(timeout * 1000, 2_147_483_647)))
             }
         }
     }

@@ -17,13 +17,20 @@ extension Connection {
         guard callbackDepth == 0, functionDepth == 0 else {
             throw DatabaseError(misuse: "a connection cannot be closed from one of its own callbacks or functions")
         }
+        guard backups == 0 else {
+            throw DatabaseError.error(
+                message: "a backup from or into this connection is not finished", code: SQLITE_BUSY, statement: nil)
+        }
         finalizeIdleStatements()
         let guardian = prepareClose(db)
         defer { CheckpointGuard.release(guardian) }
+        // Closing rolls back, and calls the hook although nobody asked for a rollback.
+        sqlite3_rollback_hook(db, nil, nil)
         handleLock.lock()
         let code = sqlite3_close(db)
         if code == SQLITE_OK { self.db = nil }
         handleLock.unlock()
+        if code != SQLITE_OK { installRollbackHook() }
         try check(code)
         hooks = Hooks()
     }
@@ -34,6 +41,8 @@ extension Connection {
         finalizeIdleStatements()
         let guardian = prepareClose(db)
         defer { CheckpointGuard.release(guardian) }
+        // Its closure must not be called with a connection that is going away.
+        sqlite3_rollback_hook(db, nil, nil)
         // Statements that somebody made through `handle` keep the handle alive until they are finalized.
         sqlite3_close_v2(db)
         self.db = nil

@@ -20,6 +20,8 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     var callbackDepth = 0
     /// Above 0 inside an SQL function: the connection may be used, not closed.
     var functionDepth = 0
+    /// The backups from or into this connection that are not finished: the engine counts only those from it.
+    var backups = 0
     /// Whether the key, if there is one, is known to be right: see `Connection+Close.swift`.
     package var isProven = false
     var extendedErrors = false
@@ -68,7 +70,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             location.description, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
         guard code == SQLITE_OK, let opened else {
             defer { sqlite3_close_v2(opened) }
-            throw DatabaseError(opened, code: code, sql: nil, extended: false).adding(path: location.description)
+            throw DatabaseError(opened, code: code, sql: nil, extended: false).adding(path: location.fileName)
         }
         db = opened
         // The engine's default, written down because old builds could be compiled otherwise.

@@ -86,14 +86,15 @@ extension Connection {
     /// - Parameter callback: nil removes it.
     public func rollbackHook(_ callback: (() -> Void)?) {
         reading { db in
-            guard let callback else {
-                sqlite3_rollback_hook(db, nil, nil)
-                hooks.rollback = nil
-                return
-            }
-            let box = HookBox(self) { (_: Void) in callback() }
-            sqlite3_rollback_hook(db, { context in HookBox<Void, Void>.call(context, ()) }, box.pointer)
-            hooks.rollback = box
+            sqlite3_rollback_hook(db, nil, nil)
+            hooks.rollback = callback.map { callback in HookBox(self) { (_: Void) in callback() } }
+            installRollbackHook()
         }
+    }
+
+    /// Under the lock.
+    func installRollbackHook() {
+        guard let db, let box = hooks.rollback else { return }
+        sqlite3_rollback_hook(db, { context in HookBox<Void, Void>.call(context, ()) }, box.pointer)
     }
 }

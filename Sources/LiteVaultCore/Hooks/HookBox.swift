@@ -26,6 +26,5 @@ struct Hooks {
     var trace: AnyObject?
     var update: AnyObject?
     var commit: AnyObject?
-    var rollback: AnyObject?
-    var collations: [String: AnyObject] = [:]
+    var rollback: HookBox<Void, Void>?
 }
