@@ -1,0 +1,55 @@
+import Foundation
+import LiteVaultCore
+import Testing
+
+@Suite struct InterruptTests {
+    static let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+    @Test func `a statement that another thread interrupts ends with its own code`() throws {
+        let db = try Connection()
+        let isDone = Shared(false)
+        let thread = BackgroundThread {
+            while !isDone.value {
+                Thread.sleep(forTimeInterval: 0.01)
+                db.interrupt()
+            }
+        }
+        let error = #expect(throws: DatabaseError.self) { try db.scalar(Self.endless) }
+        isDone.update { $0 = true }
+        #expect(thread.join())
+        #expect(error?.resultCode == .interrupt)
+        #expect(try db.number("SELECT 1") == 1)
+    }
+
+    @Test func `an interrupted transaction is rolled back and its error is the interrupt`() throws {
+        let db = try Connection()
+        try db.execute("CREATE TABLE t(x)")
+        db.createFunction("stop") { [unowned db] _ in
+            db.interrupt()
+            return 1
+        }
+        let error = #expect(throws: DatabaseError.self) {
+            try db.transaction { try db.execute("INSERT INTO t WITH RECURSIVE n(x) AS (SELECT stop() UNION ALL SELECT x + 1 FROM n LIMIT 100000) SELECT x FROM n") }
+        }
+        #expect(error?.resultCode == .interrupt)
+        #expect(!db.isInTransaction)
+        #expect(try db.number("SELECT count(*) FROM t") == 0)
+    }
+
+    @Test func `interrupting an idle or a closed connection does nothing`() throws {
+        let db = try Connection()
+        db.interrupt()
+        #expect(try db.number("SELECT 1") == 1)
+        try db.close()
+        db.interrupt()
+    }
+
+    @Test func `interrupting while the connection closes is safe`() throws {
+        for _ in 1...50 {
+            let db = try Connection()
+            let thread = BackgroundThread { for _ in 1...200 { db.interrupt() } }
+            try db.close()
+            #expect(thread.join())
+        }
+    }
+}

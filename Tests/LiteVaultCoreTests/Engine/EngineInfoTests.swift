@@ -1,0 +1,51 @@
+import LiteVaultCore
+import LiteVaultEngine
+import Testing
+
+@Suite struct EngineInfoTests {
+    @Test func `the engine tells its version as its own SQL function does`() throws {
+        let db = try Connection()
+        let version = try db.scalar("SELECT sqlite_version()") as? String
+        #expect(version.map { "SQLite \($0)" } == EngineInfo.linked.sqliteVersion.description)
+        #expect(db.sqliteVersion == EngineInfo.linked.sqliteVersion)
+        #expect(EngineInfo.linked.headerVersion == SQLiteVersion(number: Int(SQLITE_VERSION_NUMBER)))
+    }
+
+    @Test func `compile options are those that the engine lists`() throws {
+        let listed = try Connection().column("PRAGMA compile_options")
+        #expect(EngineInfo.linked.compileOptions.sorted() == listed.sorted())
+        #expect(!listed.isEmpty)
+        for option in listed where !option.contains("=") { #expect(EngineInfo.linked.hasCompileOption(option)) }
+        #expect(!EngineInfo.linked.hasCompileOption("NONESUCH"))
+        #expect(EngineInfo.linked.isThreadSafe)
+    }
+
+    @Test func `the engine encrypts exactly when it answers PRAGMA cipher_version`() throws {
+        let answer = try Connection().scalar("PRAGMA cipher_version") as? String
+        switch EngineInfo.linked.encryption {
+        case .none:
+            #expect(answer == nil)
+            #expect(EngineInfo.linked.sqlcipherMajorVersion == nil)
+            #expect(EngineInfo.linked.encryption.description == "none")
+        case .sqlcipher(let version):
+            #expect(answer?.hasPrefix(version) == true)
+            #expect(EngineInfo.linked.sqlcipherMajorVersion.map { version.hasPrefix("\($0).") } == true)
+            #expect(EngineInfo.linked.isCompiledForEncryption)
+        }
+    }
+
+    @Test func `versions compare by their three numbers`() {
+        #expect(SQLiteVersion(major: 3, minor: 9) < SQLiteVersion(major: 3, minor: 15, point: 2))
+        #expect(SQLiteVersion(major: 3, minor: 46, point: 1) > SQLiteVersion(major: 3, minor: 46))
+        #expect(SQLiteVersion(number: 3_046_001) == SQLiteVersion(major: 3, minor: 46, point: 1))
+        #expect(SQLiteVersion(number: 3_015_002).description == "SQLite 3.15.2")
+    }
+
+    @Test func `what the engine lacks is a typed error that says what would have it`() {
+        let missing = EngineUnsupported(feature: "VACUUM INTO", requiredVersion: SQLiteVersion(major: 3, minor: 27))
+        #expect(missing.description == "VACUUM INTO needs SQLite 3.27.0 or later; the linked engine is \(EngineInfo.linked.sqliteVersion)")
+        #expect(EngineUnsupported(feature: "X", requiredVersion: nil).description.hasPrefix("X is not part of the linked engine"))
+        #expect(throws: EngineUnsupported.self) { try EngineUnsupported.require(99, 0, for: "X") }
+        #expect(throws: Never.self) { try EngineUnsupported.require(3, 0, for: "X") }
+    }
+}
