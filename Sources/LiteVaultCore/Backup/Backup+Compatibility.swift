@@ -29,7 +29,7 @@ extension Connection {
     /// Whether a database of this connection has a codec: this pragma returns a row only then, in every version.
     package func isKeyed(_ schema: String) throws -> Bool {
         guard EngineInfo.linked.encryption != .none else { return false }
-        return try scalar("PRAGMA \(quoted(schema)).cipher_provider") != nil
+        return try withLock { try trusted { try scalar("PRAGMA \(quoted(schema)).cipher_provider") != nil } }
     }
 
     /// Begins a copy of a database of this connection into one of another connection.
