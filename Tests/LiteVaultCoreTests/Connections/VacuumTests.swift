@@ -1,0 +1,51 @@
+import Foundation
+import LiteVaultCore
+import Testing
+
+@Suite struct VacuumTests {
+    let scratch: Scratch
+    let db: Connection
+
+    init() throws {
+        scratch = try Scratch()
+        db = try Connection(try scratch.database())
+        try db.execute("CREATE TABLE big(x); INSERT INTO big VALUES (zeroblob(500000)); DROP TABLE big")
+    }
+
+    private func size(_ name: String) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: scratch.path(name))[.size] as? Int ?? 0
+    }
+
+    @Test func `vacuum gives free pages back`() throws {
+        let before = try size("test.db")
+        try db.vacuum()
+        #expect(try size("test.db") < before / 10)
+        #expect(try db.number("SELECT count(*) FROM t") == 3)
+    }
+
+    @Test func `vacuum in a transaction is refused, and changes nothing`() throws {
+        #expect(throws: DatabaseError.self) { try db.transaction { try db.vacuum() } }
+        #expect(try db.number("SELECT count(*) FROM t") == 3)
+    }
+
+    @Test(arguments: ["copy.db", "copy #1?.db", "copy's.db"])
+    func `vacuum into writes a small copy, or the engine is too old and says so`(name: String) throws {
+        guard SQLiteVersion.isLinked(3, 27) else {
+            let error = #expect(throws: EngineUnsupported.self) { try db.vacuum(into: scratch.path(name)) }
+            #expect(error?.feature == "VACUUM INTO")
+            #expect(try scratch.names() == ["test.db"])
+            return
+        }
+        try db.vacuum(into: scratch.path(name))
+        #expect(try size(name) < size("test.db") / 10)
+        #expect(try Connection(scratch.path(name), readonly: true).number("SELECT count(*) FROM t") == 3)
+    }
+
+    @Test func `vacuum into a file with content is refused, and a NUL in its name`() throws {
+        let before = try Data(contentsOf: URL(fileURLWithPath: try scratch.database("taken.db")))
+        #expect(throws: (any Error).self) { try db.vacuum(into: scratch.path("taken.db")) }
+        #expect(throws: (any Error).self) { try db.vacuum(into: scratch.path("a\0b")) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.path("taken.db"))) == before)
+        #expect(try scratch.names() == ["taken.db", "test.db"])
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import LiteVaultCore
+import Testing
+
+@Suite struct WALTests {
+    let scratch: Scratch
+    let db: Connection
+
+    init() throws {
+        scratch = try Scratch()
+        db = try Connection(try scratch.database())
+    }
+
+    @Test(arguments: Connection.JournalMode.allCases) func `every journal mode can be set and is read back`(mode: Connection.JournalMode) throws {
+        #expect(try db.setJournalMode(mode) == mode)
+        #expect(db.journalMode == mode)
+        db.journalMode = .delete
+        #expect(db.journalMode == .delete)
+    }
+
+    @Test func `a database in memory keeps its own mode and says so`() throws {
+        let db = try Connection()
+        #expect(try db.setJournalMode(.wal) == .memory)
+        #expect(try db.enableWAL() == .memory)
+    }
+
+    @Test func `a file that is in use does not change to WAL silently`() throws {
+        let other = try Connection(scratch.path("test.db"))
+        let reading = try other.prepare("SELECT x FROM t")
+        #expect(try reading.step())
+        #expect(throws: DatabaseError.self) { try db.enableWAL() }
+        db.journalMode = .wal
+        #expect(db.journalMode == .delete)
+        withExtendedLifetime(reading) {}
+    }
+
+    @Test func `in WAL mode a reader does not block the writer, and sees its own snapshot`() throws {
+        try db.enableWAL()
+        let reader = try Connection(scratch.path("test.db"), readonly: true)
+        try reader.transaction {
+            let before = try reader.number("SELECT count(*) FROM t")
+            try db.run("INSERT INTO t VALUES (4)")
+            let during = try reader.number("SELECT count(*) FROM t")
+            #expect(before == 3)
+            #expect(during == 3)
+        }
+        #expect(try reader.number("SELECT count(*) FROM t") == 4)
+    }
+
+    @Test func `a checkpoint copies the log into the file`() throws {
+        try db.enableWAL()
+        db.walAutoCheckpoint = 0
+        #expect(db.walAutoCheckpoint == 0)
+        try db.run("INSERT INTO t VALUES (4)")
+        let passive = try db.walCheckpoint()
+        #expect(!passive.busy)
+        #expect(passive.log > 0 && passive.log == passive.checkpointed)
+        for mode in [Connection.WALCheckpointMode.full, .restart, .truncate] {
+            #expect(try db.walCheckpoint(mode: mode, schema: "main").busy == false)
+        }
+        let log = try FileManager.default.attributesOfItem(atPath: scratch.path("test.db-wal"))[.size] as? Int
+        #expect(log == 0)
+    }
+
+    @Test func `a checkpoint that a reader keeps from finishing says busy`() throws {
+        try db.enableWAL()
+        let reader = try Connection(scratch.path("test.db"))
+        let reading = try reader.prepare("SELECT x FROM t")
+        #expect(try reading.step())
+        try db.run("INSERT INTO t VALUES (4)")
+        let result = try db.walCheckpoint(mode: .truncate)
+        #expect(result.busy)
+        reading.reset()
+        #expect(try db.walCheckpoint(mode: .truncate).busy == false)
+    }
+
+    @Test func `a checkpoint without a log counts nothing`() throws {
+        let result = try db.walCheckpoint()
+        #expect(result == (busy: false, log: -1, checkpointed: -1))
+        #expect(throws: DatabaseError.self) { try db.walCheckpoint(schema: "nonesuch") }
+    }
+
+    @Test func `the limit for automatic checkpoints is read and set`() {
+        #expect(db.walAutoCheckpoint == 1000)
+        db.walAutoCheckpoint = 50
+        #expect(db.walAutoCheckpoint == 50)
+        db.walAutoCheckpoint = -1
+        #expect(db.walAutoCheckpoint <= 0)
+    }
+
+    @Test func `closing the last connection leaves no log behind`() throws {
+        try db.enableWAL()
+        try db.run("INSERT INTO t VALUES (4)")
+        #expect(try scratch.names() == ["test.db", "test.db-shm", "test.db-wal"])
+        try db.close()
+        #expect(try scratch.names() == ["test.db"])
+    }
+}

@@ -1,0 +1,71 @@
+import LiteVaultCore
+import Testing
+
+@Suite struct KeyStatementsTests {
+    let db: Connection
+
+    init() throws {
+        db = try Connection()
+        try db.execute("CREATE TABLE t(x)")
+    }
+
+    static let refused = [
+        "PRAGMA key = 'x'", "PRAGMA rekey = 'x'", "PRAGMA main.key = 'x'", "PRAGMA hexkey = '00'", "PRAGMA cipher_page_size = 1024",
+        "PRAGMA cipher_compatibility = 3", "PRAGMA cipher_default_kdf_iter = 1", "PRAGMA CIPHER_MIGRATE", "PRAGMA kdf_iter = 1",
+        "PRAGMA temp_store = FILE", "PRAGMA temp_store_directory = '/'", "PRAGMA writable_schema = ON",
+        "ATTACH ':memory:' AS a", "ATTACH ':memory:' AS a KEY 'x'",
+    ]
+
+    @Test(arguments: refused) func `while it is set, a statement about keys is refused`(sql: String) throws {
+        #expect(!db.refusesKeyStatements)
+        db.refusesKeyStatements = true
+        #expect(db.refusesKeyStatements)
+        for run in [{ try db.execute(sql) }, { try db.run(sql) }, { try db.execute("SELECT 1; " + sql) }] as [() throws -> Void] {
+            let error = #expect(throws: DatabaseError.self) { try run() }
+            #expect(error?.resultCode == .authorization)
+        }
+    }
+
+    @Test(arguments: ["load_extension", "sqlcipher_export"])
+    func `while it is set, a function that reaches out of the database is refused`(name: String) throws {
+        db.createFunction(name) { _ in 1 }
+        db.refusesKeyStatements = true
+        let error = #expect(throws: DatabaseError.self) { try db.run("SELECT \(name)('x')") }
+        #expect(error?.message == "not authorized to use function: \(name)")
+    }
+
+    @Test(arguments: ["SELECT 1", "INSERT INTO t VALUES (1)", "PRAGMA user_version = 1", "CREATE TABLE u(x)", "PRAGMA foreign_keys = ON"])
+    func `other statements run as ever`(sql: String) throws {
+        db.refusesKeyStatements = true
+        try db.run(sql)
+    }
+
+    @Test func `statements prepared before it was set are refused too`() throws {
+        let attach = try db.prepare("ATTACH ':memory:' AS a")
+        db.refusesKeyStatements = true
+        let error = #expect(throws: DatabaseError.self) { try attach.run() }
+        #expect(error?.resultCode == .authorization)
+    }
+
+    @Test func `switching it off allows them again`() throws {
+        db.refusesKeyStatements = true
+        db.refusesKeyStatements = false
+        try db.run("PRAGMA temp_store = MEMORY")
+        try db.attach(.inMemory, as: "a")
+    }
+
+    @Test func `backups of such a connection work`() throws {
+        db.refusesKeyStatements = true
+        let target = try Connection()
+        target.refusesKeyStatements = true
+        try db.backup(usingConnection: target).step()
+        #expect(try target.number("SELECT count(*) FROM t") == 0)
+        #expect(throws: DatabaseError.self) { try target.run("PRAGMA temp_store = FILE") }
+    }
+
+    @Test func `attaching through the connection is refused as well`() throws {
+        db.refusesKeyStatements = true
+        let error = #expect(throws: DatabaseError.self) { try db.attach(.inMemory, as: "a") }
+        #expect(error?.resultCode == .authorization)
+    }
+}
