@@ -38,5 +38,5 @@ class Engine:
 
     @property
     def older(self):
-        """A file format that `migrate` has something to do for."""
-        return 3 if self.compatibility == 4 else 2
+        """A file format that `migrate` has something to do for. With a raw key the formats 2 and 3 are the same."""
+        return 3 if self.compatibility == 4 else 1

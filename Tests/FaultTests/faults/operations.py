@@ -108,6 +108,7 @@ class Sandbox:
         for name, key in [("key", KEY), ("other", OTHER)]:
             with open(os.path.join(self.keys, name), "w") as file:
                 file.write(key.hex() + "\n")
+            os.chmod(file.name, 0o600)
 
     def arguments(self):
         return [

@@ -37,7 +37,7 @@ def run(report, settings, engine, operations, directory):
             add(operation, "the source as destination is refused", itself)
             for mask in [0o777, 0]:
                 add(operation, f"the destination has mode 600 under umask {mask:03o}", masked, mask)
-        for share in [10, 50, 90]:
+        for share in [10, 40, 70]:
             name = f"{operation}: a disk with room for {share} % of the result"
             cases.append((name, lambda o=operation, s=share: full_disk(
                 settings, lambda place: sandbox(o, large, place), directory, f"disk-{next(numbers)}", s)))

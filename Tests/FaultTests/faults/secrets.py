@@ -47,7 +47,7 @@ COMMANDS = {
     "rekey": dict(arguments=["rekey", "{vault}"], new="new", wrong=True),
     "export": dict(arguments=["export", "{vault}", "{dest}"], new="to", wrong=True),
     "migrate": dict(arguments=["migrate", "{old}"], new=None, wrong=True),
-    "info": dict(arguments=["info", "{vault}"], new=None, wrong=True),
+    "info": dict(arguments=["info", "{vault}"], new=None, wrong=True, asks=["--key-prompt"]),
     "verify": dict(arguments=["verify", "{vault}"], new=None, wrong=True),
     "vacuum": dict(arguments=["vacuum", "{vault}"], new=None, wrong=False),
     "backup": dict(arguments=["backup", "{vault}", "{dest}"], new=None, wrong=False),
@@ -152,7 +152,7 @@ class Watch:
         if self.source == "prompt":
             # Asked for once, or twice where it is a new one; too many answers do no harm.
             self.typed += data
-            return formatting
+            return formatting + self.takes.get("asks", [])
         return [f"--{prefix}key-command", f"cat '{path}'"] + formatting
 
     def trace(self, arguments):
