@@ -12,7 +12,7 @@ from .report import expect
 
 KILLS = 50
 INTERRUPTS = 5  # Of each signal.
-MEGABYTES = 4
+MEGABYTES = 3
 
 
 def run(report, settings, engine, operations, directory):

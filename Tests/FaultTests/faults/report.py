@@ -42,6 +42,7 @@ class Report:
         except Exception as error:  # A broken check is a failed one, with its place.
             import traceback
             kind, detail = "failed", f"{error!r} at {traceback.format_tb(error.__traceback__)[-1].strip()}"
+        detail = " ".join(detail.split())  # One line per case.
         with self.lock:
             setattr(self, kind, getattr(self, kind) + 1)
             if kind == "failed":

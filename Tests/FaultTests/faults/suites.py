@@ -5,13 +5,14 @@ import shutil
 import tempfile
 import time
 
-from . import concurrency, injection, kills, operations, order, refusals, secrets
+from . import concurrency, crashed, injection, kills, operations, order, refusals, secrets
 from .engine import Engine
 from .report import Report, Skip
 from .settings import Settings
 
 SUITES = dict(
-    order=order, refusals=refusals, injection=injection, kills=kills, secrets=secrets, concurrency=concurrency)
+    order=order, refusals=refusals, crashed=crashed, injection=injection, kills=kills, secrets=secrets,
+    concurrency=concurrency)
 
 
 def run(arguments, root):
