@@ -14,6 +14,8 @@ extension DatabaseFile {
         let connection = try open(key: key, settings: settings)
         try VaultError.about(path) {
             try connection.vacuum()
+            // In WAL mode the rebuilt pages are in the log, and the file is as large as before until they are copied.
+            if connection.journalMode == .wal { try connection.walCheckpoint(mode: .passive) }
             try connection.close()
         }
     }

@@ -5,7 +5,12 @@ extension Connection {
     ///
     /// - Throws: `DatabaseError`, for example inside a transaction; the database is unchanged then.
     @discardableResult
-    public func vacuum() throws -> Statement { try run("VACUUM") }
+    public func vacuum() throws -> Statement {
+        let statement = try run("VACUUM")
+        // The engine has forgotten the schema, by which `close` tells that the pages can be read: now it is known.
+        try withLock { isProven = true }
+        return statement
+    }
 
     /// Writes a copy without free pages into a new file (`VACUUM INTO`, SQLite 3.27): with SQLCipher under the same key.
     ///

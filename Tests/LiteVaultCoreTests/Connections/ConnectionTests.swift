@@ -132,4 +132,13 @@ import Testing
         #expect(throws: DatabaseError.self) { try db.run("CREATE TABLE a(x DEFAULT '\0')") }
         #expect(try db.number("SELECT count(*) FROM sqlite_master") == 0)
     }
+
+    @Test func `closing after a vacuum checkpoints the log`() throws {
+        let scratch = try Scratch()
+        let db = try Connection(scratch.database(), journalMode: .wal)
+        try db.vacuum()
+        #expect(try scratch.names().contains("test.db-wal"))
+        try db.close()
+        #expect(try scratch.names() == ["test.db"])
+    }
 }
