@@ -25,7 +25,7 @@ import Testing
         "-- PRAGMA key = 'hunter2'\nSELECT 1",
     ]
 
-    @Test(arguments: texts) func `a key in a text is replaced`(sql: String) {
+    @Test(arguments: texts) func `H-SEC-05 a key in a text is replaced`(sql: String) {
         let redacted = SQLRedaction.redacted(sql)
         #expect(!redacted.contains("hunter2"), "\(redacted)")
         #expect(redacted.contains("<redacted>"))
