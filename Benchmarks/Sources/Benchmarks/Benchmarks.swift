@@ -5,12 +5,14 @@ enum Benchmarks {
     static func main() {
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
-            let workloads = try [
-                insert(rows: 20_000 * options.scale), fetchByPosition(rows: 20_000 * options.scale),
-                fetchByName(rows: 20_000 * options.scale), lookUp(count: 50_000 * options.scale),
-                text(rows: 20_000 * options.scale), blob(rows: 5_000 * options.scale),
-            ].filter { options.only.isEmpty || options.only.contains($0.name) }
-            let report = Report(results: try workloads.map { try measure($0, options) }, rounds: options.rounds)
+            let workloads: [(String, (Int) throws -> Workload)] = [
+                ("insert", insert), ("fetch by position", fetchByPosition), ("fetch by name", fetchByName),
+                ("point look-up", lookUp), ("text", text), ("blob", blob),
+            ]
+            let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.0) }.map { name, make in
+                try measure(name, make(options.scale), options)
+            }
+            let report = Report(results: results, rounds: options.rounds)
             print(options.json ? try report.json : report.table)
             if options.check, !report.failures.isEmpty { exit(1) }
         } catch {

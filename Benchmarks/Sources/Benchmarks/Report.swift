@@ -13,10 +13,10 @@ struct Report {
             else { return [String]() }
             var failures: [String] = []
             if own.ratio > bar {
-                failures.append("\(result.workload.name): \(format(own.ratio)) of C, at most \(format(bar)) is asked for")
+                failures.append("\(result.name): \(format(own.ratio)) of C, at most \(format(bar)) is asked for")
             }
             for peer in result.lines where peer.implementation.kind == .grdb && peer.ratio <= own.ratio {
-                failures.append("\(result.workload.name): not ahead of \(peer.implementation.name)")
+                failures.append("\(result.name): not ahead of \(peer.implementation.name)")
             }
             return failures
         }
@@ -32,7 +32,7 @@ struct Report {
                 let own = line.implementation.kind == .liteVault
                 let limit = own ? bar.map { "<= " + format($0) } ?? "" : ""
                 lines.append(
-                    "| \(result.workload.name) | \(line.implementation.name) | \(nanoseconds) | \(format(line.ratio)) | \(limit) |")
+                    "| \(result.name) | \(line.implementation.name) | \(nanoseconds) | \(format(line.ratio)) | \(limit) |")
             }
         }
         let missed = failures.isEmpty ? ["All bars are met."] : failures
@@ -45,7 +45,7 @@ struct Report {
             let lines = results.flatMap { result in
                 result.lines.map { line in
                     Line(
-                        workload: result.workload.name, implementation: line.implementation.name,
+                        workload: result.name, implementation: line.implementation.name,
                         kind: line.implementation.kind.rawValue, count: result.workload.count, seconds: line.seconds,
                         median: line.time, ratio: line.ratio,
                         bar: line.implementation.kind == .liteVault ? result.workload.bar : nil)

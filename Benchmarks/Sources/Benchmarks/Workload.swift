@@ -2,7 +2,6 @@ internal import Foundation
 
 /// A task, and those who do it. The first one is the loop in C.
 struct Workload {
-    let name: String
     /// How often the task is done in one round, to print the time of one.
     let count: Int
     /// What LiteVault's typed API may cost, as a ratio to C.
@@ -56,12 +55,13 @@ struct Measurement {
         let ratio: Double
     }
 
+    let name: String
     let workload: Workload
     let lines: [Line]
 }
 
 /// Runs all implementations of a workload in turns: one round to warm up, then those that count.
-func measure(_ workload: Workload, _ options: Options) throws -> Measurement {
+func measure(_ name: String, _ workload: Workload, _ options: Options) throws -> Measurement {
     let chosen = workload.implementations.filter {
         options.implementations.isEmpty || options.implementations.contains($0.name)
     }
@@ -72,14 +72,14 @@ func measure(_ workload: Workload, _ options: Options) throws -> Measurement {
             let stopwatch = Stopwatch()
             let checksum = try implementation.run(stopwatch)
             if checksum != expected ?? checksum {
-                throw Failure("\(workload.name): \(implementation.name) has the checksum \(checksum), not \(expected ?? 0)")
+                throw Failure("\(name): \(implementation.name) has the checksum \(checksum), not \(expected ?? 0)")
             }
             expected = checksum
             if round > 0 { seconds[index].append(stopwatch.seconds) }
         }
     }
     return Measurement(
-        workload: workload,
+        name: name, workload: workload,
         lines: zip(chosen, seconds).map { implementation, own in
             // Compared round by round, so that a slow moment of the machine slows both.
             let ratios = zip(own, seconds[0]).map { $0 / $1 }

@@ -14,11 +14,12 @@ private func wide(_ rows: Int) throws -> Databases {
 private let everything = "SELECT a, b, c, d, e, f, g, h, i, j FROM t"
 
 /// All rows of 10 columns: 6 integers, an integer or NULL, 2 reals, a boolean.
-func fetchByPosition(rows: Int) throws -> Workload {
+func fetchByPosition(scale: Int) throws -> Workload {
+    let rows = 20_000 * scale
     let databases = try wide(rows)
     let (c, db, queue) = (databases.c, databases.liteVault, databases.grdb)
     return Workload(
-        name: "fetch by position", count: rows, bar: 1.15,
+        count: rows, bar: 1.15,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_fetch(c, everything) } },
             Implementation("LiteVault forEachRow", .liteVault) { stopwatch in
@@ -93,11 +94,12 @@ extension [Record] {
 }
 
 /// The same rows, with columns found by their names. C has no such thing and reads by position.
-func fetchByName(rows: Int) throws -> Workload {
+func fetchByName(scale: Int) throws -> Workload {
+    let rows = 20_000 * scale
     let databases = try wide(rows)
     let (c, db, queue) = (databases.c, databases.liteVault, databases.grdb)
     return Workload(
-        name: "fetch by name", count: rows, bar: nil,
+        count: rows, bar: nil,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_fetch(c, everything) } },
             Implementation("LiteVault forEachRow", .liteVault) { stopwatch in

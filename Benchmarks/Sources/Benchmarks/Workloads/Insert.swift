@@ -4,7 +4,8 @@ internal import GRDB
 internal import LiteVault
 
 /// Rows of 5 columns inserted with one statement, in a transaction.
-func insert(rows: Int) throws -> Workload {
+func insert(scale: Int) throws -> Workload {
+    let rows = 20_000 * scale
     let databases = try Databases("CREATE TABLE t(a INTEGER, b INTEGER, c REAL, d TEXT, e INTEGER)")
     let (c, db, queue) = (databases.c, databases.liteVault, databases.grdb)
     let sql = "INSERT INTO t VALUES (?, ?, ?, ?, ?)"
@@ -36,7 +37,7 @@ func insert(rows: Int) throws -> Workload {
     }
 
     return Workload(
-        name: "insert", count: rows, bar: 1.15,
+        count: rows, bar: 1.15,
         implementations: [
             Implementation("C", .c) { stopwatch in
                 _ = baseline_execute(c, "BEGIN")

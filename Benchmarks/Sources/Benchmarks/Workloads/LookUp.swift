@@ -3,7 +3,8 @@ internal import GRDB
 internal import LiteVault
 
 /// Single rows of 3 columns, found by their key; the statement comes from the library's cache.
-func lookUp(count: Int) throws -> Workload {
+func lookUp(scale: Int) throws -> Workload {
+    let count = 50_000 * scale
     let rows = 10_000
     let databases = try Databases(
         """
@@ -15,7 +16,7 @@ func lookUp(count: Int) throws -> Workload {
     func key(_ i: Int) -> Int { i &* 7919 % rows &+ 1 }
 
     return Workload(
-        name: "point look-up", count: count, bar: 1.3,
+        count: count, bar: 1.3,
         implementations: [
             Implementation("C, one statement", .c) { stopwatch in
                 stopwatch.measure { baseline_lookup(c, sql, Int64(count), Int64(rows)) }

@@ -4,7 +4,8 @@ internal import GRDB
 internal import LiteVault
 
 /// Rows of 2 texts, one of 8 to 12 bytes and one of 60 with letters beyond ASCII, each copied out.
-func text(rows: Int) throws -> Workload {
+func text(scale: Int) throws -> Workload {
+    let rows = 20_000 * scale
     let databases = try Databases(
         """
         CREATE TABLE t(a TEXT, b TEXT);
@@ -15,7 +16,7 @@ func text(rows: Int) throws -> Workload {
     func checksum(_ text: String) -> Int64 { Int64(text.utf8.count) * 256 + Int64(text.utf8.first ?? 0) }
 
     return Workload(
-        name: "text", count: rows, bar: nil,
+        count: rows, bar: nil,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_text(c, sql) } },
             Implementation("LiteVault forEachRow", .liteVault) { stopwatch in
@@ -49,7 +50,8 @@ func text(rows: Int) throws -> Workload {
 }
 
 /// Rows of 1 blob of 900 bytes, copied out.
-func blob(rows: Int) throws -> Workload {
+func blob(scale: Int) throws -> Workload {
+    let rows = 5_000 * scale
     let databases = try Databases(
         """
         CREATE TABLE t(a BLOB);
@@ -59,7 +61,7 @@ func blob(rows: Int) throws -> Workload {
     let sql = "SELECT a FROM t"
 
     return Workload(
-        name: "blob", count: rows, bar: nil,
+        count: rows, bar: nil,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_blob(c, sql) } },
             Implementation("LiteVault [UInt8]", .liteVault) { stopwatch in
