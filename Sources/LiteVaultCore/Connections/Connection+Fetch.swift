@@ -10,9 +10,9 @@ extension Connection {
     /// - Throws: `DatabaseError`.
     @inlinable
     public func run<each V: ColumnValue>(_ sql: String, with values: repeat each V) throws {
-        let execution = try Execution(self, sql)
-        defer { execution.end() }
-        try execution.bind(repeat each values)
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bindAll(repeat each values)
         while try execution.step() {}
     }
 
@@ -27,10 +27,10 @@ extension Connection {
     public func forEachRow<each V: ColumnValue>(
         _ sql: String, with values: repeat each V, body: (borrowing RowView) throws -> Void
     ) throws {
-        let execution = try Execution(self, sql)
-        defer { execution.end() }
-        try execution.bind(repeat each values)
-        while try execution.step() { try body(RowView(execution.prepared)) }
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bindAll(repeat each values)
+        while try execution.step() { try body(RowView(execution)) }
     }
 
     /// Hands each row of a query to a closure, with values whose types are known only at run time.
@@ -40,10 +40,10 @@ extension Connection {
     public func forEachRow(
         _ sql: String, bindings: [(any Binding)?], body: (borrowing RowView) throws -> Void
     ) throws {
-        let execution = try Execution(self, sql)
-        defer { execution.end() }
+        let execution = try begin(sql)
+        defer { end(execution) }
         try execution.bind(values: bindings)
-        while try execution.step() { try body(RowView(execution.prepared)) }
+        while try execution.step() { try body(RowView(execution)) }
     }
 
     /// The first row of a query, made into a value by a closure; nil when there is none.
@@ -53,11 +53,11 @@ extension Connection {
     public func first<T, each V: ColumnValue>(
         _ sql: String, with values: repeat each V, row: (borrowing RowView) throws -> T
     ) throws -> T? {
-        let execution = try Execution(self, sql)
-        defer { execution.end() }
-        try execution.bind(repeat each values)
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bindAll(repeat each values)
         guard try execution.step() else { return nil }
-        let first = try row(RowView(execution.prepared))
+        let first = try row(RowView(execution))
         try execution.finish()
         return first
     }
@@ -81,9 +81,9 @@ extension Statement {
     /// - Throws: `DatabaseError`; the statement is reset.
     @inlinable
     public func run<each V: ColumnValue>(with values: repeat each V) throws {
-        let execution = try Execution(self)
-        defer { execution.end() }
-        try execution.bind(repeat each values)
+        let execution = try begin()
+        defer { end(execution) }
+        try execution.bindAll(repeat each values)
         while try execution.step() {}
     }
 
@@ -94,9 +94,9 @@ extension Statement {
     public func forEachRow<each V: ColumnValue>(
         with values: repeat each V, body: (borrowing RowView) throws -> Void
     ) throws {
-        let execution = try Execution(self)
-        defer { execution.end() }
-        try execution.bind(repeat each values)
-        while try execution.step() { try body(RowView(execution.prepared)) }
+        let execution = try begin()
+        defer { end(execution) }
+        try execution.bindAll(repeat each values)
+        while try execution.step() { try body(RowView(execution)) }
     }
 }

@@ -49,7 +49,7 @@ extension Connection {
     func giveBack(_ statement: PreparedStatement) {
         statement.isInUse = false
         statement.reset()
-        if !cache.contains(statement) { sqlite3_finalize(statement.handle) }
+        if !statement.isCached { sqlite3_finalize(statement.handle) }
     }
 
     /// Prepares one statement; nil when the text holds none. Under the lock.

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A recursive lock, allocated once and never moved.
+/// A recursive lock, allocated once and never moved. Part of its owner, without a reference to count.
 ///
 /// pthread's own: `DispatchQueue.sync`, which serves the same purpose elsewhere, costs about six times as much and is
 /// not recursive.
-final class RecursiveLock: @unchecked Sendable {  // a pthread mutex may be used from any thread
+struct RecursiveLock: ~Copyable, @unchecked Sendable {  // a pthread mutex may be used from any thread
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     init() {

@@ -1,52 +1,41 @@
 public import LiteVaultEngine
 
 /// One execution of a statement, from taking the connection's lock to giving it back.
+///
+/// It holds plain pointers: counting references would cost more than everything else that is added to the engine here.
+/// Whoever runs it has the connection or the statement, and a statement in use is kept by the cache or, when it is not
+/// to be cached, by `begin` and `end`.
 @usableFromInline
 struct Execution {
-    @usableFromInline let connection: Connection
-    @usableFromInline let prepared: PreparedStatement
     @usableFromInline let handle: OpaquePointer
-    private let isBorrowed: Bool
+    @usableFromInline let parameterCount: Int32
+    @usableFromInline let prepared: Unmanaged<PreparedStatement>
+    private let connection: Unmanaged<Connection>
 
-    /// Of a statement of the cache.
-    @usableFromInline
-    init(_ connection: Connection, _ sql: String) throws {
-        _ = try connection.enter()
-        do { prepared = try connection.checkOut(sql) } catch {
-            connection.leave()
-            throw error
-        }
+    init(_ prepared: PreparedStatement, of connection: Connection) {
         handle = prepared.handle
-        self.connection = connection
-        isBorrowed = true
-    }
-
-    /// Of a statement that somebody owns.
-    @usableFromInline
-    init(_ statement: Statement) throws {
-        _ = try statement.connection.enter()
-        do { prepared = try statement.withPrepared { $0 } } catch {
-            statement.connection.leave()
-            throw error
-        }
-        handle = prepared.handle
-        sqlite3_reset(handle)
-        statement.isExhausted = false
-        connection = statement.connection
-        isBorrowed = false
+        parameterCount = prepared.parameterCount
+        self.prepared = .passUnretained(prepared)
+        self.connection = .passUnretained(connection)
     }
 
     /// Binds a value to each parameter, in order.
     @inlinable
-    func bind<each V: ColumnValue>(_ values: repeat each V) throws {
+    func bindAll<each V: ColumnValue>(_ values: repeat each V) throws {
         var index: Int32 = 0
         var code = SQLITE_OK
-        for value in repeat each values {
-            index &+= 1
-            let bound = value.bind(to: handle, at: index)
-            if code == SQLITE_OK { code = bound }
-        }
-        if code != SQLITE_OK || index != prepared.parameterCount { try failBinding(code, count: index) }
+        // An expression, not a loop: that would copy each value first.
+        repeat bind(each values, after: &index, &code)
+        if code != SQLITE_OK || index != parameterCount { throw bindingFailure(code, count: index) }
+    }
+
+    @inlinable
+    @inline(__always)
+    func bind<V: ColumnValue>(_ value: V, after index: inout Int32, _ code: inout Int32) {
+        if V.self == Unbound.self { return }
+        index &+= 1
+        let bound = value.bind(to: handle, at: index)
+        if code == SQLITE_OK { code = bound }
     }
 
     /// Binds a value to each parameter, in order, whose types are known only now.
@@ -58,8 +47,8 @@ struct Execution {
             let bound = value?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
             if code == SQLITE_OK { code = bound }
         }
-        if code != SQLITE_OK || values.count != prepared.parameterCount {
-            try failBinding(code, count: Int32(clamping: values.count))
+        if code != SQLITE_OK || values.count != parameterCount {
+            throw bindingFailure(code, count: Int32(clamping: values.count))
         }
     }
 
@@ -80,25 +69,83 @@ struct Execution {
         if code != SQLITE_OK { throw failure(code) }
     }
 
-    /// Resets the statement, gives it back, and the lock.
     @usableFromInline
-    func end() {
-        if isBorrowed { connection.giveBack(prepared) } else { sqlite3_reset(handle) }
-        connection.leave()
-    }
-
-    @usableFromInline
-    func failBinding(_ code: Int32, count: Int32) throws {
-        guard count == prepared.parameterCount else {
-            throw DatabaseError(wrongCount: Int(count), expected: Int(prepared.parameterCount), sql: prepared.sql)
+    func bindingFailure(_ code: Int32, count: Int32) -> any Error {
+        guard count == parameterCount else {
+            return DatabaseError(
+                wrongCount: Int(count), expected: Int(parameterCount), sql: prepared.takeUnretainedValue().sql)
         }
         // Not the handle's code: values that were bound after the one that failed have cleared it.
-        try connection.check(code, sql: prepared.sql)
+        return failure(code)
     }
 
     @usableFromInline
     func failure(_ code: Int32) -> any Error {
-        do { try connection.check(code, sql: prepared.sql) } catch { return error }
-        return DatabaseError(misuse: "unexpected result code \(code)", sql: prepared.sql)
+        let sql = prepared.takeUnretainedValue().sql
+        do { try connection.takeUnretainedValue().check(code, sql: sql) } catch { return error }
+        return DatabaseError(misuse: "unexpected result code \(code)", sql: sql)
+    }
+}
+
+extension Connection {
+    /// Takes the lock, and a statement from the cache or a new one.
+    @usableFromInline
+    func begin(_ sql: String) throws -> Execution {
+        _ = try enter()
+        do {
+            let prepared = try checkOut(sql)
+            if !prepared.isCached { _ = Unmanaged.passRetained(prepared) }
+            prepared.mayHaveNewNames = true
+            return Execution(prepared, of: self)
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    /// Resets the statement, gives it back, and the lock.
+    @usableFromInline
+    func end(_ execution: Execution) {
+        execution.prepared._withUnsafeGuaranteedRef { prepared in
+            giveBack(prepared)
+            if !prepared.isCached { execution.prepared.release() }
+        }
+        leave()
+    }
+}
+
+extension Statement {
+    /// Takes the connection's lock, and resets the statement.
+    @usableFromInline
+    func begin() throws -> Execution {
+        _ = try connection.enter()
+        guard let execution, pendingError == nil else {
+            defer { connection.leave() }
+            // This throws.
+            return try withPrepared { Execution($0, of: connection) }
+        }
+        isExhausted = false
+        execution.prepared._withUnsafeGuaranteedRef { prepared in
+            if prepared.isRunning { sqlite3_reset(execution.handle) }
+            prepared.isRunning = true
+            prepared.mayHaveNewNames = true
+            noteExecution(prepared)
+        }
+        return execution
+    }
+
+    /// Resets the statement, and gives the connection's lock back.
+    @usableFromInline
+    func end(_ execution: Execution) {
+        sqlite3_reset(execution.handle)
+        execution.prepared._withUnsafeGuaranteedRef { $0.isRunning = false }
+        connection.leave()
+    }
+
+    /// Nil for a text without a statement.
+    private var execution: Execution? {
+        // Made before anything is called, so that no reference is counted.
+        guard let prepared else { return nil }
+        return Execution(prepared, of: connection)
     }
 }

@@ -9,13 +9,19 @@ final class PreparedStatement {
     private let isASCII: Bool
     let isCacheable: Bool
     @usableFromInline let parameterCount: Int32
+    /// In the cache, which keeps it then.
+    var isCached = false
     /// In the cache and being used: whoever needs the same text meanwhile prepares another statement.
     var isInUse = false
     /// When it was last used, for the cache to tell which statement to drop.
     var lastUse: UInt64 = 0
     /// Counts its executions: what an iteration leaves behind is reset only when nothing else has begun since.
     var execution: UInt64 = 0
-    private var names: [String]?
+    /// Perhaps not reset since it was stepped.
+    var isRunning = false
+    /// Whether the names can have changed: the engine prepares a statement anew at the first step of an execution.
+    var mayHaveNewNames = true
+    private var names: [String] = []
     private var nameReprepares: Int32 = -1
     /// Where the next column is probably looked for.
     private var hint = 0
@@ -35,7 +41,7 @@ final class PreparedStatement {
     var columnNames: [String] {
         let reprepares = lv_reprepare_count(handle)
         // An engine that does not count them (before 3.20) is asked each time.
-        if let names, reprepares == nameReprepares, reprepares >= 0 { return names }
+        if reprepares == nameReprepares, reprepares >= 0 { return names }
         let read = (0..<sqlite3_column_count(handle)).map { index in
             sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
         }
@@ -51,10 +57,14 @@ final class PreparedStatement {
     /// Rows are read in the same order again and again: the column after the one that was found last is tried first.
     @usableFromInline
     func index(of name: String) throws -> Int32 {
-        let names = columnNames
-        if hint < names.count, names[hint] == name, duplicates.isEmpty || !duplicates.contains(name) {
-            defer { hint += 1 }
-            return Int32(hint)
+        if mayHaveNewNames {
+            _ = columnNames
+            mayHaveNewNames = false
+        }
+        let position = hint
+        if position < names.count, names[position] == name, duplicates.isEmpty || !duplicates.contains(name) {
+            hint = position + 1 == names.count ? 0 : position + 1
+            return Int32(position)
         }
         guard let found = names.firstIndex(of: name) else { throw QueryError.noSuchColumn(name: name, columns: names) }
         guard !duplicates.contains(name) else {

@@ -95,6 +95,7 @@ extension Statement {
     }
 
     func step(_ prepared: PreparedStatement) throws -> Bool {
+        prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }

@@ -24,8 +24,7 @@ struct StatementCache {
     /// Takes the statement of this text out of the cache, for somebody who keeps it.
     mutating func take(_ sql: String) -> PreparedStatement? {
         guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
-        statements[sql] = nil
-        if last === found { last = nil }
+        remove(found)
         return found
     }
 
@@ -38,23 +37,23 @@ struct StatementCache {
         if statements.count >= capacity {
             evicted = statements.values.filter { !$0.isInUse }.min { $0.lastUse < $1.lastUse }
             guard let evicted else { return statement }
-            statements[evicted.sql] = nil
-            if last === evicted { last = nil }
+            remove(evicted)
         }
         statements[statement.sql] = statement
+        statement.isCached = true
         return evicted
     }
 
-    /// Whether this very statement is in the cache.
-    func contains(_ statement: PreparedStatement) -> Bool {
-        last === statement || statements[statement.sql] === statement
+    private mutating func remove(_ statement: PreparedStatement) {
+        statements[statement.sql] = nil
+        statement.isCached = false
+        if last === statement { last = nil }
     }
 
     /// Empties the cache of everything that is not in use.
     mutating func removeAll() -> [PreparedStatement] {
         let idle = statements.values.filter { !$0.isInUse }
-        for statement in idle { statements[statement.sql] = nil }
-        last = nil
+        for statement in idle { remove(statement) }
         return idle
     }
 

@@ -61,7 +61,7 @@ extension Array: Binding, ColumnValue where Element == UInt8 {
     /// Reads a BLOB.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> [UInt8] {
-        guard sqlite3_value_type(column.value) == SQLITE_BLOB else { throw column.mismatch(expected: "a blob") }
+        guard column.type == SQLITE_BLOB else { throw column.mismatch(expected: "a blob") }
         return [UInt8](blob: column.value)
     }
 

@@ -7,15 +7,19 @@ public import LiteVaultEngine
 public struct ColumnReader: ~Copyable {
     /// The `sqlite3_value`, valid until the statement is stepped.
     public let value: OpaquePointer
+    /// Its storage class: `SQLITE_INTEGER`, `SQLITE_FLOAT`, `SQLITE_TEXT`, `SQLITE_BLOB` or `SQLITE_NULL`.
+    public let type: Int32
     @usableFromInline let statement: OpaquePointer
     @usableFromInline let index: Int32
 
     @inlinable
+    @inline(__always)
     init(_ statement: OpaquePointer, _ index: Int32) {
         self.statement = statement
         self.index = index
         // Never null for a statement: for a column that is not there the engine has a constant NULL.
         value = sqlite3_column_value(statement, index)
+        type = sqlite3_value_type(value)
     }
 
     /// The error for a value that the type can not be read from.
@@ -28,7 +32,7 @@ public struct ColumnReader: ~Copyable {
             return QueryError.noSuchColumn(name: "#\(index)", columns: (0..<count).map { name(of: $0) })
         }
         let found: String
-        switch sqlite3_value_type(value) {
+        switch type {
         case SQLITE_NULL: return QueryError.unexpectedNullValue(name: name(of: index))
         case SQLITE_INTEGER: found = "an integer"
         case SQLITE_FLOAT: found = "a floating-point number"

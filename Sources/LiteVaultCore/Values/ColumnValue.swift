@@ -18,7 +18,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
     /// nil for NULL, else the value.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Wrapped? {
-        if sqlite3_value_type(column.value) == SQLITE_NULL { return nil }
+        if column.type == SQLITE_NULL { return nil }
         return try Wrapped.read(from: column)
     }
 

@@ -11,7 +11,7 @@ extension Data: Binding, ColumnValue {
     /// Reads a BLOB.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Data {
-        guard sqlite3_value_type(column.value) == SQLITE_BLOB else { throw column.mismatch(expected: "a blob") }
+        guard column.type == SQLITE_BLOB else { throw column.mismatch(expected: "a blob") }
         guard let start = sqlite3_value_blob(column.value) else { return Data() }
         return Data(bytes: start, count: Int(sqlite3_value_bytes(column.value)))
     }

@@ -10,7 +10,7 @@ extension Int64: Number, ColumnValue {
     /// Reads an INTEGER.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Int64 {
-        guard sqlite3_value_type(column.value) == SQLITE_INTEGER else { throw column.mismatch(expected: "an integer") }
+        guard column.type == SQLITE_INTEGER else { throw column.mismatch(expected: "an integer") }
         return sqlite3_value_int64(column.value)
     }
 
@@ -31,7 +31,7 @@ extension Int: Number, ColumnValue {
     /// Reads an INTEGER; throws where it does not fit.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Int {
-        guard sqlite3_value_type(column.value) == SQLITE_INTEGER,
+        guard column.type == SQLITE_INTEGER,
             let value = Int(exactly: sqlite3_value_int64(column.value))
         else { throw column.mismatch(expected: "an integer") }
         return value
@@ -57,8 +57,7 @@ extension Double: Number, ColumnValue {
     /// Reads a REAL or an INTEGER.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Double {
-        let type = sqlite3_value_type(column.value)
-        guard type == SQLITE_FLOAT || type == SQLITE_INTEGER else { throw column.mismatch(expected: "a number") }
+        guard column.type == SQLITE_FLOAT || column.type == SQLITE_INTEGER else { throw column.mismatch(expected: "a number") }
         return sqlite3_value_double(column.value)
     }
 
@@ -79,7 +78,7 @@ extension Bool: Binding, ColumnValue {
     /// Reads an INTEGER: 0 is false, everything else true.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Bool {
-        guard sqlite3_value_type(column.value) == SQLITE_INTEGER else { throw column.mismatch(expected: "an integer") }
+        guard column.type == SQLITE_INTEGER else { throw column.mismatch(expected: "an integer") }
         return sqlite3_value_int64(column.value) != 0
     }
 

@@ -16,7 +16,7 @@ extension String: Binding, ColumnValue {
     /// Reads TEXT, NUL bytes included.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> String {
-        guard sqlite3_value_type(column.value) == SQLITE_TEXT else { throw column.mismatch(expected: "text") }
+        guard column.type == SQLITE_TEXT else { throw column.mismatch(expected: "text") }
         return String(text: column.value)
     }
 
@@ -35,14 +35,19 @@ extension String: Binding, ColumnValue {
     /// `sqlite3_bind_text64` with the length in bytes: NUL bytes are part of the text.
     @inlinable
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        // Without the copy that `withUTF8` needs: all native strings are contiguous.
+        if let code = utf8.withContiguousStorageIfAvailable({ bindText($0, to: statement, at: index) }) { return code }
         var copy = self
-        return copy.withUTF8 { utf8 in
-            utf8.withMemoryRebound(to: CChar.self) { bytes in
-                // An empty string has no base address, and a null pointer would bind NULL.
-                guard let start = bytes.baseAddress else { return sqlite3_bind_text(statement, index, "", 0, nil) }
-                return sqlite3_bind_text64(
-                    statement, index, start, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
-            }
-        }
+        return copy.withUTF8 { bindText($0, to: statement, at: index) }
+    }
+}
+
+@inlinable
+@inline(__always)
+func bindText(_ utf8: UnsafeBufferPointer<UInt8>, to statement: OpaquePointer, at index: Int32) -> Int32 {
+    utf8.withMemoryRebound(to: CChar.self) { bytes in
+        // An empty string has no base address, and a null pointer would bind NULL.
+        guard let start = bytes.baseAddress else { return sqlite3_bind_text(statement, index, "", 0, nil) }
+        return sqlite3_bind_text64(statement, index, start, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
     }
 }
