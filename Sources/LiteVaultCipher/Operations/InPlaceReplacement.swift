@@ -71,7 +71,8 @@ struct InPlaceReplacement {
                 try beforeRename()
             }
         } catch let error as VaultError where (error.cause as? DurableFileError)?.reason == .durabilityUnknown {
-            retireOld(erasing: erasingOld)
+            // After a power failure the name may stand for the old file again: its bytes are the last resort.
+            lease.release()
             throw error
         } catch {
             Self.giveBack(source, walMode: walMode)

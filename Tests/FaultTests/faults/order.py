@@ -1,8 +1,9 @@
 """A new file becomes durable before it becomes visible, and visible durably: fsync, rename, fsync of the directory."""
 import os
+import shutil
 
 from . import tracing
-from .operations import Sandbox, TEMPORARY, Templates
+from .operations import OWNER, Sandbox, TEMPORARY, Templates
 from .report import expect
 
 WRITES = {"write", "pwrite64", "writev", "ftruncate"}
@@ -20,6 +21,11 @@ def run(report, settings, engine, operations, directory):
         report.case(f"{operation}: fsync, rename, fsync of the directory", lambda: order(settings, box))
         box.remove()
         if operation.replaces:
+            box = Sandbox(os.path.join(directory, f"order-{number}c"), operation, templates)
+            report.case(
+                f"{operation}: when the directory cannot be synced, the old file's bytes stay",
+                lambda: kept(settings, box))
+            box.remove()
             continue
         box = Sandbox(os.path.join(directory, f"order-{number}b"), operation, templates)
         report.case(
@@ -56,6 +62,29 @@ def order(settings, box):
     late = [c.name for c in calls[rename:] if c.name in WRITES and on(c, final)]
     expect(not late, f"written to under its final name: {late}")
     box.check(temporaries_allowed=False)
+
+
+def kept(settings, box):
+    """The rename may be lost in a power failure then, and the name stand for the old file again."""
+    log = os.path.join(box.directory, "log")
+    shutil.copytree(box.files, box.files + "-before")
+    tracing.trace([settings.tool] + box.arguments(), log)
+    syncs, renamed = 0, False
+    for call in tracing.read(log):
+        syncs += call.name == "fsync"
+        renamed = renamed or call.name in RENAMES
+        if renamed and call.name == "fsync":
+            break
+    else:
+        expect(False, "no fsync after the rename")
+    shutil.rmtree(box.files)
+    os.rename(box.files + "-before", box.files)
+    os.chown(box.source, *OWNER)
+    done = tracing.trace([settings.tool] + box.arguments(), log, inject=f"fsync:error=EIO:when={syncs}")
+    expect(done.returncode == 74, lambda: f"exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+    expect(box.check(temporaries_allowed=False) == "new", "the rename did not happen")
+    late = [c.name for c in tracing.read(log) if c.is_deleted and c.name in WRITES]
+    expect(not late, f"the old file was written to: {late}")
 
 
 def fallback(settings, box):
