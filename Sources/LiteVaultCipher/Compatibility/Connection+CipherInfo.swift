@@ -19,8 +19,8 @@ extension Connection {
 
     /// Sets the license code of a commercial edition of SQLCipher (`PRAGMA cipher_license`).
     ///
-    /// - Throws: ``VaultError`` `noEncryption`; `unsupported` when the engine did not accept it, as the community edition
-    ///   does, which knows no licenses.
+    /// - Throws: ``VaultError`` `noEncryption`; `unsupported` when the engine did not accept it, as the community
+    ///   edition does, which knows no licenses.
     public func applyLicense(_ license: String) throws {
         let engine = try CipherEngine.require(for: description)
         // By bytes: a quote with a combining accent is one `Character`, and no quote among those.

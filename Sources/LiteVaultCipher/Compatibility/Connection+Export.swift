@@ -3,9 +3,9 @@ public import LiteVaultCore
 extension Connection {
     /// Writes an encrypted copy of the main database into a new file.
     ///
-    /// The name is the engine's; what is done is what ``DatabaseFile/encrypt(to:key:settings:progress:)`` does, with the
-    /// open database as the source: `user_version`, rowids and everything else come over, and the file appears complete
-    /// or not at all.
+    /// The name is the engine's; what is done is what ``DatabaseFile/encrypt(to:key:settings:progress:)`` does, with
+    /// the open database as the source: `user_version`, rowids and everything else come over, and the file appears
+    /// complete or not at all.
     ///
     /// - Parameters:
     ///   - location: the path of the new file. URIs and databases in memory are refused.

@@ -42,8 +42,8 @@ extension Connection {
         }
     }
 
-    /// Whoever asked for a key and goes on after an error must not write plaintext, nor with a key that does not fit: the
-    /// connection is closed, unless what it was before stands.
+    /// Whoever asked for a key and goes on after an error must not write plaintext, nor with a key that does not fit:
+    /// the connection is closed, unless what it was before stands.
     private func closingUnlessKeyed<T>(_ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -58,11 +58,12 @@ extension Connection {
 
     /// Gives an open connection its key, when the file has the engine's current format.
     ///
-    /// The engine's own migration loses rows that somebody else commits meanwhile, and the file's mode, `application_id`
-    /// and `auto_vacuum`. A file of an older format is therefore not migrated under an open connection:
-    /// ``DatabaseFile/migrate(key:settings:newSettings:progress:)`` does it safely.
+    /// The engine's own migration loses rows that somebody else commits meanwhile, and the file's mode,
+    /// `application_id` and `auto_vacuum`. A file of an older format is therefore not migrated under an open
+    /// connection: ``DatabaseFile/migrate(key:settings:newSettings:progress:)`` does it safely.
     ///
-    /// - Throws: as ``key(_:db:)-(String,_)``; `wrongKind` for an older format, which names it. The connection is closed.
+    /// - Throws: as ``key(_:db:)-(String,_)``; `wrongKind` for an older format, which names it. The connection is
+    ///   closed.
     public func keyAndMigrate(_ key: String, db: String = "main") throws { try self.key(key, db: db) }
 
     /// Gives an open connection its key, when the file has the engine's current format.

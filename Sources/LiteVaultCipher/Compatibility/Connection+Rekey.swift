@@ -7,13 +7,13 @@ extension Connection {
     /// Changes the key of the open database (`sqlite3_rekey_v2`), while nobody else uses it.
     ///
     /// Text of the form `x'…'` with 64 or 96 hexadecimal digits is a raw key.
-    /// ``DatabaseFile/rekey(from:to:settings:progress:)`` writes a new file instead and is to be preferred: this way the
-    /// file itself is rewritten, and an interruption leaves a journal that has to stay beside it.
+    /// ``DatabaseFile/rekey(from:to:settings:progress:)`` writes a new file instead and is to be preferred: this way
+    /// the file itself is rewritten, and an interruption leaves a journal that has to stay beside it.
     ///
     /// - Parameter db: `main`; an attached database has to be opened by itself.
-    /// - Throws: ``VaultError``: `busy` when anybody else has the database open, `wrongKind` when it has no key, `usage` inside
-    ///   a transaction, read-only or in memory. When the engine fails in the middle, `io` or `noSpace`: the connection is
-    ///   closed then, and the old key still holds.
+    /// - Throws: ``VaultError``: `busy` when anybody else has the database open, `wrongKind` when it has no key,
+    ///   `usage` inside a transaction, read-only or in memory. When the engine fails in the middle, `io` or `noSpace`:
+    ///   the connection is closed then, and the old key still holds.
     public func rekey(_ key: String, db: String = "main") throws { try rekey(.literalOrPassphrase(key), db: db) }
 
     /// Changes the key of the open database to the bytes of a passphrase.
@@ -54,7 +54,9 @@ extension Connection {
             VaultError(.usage, message, path: path, remedy: remedy)
         }
         guard !isInTransaction else { throw refuse("A key cannot be changed inside a transaction", "End it first.") }
-        guard try !hasBusyStatement() else { throw VaultError(.busy, "A statement of this connection is being read", path: path) }
+        guard try !hasBusyStatement() else {
+            throw VaultError(.busy, "A statement of this connection is being read", path: path)
+        }
         guard !readonly else { throw refuse("The database was opened for reading only", "Open it for writing.") }
         guard !path.isEmpty else { throw refuse("A database in memory has no key to change", "Copy it into a file.") }
         // Proves the old key: the engine would encrypt under the new one whatever it can read.
@@ -101,7 +103,12 @@ extension Connection {
 
     /// Where there are no leases, the lock has to do: somebody who is idle then finds the key changed.
     private func leaseIfPossible() throws -> FileLease? {
-        do { return try FileLease(path: description) } catch where error.reason == .unsupported { return nil }
+        do {
+            return try FileLease(path: description)
+        } catch {
+            guard error.reason == .unsupported else { throw error }
+            return nil
+        }
     }
 
     private func giveBack(walMode: Bool) throws {
@@ -132,7 +139,8 @@ extension Connection {
     private func requireReadable(_ key: DatabaseKey, _ settings: CipherSettings) throws {
         try execute("PRAGMA locking_mode = NORMAL")
         _ = try scalar("SELECT count(*) FROM sqlite_master")
-        let other = try Connection(.existing(description), key: key, settings: settings, readonly: false, busyTimeout: 1)
+        let other = try Connection(
+            .existing(description), key: key, settings: settings, readonly: false, busyTimeout: 1)
         guard try other.scalar("PRAGMA quick_check(1)") as? String == "ok" else {
             throw VaultError(.io, "The key was not changed", remedy: "Open the database with the old key.")
         }

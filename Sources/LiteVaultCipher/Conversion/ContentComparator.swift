@@ -19,7 +19,9 @@ package struct ContentComparator {
     package func compare(rows report: (Int64) throws -> Void = { _ in }) throws {
         for field in ["encoding", "auto_vacuum", "user_version", "application_id"] {
             let values = try (left.scalar("PRAGMA \(field)"), right.scalar("PRAGMA \(field)"))
-            guard String(describing: values.0) == String(describing: values.1) else { throw difference("PRAGMA \(field)") }
+            guard String(describing: values.0) == String(describing: values.1) else {
+                throw difference("PRAGMA \(field)")
+            }
         }
         let objects = try SchemaObject.all(of: left)
         let others = try SchemaObject.all(of: right)

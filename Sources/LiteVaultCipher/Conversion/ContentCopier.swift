@@ -25,8 +25,8 @@ package struct ContentCopier {
     /// Copies. The journal mode is left to the caller: it is changed outside of a transaction.
     ///
     /// - Parameter report: called now and then with the number of rows copied so far; it may throw to end the copy.
-    /// - Throws: `DatabaseError`, `VaultError`, and what `report` throws. The destination is rolled back, or half-written
-    ///   where its journal is off: it is to be thrown away.
+    /// - Throws: `DatabaseError`, `VaultError`, and what `report` throws. The destination is rolled back, or
+    ///   half-written where its journal is off: it is to be thrown away.
     package func copy(rows report: (Int64) throws -> Void = { _ in }) throws {
         let objects = try SchemaObject.all(of: source)
         try prepareDestination()

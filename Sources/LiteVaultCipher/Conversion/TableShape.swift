@@ -35,7 +35,8 @@ struct TableShape {
     /// The statement-level clause stands above conflict clauses of the table, which could drop rows in silence.
     var insertion: String {
         let parameters = Array(repeating: "?", count: columns.count + (rowidAlias == nil ? 0 : 1))
-        return "INSERT OR ABORT INTO main.\(quoted(name)) (\(columnList)) VALUES (\(parameters.joined(separator: ", ")))"
+        return
+            "INSERT OR ABORT INTO main.\(quoted(name)) (\(columnList)) VALUES (\(parameters.joined(separator: ", ")))"
     }
 
     private static func rowidAlias(

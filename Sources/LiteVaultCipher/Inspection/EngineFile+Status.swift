@@ -23,7 +23,8 @@ extension EngineFile {
             case ENOENT, ENOTDIR: throw VaultError(.noInput, "There is no such file", path: path)
             case EACCES:
                 throw VaultError(
-                    .io, "Access is denied", path: path, remedy: "Check the permissions of the file and its directories.")
+                    .io, "Access is denied", path: path,
+                    remedy: "Check the permissions of the file and its directories.")
             default: throw VaultError(.io, String(cString: strerror(errno)), path: path)
             }
         }

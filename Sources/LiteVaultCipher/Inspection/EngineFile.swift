@@ -25,7 +25,8 @@ package final class EngineFile {
         try Self.requireRegularFile(path)
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(
-            path.isURI ? "./" + path : path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
+            path.isURI ? "./" + path : path, &opened,
+            SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
         guard code == SQLITE_OK, let opened else {
             sqlite3_close(opened)
             throw VaultError(.io, "The file cannot be opened for reading (SQLite code \(code))", path: path)

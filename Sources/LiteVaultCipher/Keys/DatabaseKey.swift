@@ -115,7 +115,8 @@ extension DatabaseKey {
         let secret = try SecretBytes(count: digits.count / 2) { bytes in
             guard digits.withUnsafeBytes({ Hexadecimal.decode($0, into: bytes) }) else {
                 throw VaultError(
-                    .keyRejected, "The key is not hexadecimal", remedy: "Give 64 or 96 digits 0-9, a-f and nothing else.")
+                    .keyRejected, "The key is not hexadecimal",
+                    remedy: "Give 64 or 96 digits 0-9, a-f and nothing else.")
             }
         }
         return DatabaseKey(form: form, secret: secret)

@@ -14,8 +14,8 @@ extension Connection {
     ///   - key: the key of the attached database, independent of the main database's.
     ///   - settings: what the file was, or is to be, encrypted with. For the time of the call they are the engine's
     ///     defaults, which are global to the process: do not open encrypted databases by other means meanwhile.
-    /// - Throws: ``VaultError`` as by opening, or `DatabaseError`, for example inside a transaction. Nothing is attached
-    ///   then.
+    /// - Throws: ``VaultError`` as by opening, or `DatabaseError`, for example inside a transaction. Nothing is
+    ///   attached then.
     public func attach(
         _ location: Location, as schemaName: String, key: DatabaseKey, settings: CipherSettings = .init()
     ) throws {
@@ -89,8 +89,8 @@ extension Connection {
 extension DatabaseKey {
     /// What SQLCipher makes of text: a raw key if it has that form, else a passphrase.
     ///
-    /// - Throws: ``VaultError`` `keyRejected` when it is empty, or a raw key literal of a length that is none: the engine
-    ///   would silently take that for a passphrase.
+    /// - Throws: ``VaultError`` `keyRejected` when it is empty, or a raw key literal of a length that is none: the
+    ///   engine would silently take that for a passphrase.
     package static func literalOrPassphrase(_ text: String) throws -> DatabaseKey {
         let bytes = Array(text.utf8)
         if bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "x"), bytes[1] == UInt8(ascii: "'"),

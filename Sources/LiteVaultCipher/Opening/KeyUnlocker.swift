@@ -34,9 +34,9 @@ struct KeyUnlocker: ConnectionUnlocker {
         }
     }
 
-    /// The key brings the default settings, and with them reserved bytes that are too many for the smallest page: SQLite
-    /// then silently makes 1024 of 512 bytes, SQLCipher does not, and nothing opens what they write together. These pages
-    /// have no HMAC, so it must be off from the start.
+    /// The key brings the default settings, and with them reserved bytes that are too many for the smallest page:
+    /// SQLite then silently makes 1024 of 512 bytes, SQLCipher does not, and nothing opens what they write together.
+    /// These pages have no HMAC, so it must be off from the start.
     private var neededDefaults: CipherSettings { settings.pageSize == 512 ? CipherSettings(usesHMAC: false) : .init() }
 
     /// `sqlite3_key_v2`. Its result says nothing about whether the key is right.

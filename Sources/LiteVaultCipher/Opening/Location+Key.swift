@@ -37,8 +37,8 @@ extension Connection.Location {
 }
 
 extension String {
-    /// Whether SQLite would take the text for a URI. By bytes, as SQLite reads it: with a combining accent behind it, the
-    /// colon is part of another `Character`.
+    /// Whether SQLite would take the text for a URI. By bytes, as SQLite reads it: with a combining accent behind it,
+    /// the colon is part of another `Character`.
     var isURI: Bool { utf8.starts(with: "file:".utf8) }
 }
 

@@ -12,7 +12,8 @@ struct UnlockFailure {
 
     static func undecided(path: String, cause: any Error) -> VaultError {
         VaultError(
-            .keyRejected, "The key does not open the file: it is wrong, or the cipher settings are, or this is no database",
+            .keyRejected,
+            "The key does not open the file: it is wrong, or the cipher settings are, or this is no database",
             path: path, cause: cause, remedy: "Check the key and the settings that the file was made with.")
     }
 
@@ -36,7 +37,8 @@ struct UnlockFailure {
         }
         var settings = held
         settings.salt = self.settings.salt
-        if let found = try evidence(for: PageLayout(settings, defaultCompatibility: engine.defaultCompatibility), file) {
+        if let found = try evidence(for: PageLayout(settings, defaultCompatibility: engine.defaultCompatibility), file)
+        {
             return found
         }
         return try otherFormat(file) ?? Self.undecided(path: path, cause: cause)

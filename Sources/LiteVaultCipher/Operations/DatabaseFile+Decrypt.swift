@@ -7,7 +7,8 @@ extension DatabaseFile {
     ///   - destination: The new file. Nothing may exist there, nor beside it as `-wal` or `-journal`.
     ///   - settings: What the source is encrypted with.
     ///   - progress: Called now and then; throws to cancel.
-    /// - Throws: ``VaultError``, as by opening and ``encrypt(to:key:settings:progress:)``. There is no destination then.
+    /// - Throws: ``VaultError``, as by opening and ``encrypt(to:key:settings:progress:)``. There is no destination
+    ///   then.
     public func decrypt(
         to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
@@ -23,7 +24,8 @@ extension DatabaseFile {
     ///   - key: The source's key.
     ///   - settings: What the source is encrypted with.
     ///   - newKey: The new file's key.
-    ///   - newSettings: What the new file is to be encrypted with; what is nil is the engine's default, not the source's.
+    ///   - newSettings: What the new file is to be encrypted with; what is nil is the engine's default, not the
+    ///     source's.
     ///   - progress: Called now and then; throws to cancel.
     /// - Throws: as ``decrypt(to:key:settings:progress:)``.
     public func export(

@@ -25,16 +25,17 @@ extension DatabaseFile {
 
     /// Replaces a plaintext database by its encrypted form.
     ///
-    /// The encrypted file is made beside it, as by ``encrypt(to:key:settings:progress:)``, gets mode and owner of the old
-    /// one, and takes its place in one step: at any moment the old or the new one is there, whole. The old file's bytes
-    /// are overwritten afterwards as far as the file system lets that mean anything; flash storage, snapshots and
+    /// The encrypted file is made beside it, as by ``encrypt(to:key:settings:progress:)``, gets mode and owner of the
+    /// old one, and takes its place in one step: at any moment the old or the new one is there, whole. The old file's
+    /// bytes are overwritten afterwards as far as the file system lets that mean anything; flash storage, snapshots and
     /// backups may still hold them.
     ///
     /// - Parameters:
     ///   - copy: Where a plaintext copy of the original is to be kept, if anywhere: a new file.
     ///   - progress: Called now and then; throws to cancel.
-    /// - Throws: ``VaultError``: `busy` when anybody else has the file open; as ``encrypt(to:key:settings:progress:)``. The
-    ///   file is as it was, except with `io` after the new one is in place: then a power failure may bring back the old.
+    /// - Throws: ``VaultError``: `busy` when anybody else has the file open; as ``encrypt(to:key:settings:progress:)``.
+    ///   The file is as it was, except with `io` after the new one is in place: then a power failure may bring back the
+    ///   old.
     public func encryptInPlace(
         key: DatabaseKey, settings: CipherSettings = .init(), keepingOriginalAt copy: String? = nil,
         progress: OperationProgress.Report? = nil

@@ -12,8 +12,8 @@ extension DatabaseFile {
     ///   - new: The key that is to hold.
     ///   - settings: What the file is, and stays, encrypted with.
     ///   - progress: Called now and then; throws to cancel.
-    /// - Throws: ``VaultError``: `keyRejected` for a wrong old key, `busy` when anybody else has the file open, `noSpace` and
-    ///   others. The file is as it was, except with `io` after the new one is in place.
+    /// - Throws: ``VaultError``: `keyRejected` for a wrong old key, `busy` when anybody else has the file open,
+    ///   `noSpace` and others. The file is as it was, except with `io` after the new one is in place.
     public func rekey(
         from old: DatabaseKey, to new: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
@@ -21,9 +21,9 @@ extension DatabaseFile {
         let file = try resolved()
         let source = try file.open(key: old, settings: settings)
         // The salt of the old key or file says nothing about the new one; only a plaintext header needs it kept.
+        let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
         var newSettings = settings
-        if new.salt != nil || (settings.plaintextHeaderSize ?? 0) == 0 { newSettings.salt = nil }
-        if newSettings.salt == nil, new.salt == nil, settings.plaintextHeaderSize ?? 0 > 0 { newSettings.salt = old.salt }
+        newSettings.salt = hasHeader && new.salt == nil ? settings.salt ?? old.salt : nil
         let target = try NewDatabase(replacing: file.path, key: new, settings: newSettings)
         let replacement = try InPlaceReplacement(of: file.path, source: source)
         try replacement.replace(with: target) {

@@ -4,8 +4,8 @@ internal import LiteVaultCore
 /// Replaces a database file by a new one, while it is certain that nobody uses it.
 ///
 /// Two things together make it certain. SQLite's exclusive lock keeps those out that come through SQLite and already
-/// have the file open. A lease of the kernel tells that nobody has it open, and makes those wait that try; both are held
-/// past the rename. Without them somebody could commit into the old file, which has no name any more, and lose it.
+/// have the file open. A lease of the kernel tells that nobody has it open, and makes those wait that try; both are
+/// held past the rename. Without them somebody could commit into the old file, which has no name any more, and lose it.
 struct InPlaceReplacement {
     let path: String
     let original: FileMetadata
@@ -17,8 +17,8 @@ struct InPlaceReplacement {
     /// Gets hold of the file.
     ///
     /// - Parameter source: this process's only connection to the file.
-    /// - Throws: ``VaultError`` `busy` when anybody else uses the file, `unsupported` where there are no leases. The file
-    ///   is as it was.
+    /// - Throws: ``VaultError`` `busy` when anybody else uses the file, `unsupported` where there are no leases. The
+    ///   file is as it was.
     init(of path: String, source: Connection) throws {
         self.path = path
         self.source = source
@@ -91,8 +91,8 @@ struct InPlaceReplacement {
             remedy: "Verify it, or copy it into a new file.")
     }
 
-    /// Somebody who looked the name up before the rename, and waits for the lease, gets the old file: they must not take
-    /// it for the database. Without a first page nobody does.
+    /// Somebody who looked the name up before the rename, and waits for the lease, gets the old file: they must not
+    /// take it for the database. Without a first page nobody does.
     private func retireOld(erasing: Bool) {
         if erasing || lease.isBroken {
             try? source.withHandle { handle in

@@ -52,7 +52,9 @@ extension NewDatabase {
 
     private func authenticate(_ file: EngineFile, _ copy: Connection, _ report: OperationProgress.Report) throws {
         guard let key else { return }
-        guard let authenticator = try PageAuthenticator.ifPossible(key: key, settings: settings, copy, file) else { return }
+        guard let authenticator = try PageAuthenticator.ifPossible(key: key, settings: settings, copy, file) else {
+            return
+        }
         let pages = try authenticator.report(
             size: file.size(), read: { try file.read(at: $0, count: $1) },
             progress: { try report(.init(.authenticating, Int64($0), of: Int64($1), .pages)) })

@@ -49,7 +49,9 @@ extension NewDatabase {
                 let total = Int64(backup.pageCount)
                 try report(.init(.copying, total - Int64(backup.remainingPages), of: total, .pages))
             case .busy:
-                guard Date() < deadline else { throw VaultError(.busy, "The database is locked", path: source.description) }
+                guard Date() < deadline else {
+                    throw VaultError(.busy, "The database is locked", path: source.description)
+                }
                 Thread.sleep(forTimeInterval: 0.01)
             }
         }

@@ -16,7 +16,8 @@ struct NewDatabase {
         try EngineFile.refuseNUL(destination)
         try VaultError.about(destination, creating: true) {
             if let present = try FileMetadata.ifExists(path: destination) {
-                let what = present.kind == .regular ? "The file exists already" : "Something of this name exists already"
+                let what =
+                    present.kind == .regular ? "The file exists already" : "Something of this name exists already"
                 throw VaultError(
                     .cannotCreate, what, path: destination, remedy: "Give another name, or remove it first.")
             }
@@ -37,14 +38,17 @@ struct NewDatabase {
                 try settings.requireSupport(by: engine)
             }
         }
-        replacement = try VaultError.about(destination, creating: true) { try ReplacementFile(destination: destination) }
+        replacement = try VaultError.about(destination, creating: true) {
+            try ReplacementFile(destination: destination)
+        }
     }
 
     /// Opens the file under its temporary name.
     func open() throws -> Connection {
         try reporting {
             guard let key else { return try Connection(.existing(replacement.path)) }
-            return try Connection(.existing(replacement.path), key: key, settings: settings, readonly: false, busyTimeout: 0)
+            return try Connection(
+                .existing(replacement.path), key: key, settings: settings, readonly: false, busyTimeout: 0)
         }
     }
 

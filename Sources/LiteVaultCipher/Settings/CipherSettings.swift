@@ -2,7 +2,8 @@
 ///
 /// The settings are a property of the file, but the file does not record them: whoever opens it must know them.
 public struct CipherSettings: Sendable, Equatable {
-    /// The page size in bytes: a power of two from 512 to 65536 (`PRAGMA cipher_page_size`; default 4096, formats 1-3: 1024).
+    /// The page size in bytes: a power of two from 512 to 65536 (`PRAGMA cipher_page_size`; default 4096, formats 1-3:
+    /// 1024).
     public var pageSize: Int?
     /// Rounds of key derivation, at least 1 (`PRAGMA kdf_iter`; default 256000, format 3: 64000, formats 1-2: 4000).
     public var kdfIterations: Int?

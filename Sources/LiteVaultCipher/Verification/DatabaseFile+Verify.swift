@@ -14,8 +14,8 @@ extension DatabaseFile {
     ///   - settings: What the file is encrypted with.
     ///   - progress: Called now and then; throws to cancel.
     /// - Returns: What was found. A damaged database is a result, not an error.
-    /// - Throws: ``VaultError`` when it cannot be verified: `keyRejected` for a wrong key, unless some page shows that the
-    ///   key is right; `noInput`, `wrongKind`, `busy`, `io` and others.
+    /// - Throws: ``VaultError`` when it cannot be verified: `keyRejected` for a wrong key, unless some page shows that
+    ///   the key is right; `noInput`, `wrongKind`, `busy`, `io` and others.
     public func verify(
         key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
     ) throws -> VerificationReport {

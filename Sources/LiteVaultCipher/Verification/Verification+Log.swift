@@ -4,8 +4,8 @@ internal import LiteVaultCore
 extension Verification {
     /// Examines the write-ahead log, if there is one.
     ///
-    /// - Returns: Whether the database must not be opened: the log is not one of this database, or not as its writer left
-    ///   it, and SQLite would copy what it takes for valid into the file, and delete the rest.
+    /// - Returns: Whether the database must not be opened: the log is not one of this database, or not as its writer
+    ///   left it, and SQLite would copy what it takes for valid into the file, and delete the rest.
     mutating func logIsDangerous() throws -> Bool {
         // A writer may begin the log anew while it is read: only what stays wrong is wrong.
         var findings: [VerificationReport.Problem] = []
@@ -27,8 +27,9 @@ extension Verification {
         guard let side = try SideFile(path: file.path + "-wal") else { return [] }
         let log: WriteAheadLog
         do {
-            guard let found = try WriteAheadLog(
-                size: side.size(), path: side.path, read: { try side.read(at: $0, count: $1) })
+            guard
+                let found = try WriteAheadLog(
+                    size: side.size(), path: side.path, read: { try side.read(at: $0, count: $1) })
             else { return [] }
             log = found
         } catch let error as VaultError where error.code == .damaged {
@@ -38,7 +39,9 @@ extension Verification {
         var findings: [VerificationReport.Problem] = []
         if let broken = log.brokenAt {
             findings.append(
-                .init(.log, "The write-ahead log is damaged at frame \(broken): what was committed there and later is lost"))
+                .init(
+                    .log,
+                    "The write-ahead log is damaged at frame \(broken): what was committed there and later is lost"))
         }
         return findings + (try unauthenticated(log, side))
     }

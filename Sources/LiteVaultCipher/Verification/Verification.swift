@@ -15,7 +15,8 @@ struct Verification {
         try connection.withHandle { handle in
             let engineFile = try EngineFile(connection: handle, path: file.path)
             if let key,
-                let authenticator = try PageAuthenticator.ifPossible(key: key, settings: settings, connection, engineFile)
+                let authenticator = try PageAuthenticator.ifPossible(
+                    key: key, settings: settings, connection, engineFile)
             {
                 try authenticate(engineFile, authenticator)
             }
@@ -98,7 +99,8 @@ struct Verification {
                 let table = try row.get(0, as: String.self)
                 let rowid = try row.get(1, as: Int64?.self).map { "row \($0)" } ?? "a row"
                 report.add(
-                    .foreignKey, "\(rowid) of table '\(table)' refers to no row of '\(try row.get(2, as: String.self))'")
+                    .foreignKey, "\(rowid) of table '\(table)' refers to no row of '\(try row.get(2, as: String.self))'"
+                )
             }
         } catch let error as DatabaseError where error.needsItsApplication {
             report.unchecked.append("The foreign keys could not be checked: \(error.message)")

@@ -37,7 +37,9 @@ import Testing
         #expect(try DatabaseFile(scratch.path("attached.db")).kind() == .encryptedOrUnknown)
     }
 
-    @Test func `H-ATT-01 attached without a key to an encrypted database that is new itself, a file is not plaintext`() throws {
+    @Test func `H-ATT-01 attached without a key to an encrypted database that is new itself, a file is not plaintext`()
+        throws
+    {
         let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
         // SQLCipher 3 has no key to hand on yet: there it is refused.
         do {
@@ -62,7 +64,8 @@ import Testing
 
     @Test func `H-ATT-02 an empty key attaches nothing`() throws {
         let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
-        #expect(vaultError { try db.attach(.uri(scratch.path("attached.db")), as: "other", key: "") }?.code == .keyRejected)
+        #expect(
+            vaultError { try db.attach(.uri(scratch.path("attached.db")), as: "other", key: "") }?.code == .keyRejected)
         #expect(throws: DatabaseError.self) { try write(db, "other") }
         #expect(try !scratch.names().contains("attached.db"))
     }

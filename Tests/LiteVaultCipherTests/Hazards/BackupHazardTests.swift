@@ -31,7 +31,9 @@ import Testing
         let key = try key(encrypted)
         let path = try make(key, wal: true)
         let db = try open(path, key)
-        try db.execute("CREATE TABLE pair (id INTEGER PRIMARY KEY, a INT, pad BLOB); CREATE TABLE twin (id INTEGER PRIMARY KEY, a INT)")
+        try db.execute(
+            "CREATE TABLE pair (id INTEGER PRIMARY KEY, a INT, pad BLOB); CREATE TABLE twin (id INTEGER PRIMARY KEY, a INT)"
+        )
         try db.transaction {
             for id in 0..<3000 {
                 try db.run("INSERT INTO pair VALUES (?, 0, zeroblob(900))", with: id)
@@ -53,7 +55,9 @@ import Testing
         #expect(try copy.scalar("PRAGMA integrity_check") as? String == "ok")
     }
 
-    @Test(arguments: kinds) func `H-BAK-06 an existing destination is refused and stays as it is`(encrypted: Bool) throws {
+    @Test(arguments: kinds) func `H-BAK-06 an existing destination is refused and stays as it is`(encrypted: Bool)
+        throws
+    {
         let key = try key(encrypted)
         let path = try make(key)
         _ = try scratch.write(Array("something else".utf8), to: "copy.db")
@@ -63,7 +67,9 @@ import Testing
         #expect(try scratch.bytes("copy.db") == Array("something else".utf8))
     }
 
-    @Test(arguments: kinds) func `H-BAK-07 a backup of a file onto itself is refused under any name`(encrypted: Bool) throws {
+    @Test(arguments: kinds) func `H-BAK-07 a backup of a file onto itself is refused under any name`(encrypted: Bool)
+        throws
+    {
         let key = try key(encrypted)
         let path = try make(key)
         let before = try scratch.bytes("source.db")
@@ -76,7 +82,9 @@ import Testing
     }
 
     @Test(arguments: kinds, ["-wal", "-journal"])
-    func `H-BAK-08 a leftover of another database beside the destination is refused`(encrypted: Bool, suffix: String) throws {
+    func `H-BAK-08 a leftover of another database beside the destination is refused`(encrypted: Bool, suffix: String)
+        throws
+    {
         let key = try key(encrypted)
         let path = try make(key)
         _ = try scratch.write([UInt8](repeating: 7, count: 5000), to: "copy.db" + suffix)
@@ -99,12 +107,14 @@ import Testing
         try db.close()
     }
 
-    @Test(arguments: kinds) func `H-EXP-07 an interrupted backup leaves nothing under its name`(encrypted: Bool) throws {
+    @Test(arguments: kinds) func `H-EXP-07 an interrupted backup leaves nothing under its name`(encrypted: Bool) throws
+    {
         struct Interrupted: Error {}
         let key = try key(encrypted)
         let path = try make(key)
         #expect(throws: Interrupted.self) {
-            try DatabaseFile(path).backup(to: scratch.path("copy.db"), key: key, settings: key == nil ? .init() : fast) { _ in
+            try DatabaseFile(path).backup(to: scratch.path("copy.db"), key: key, settings: key == nil ? .init() : fast)
+            { _ in
                 throw Interrupted()
             }
         }
@@ -130,11 +140,14 @@ import Testing
             #expect(try copy.scalar("SELECT a FROM t") as? String == marker)
         }
 
-        @Test func `H-BAK-02 a page copy between plain and encrypted is refused, a copy of the content is not`() throws {
+        @Test func `H-BAK-02 a page copy between plain and encrypted is refused, a copy of the content is not`() throws
+        {
             let key = try DatabaseKey.passphrase("backup")
             let encrypted = try Connection(tests.make(key), key: key, settings: fast)
             let plain = try Connection(scratch.makePlain())
-            #expect(throws: DatabaseError.self) { try encrypted.backup(usingConnection: Connection(scratch.path("a.db"))) }
+            #expect(throws: DatabaseError.self) {
+                try encrypted.backup(usingConnection: Connection(scratch.path("a.db")))
+            }
             #expect(throws: DatabaseError.self) {
                 try plain.backup(usingConnection: Connection(scratch.path("b.db"), key: key, settings: fast))
             }

@@ -46,7 +46,8 @@ import Testing
     @Test(arguments: Way.allCases) func `H-EXP-04 implicit rowids come over`(way: Way) throws {
         try run(way, richDatabase(), to: scratch.path("out.db"))
         let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
-        #expect(try db.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
+        #expect(
+            try db.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
         #expect(try db.all(#"SELECT _rowid_ FROM "select""#) { try $0.get(0, as: Int.self) } == [77])
     }
 
@@ -72,7 +73,8 @@ import Testing
     }
 
     @Test(arguments: OperationProgress.Phase.allCases)
-    func `H-EXP-07 interrupted at any point, nothing stands under the final name`(phase: OperationProgress.Phase) throws {
+    func `H-EXP-07 interrupted at any point, nothing stands under the final name`(phase: OperationProgress.Phase) throws
+    {
         struct Interrupted: Error {}
         let source = try richDatabase()
         let before = try scratch.bytes("rich.db")
@@ -82,7 +84,8 @@ import Testing
                 if inPlace {
                     try DatabaseFile(source).encryptInPlace(key: key, settings: fast, progress: stop)
                 } else {
-                    try DatabaseFile(source).encrypt(to: scratch.path("out.db"), key: key, settings: fast, progress: stop)
+                    try DatabaseFile(source).encrypt(
+                        to: scratch.path("out.db"), key: key, settings: fast, progress: stop)
                 }
             }
             #expect(try scratch.names() == ["rich.db"])
@@ -117,7 +120,9 @@ import Testing
         let path = try scratch.makeEncrypted(key: key)
         try DatabaseFile(path).vacuum(into: scratch.path("into.db"), key: key, settings: fast)
         #expect(try scratch.bytes("into.db").prefix(16) != scratch.bytes("encrypted.db").prefix(16))
-        #expect(try Connection(scratch.path("into.db"), key: key, settings: fast).scalar("SELECT a FROM t") as? String == marker)
+        #expect(
+            try Connection(scratch.path("into.db"), key: key, settings: fast).scalar("SELECT a FROM t") as? String
+                == marker)
         let other = CipherSettings(pageSize: 8192, kdfIterations: 55)
         try DatabaseFile(path).export(
             to: scratch.path("big.db"), key: key, settings: fast, newKey: key, newSettings: other)
@@ -126,7 +131,9 @@ import Testing
         #expect(try DatabaseFile(scratch.path("plain.db")).kind() == .plain)
     }
 
-    @Test(arguments: [false, true]) func `H-EXP-12 encrypted in place, no file in the directory shows content`(wal: Bool) throws {
+    @Test(arguments: [false, true]) func `H-EXP-12 encrypted in place, no file in the directory shows content`(
+        wal: Bool
+    ) throws {
         let path = try scratch.makePlain(wal: wal)
         #expect(try scratch.namesWithMarker() == ["plain.db"])
         try DatabaseFile(path).encryptInPlace(key: key, settings: fast)
@@ -146,7 +153,8 @@ import Testing
 }
 
 /// Bringing files of SQLCipher 1 to 3 into the current format.
-@Suite(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4")) struct MigrationHazardTests {
+@Suite(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))
+struct MigrationHazardTests {
     let scratch: Scratch
     let key: DatabaseKey
 

@@ -22,7 +22,8 @@ import Testing
 
     @Test func `H-KEY-02 a wrong key fails at once and not at the first page`() throws {
         let path = try scratch.makeEncrypted(key: key)
-        #expect(vaultError { _ = try Connection(path, key: .passphrase("wrong"), settings: fast) }?.code == .keyRejected)
+        #expect(
+            vaultError { _ = try Connection(path, key: .passphrase("wrong"), settings: fast) }?.code == .keyRejected)
         let db = try Connection(path)
         #expect(vaultError { try db.key(.passphrase("wrong"), settings: fast) }?.code == .keyRejected)
         #expect(throws: DatabaseError.self) { try db.scalar("SELECT 1") }
@@ -73,12 +74,17 @@ import Testing
     ])
     func `H-KEY-06 any bytes are a key, whole`(bytes: [UInt8]) throws {
         let path = try scratch.makeEncrypted(key: .passphrase(bytes))
-        #expect(try Connection(path, key: .passphrase(bytes), settings: fast).scalar("SELECT a FROM t") as? String == marker)
+        #expect(
+            try Connection(path, key: .passphrase(bytes), settings: fast).scalar("SELECT a FROM t") as? String == marker
+        )
         let shorter = bytes.count > 1 ? Array(bytes.dropLast()) : [1]
-        #expect(vaultError { _ = try Connection(path, key: .passphrase(shorter), settings: fast) }?.code == .keyRejected)
+        #expect(
+            vaultError { _ = try Connection(path, key: .passphrase(shorter), settings: fast) }?.code == .keyRejected)
     }
 
-    @Test func `H-KEY-07 a key that comes after plaintext was written is refused, and the database stays usable`() throws {
+    @Test func `H-KEY-07 a key that comes after plaintext was written is refused, and the database stays usable`()
+        throws
+    {
         let db = try Connection(scratch.path("plain.db"))
         try db.execute("CREATE TABLE t (a)")
         #expect(vaultError { try db.key("late") }?.code == .wrongKind)
@@ -107,7 +113,9 @@ import Testing
     }
 
     @Test(arguments: ["PRAGMA journal_mode = WAL", "PRAGMA auto_vacuum = FULL; CREATE TABLE t (a)"])
-    func `H-KEY-09 a key after a pragma that wrote a plain page is refused, and the handle not stuck`(sql: String) throws {
+    func `H-KEY-09 a key after a pragma that wrote a plain page is refused, and the handle not stuck`(sql: String)
+        throws
+    {
         let db = try Connection(scratch.path("new.db"))
         try db.execute(sql)
         #expect(vaultError { try db.key("late") }?.code == .wrongKind)
@@ -147,7 +155,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "PRAGMA key = 'x'", "PRAGMA rekey = 'x'", "PRAGMA main.rekey('x')", "PRAGMA hexkey = '00'", "PRAGMA textkey = 'x'",
+        "PRAGMA key = 'x'", "PRAGMA rekey = 'x'", "PRAGMA main.rekey('x')", "PRAGMA hexkey = '00'",
+        "PRAGMA textkey = 'x'",
         "PRAGMA hexrekey = '00'", "PRAGMA cipher_use_hmac = OFF", "PRAGMA cipher_default_kdf_iter = 1",
         "PRAGMA kdf_iter = 1", "PRAGMA temp_store = FILE", "ATTACH ':memory:' AS x KEY 'y'",
         "SELECT sqlcipher_export('main')", "PRAGMA cipher_migrate",

@@ -89,8 +89,8 @@ import Testing
         try other.close()
         var journals: [String] = []
         try db.transaction {
-            // Pages that left the cache have their old content in the journal; a statement that can fail half way has one
-            // of its own.
+            // Pages that left the cache have their old content in the journal; a statement that can fail half way has
+            // one of its own.
             try db.execute("UPDATE t SET a = a || ' changed'")
             #expect(throws: DatabaseError.self) { try db.run("UPDATE t SET a = 'the same ' || (id > 1500)") }
             #expect(try scratch.namesWithMarker() == [])

@@ -2,8 +2,8 @@ import Foundation
 import LiteVault
 import Testing
 
-/// Both ways to change a key: a new file in place of the old one (`DatabaseFile.rekey`), and the engine's own on an open
-/// connection (`Connection.rekey`).
+/// Both ways to change a key: a new file in place of the old one (`DatabaseFile.rekey`), and the engine's own on an
+/// open connection (`Connection.rekey`).
 @Suite(.enabled(if: Engine.encrypts, "the linked engine does not encrypt")) struct RekeyHazardTests {
     let scratch: Scratch
     let old: DatabaseKey

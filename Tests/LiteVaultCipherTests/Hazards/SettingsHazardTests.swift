@@ -16,11 +16,14 @@ struct SettingsHazardTests {
     private func expectRefused(_ settings: CipherSettings, _ code: VaultError.Code) throws {
         #expect(vaultError { _ = try Connection(scratch.path("new.db"), key: key, settings: settings) }?.code == code)
         let plain = try scratch.makePlain("plain-\(UUID()).db")
-        let copy = vaultError { try DatabaseFile(plain).encrypt(to: scratch.path("new.db"), key: key, settings: settings) }
+        let copy = vaultError {
+            try DatabaseFile(plain).encrypt(to: scratch.path("new.db"), key: key, settings: settings)
+        }
         #expect(copy?.code == code)
         let db = try Connection()
         #expect(
-            vaultError { try db.attach(.uri(scratch.path("new.db")), as: "x", key: key, settings: settings) }?.code == code)
+            vaultError { try db.attach(.uri(scratch.path("new.db")), as: "x", key: key, settings: settings) }?.code
+                == code)
         #expect(try !scratch.names().contains { $0.contains("new.db") })
     }
 
@@ -28,7 +31,9 @@ struct SettingsHazardTests {
         try expectRefused(.init(kdfIterations: count), .usage)
     }
 
-    @Test(arguments: [CipherSettings(pageSize: 1000), .init(pageSize: 256), .init(compatibility: 0), .init(compatibility: 9)])
+    @Test(arguments: [
+        CipherSettings(pageSize: 1000), .init(pageSize: 256), .init(compatibility: 0), .init(compatibility: 9),
+    ])
     func `H-SET-02 a page size or compatibility that does not exist is refused`(settings: CipherSettings) throws {
         try expectRefused(settings, .usage)
     }
@@ -58,7 +63,8 @@ struct SettingsHazardTests {
     }
 
     @Test(arguments: [
-        CipherSettings(plaintextHeaderSize: 31, salt: Fixture.saltBytes), .init(plaintextHeaderSize: -16, salt: Fixture.saltBytes),
+        CipherSettings(plaintextHeaderSize: 31, salt: Fixture.saltBytes),
+        .init(plaintextHeaderSize: -16, salt: Fixture.saltBytes),
         .init(salt: [1, 2, 3]), .init(salt: []),
     ])
     func `H-SET-07 a malformed salt or plaintext header is refused`(settings: CipherSettings) throws {
@@ -75,7 +81,8 @@ struct SettingsHazardTests {
         if Engine.format4 { #expect(try one.scalar("SELECT count(*) FROM t") as? Int64 == 0) }
         try other.close()
         #expect(
-            try Connection(scratch.path("new.db"), key: key, settings: fast).scalar("SELECT count(*) FROM t") as? Int64 == 0)
+            try Connection(scratch.path("new.db"), key: key, settings: fast).scalar("SELECT count(*) FROM t") as? Int64
+                == 0)
     }
 
     @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))

@@ -29,7 +29,8 @@ struct PageAuthenticatorTests {
 
     @Test(arguments: authenticated) func `no page authenticates under another key`(fixture: Fixture) throws {
         let salted = fixture.key == .rawWithSalt || fixture.key == .rawWithAuthenticationKey
-        let other: DatabaseKey = try salted
+        let other: DatabaseKey =
+            try salted
             ? .raw([UInt8](repeating: 1, count: 32), salt: Fixture.saltBytes) : .passphrase("another")
         let report = try report(authenticator(fixture, key: other), Fixture.bytes(fixture.name))
         #expect(report.failureCount == report.pages)

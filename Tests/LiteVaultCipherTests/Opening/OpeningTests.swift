@@ -32,7 +32,8 @@ import Testing
     func `H-OPEN-01 a wrong key is said to be a wrong key, and the file stays as it is`(fixture: Fixture) throws {
         let path = try scratch.copy(fixture.name)
         let before = try scratch.bytes("copy.db")
-        let key: DatabaseKey = fixture.key == .rawWithSalt
+        let key: DatabaseKey =
+            fixture.key == .rawWithSalt
             ? try .raw([UInt8](repeating: 3, count: 32), salt: Fixture.saltBytes) : try .passphrase("wrong")
         #expect(code { _ = try Connection(path, key: key, settings: fixture.settings) }?.code == .keyRejected)
         #expect(try scratch.bytes("copy.db") == before)
@@ -43,7 +44,8 @@ import Testing
     func `H-OPEN-01 a damaged first page is told from a wrong key by a later one`() throws {
         let path = try scratch.copy("hostile/tampered-page1.db")
         let settings = CipherSettings(kdfIterations: 1000)
-        #expect(code { _ = try Connection(path, key: .passphrase("fixture-pass"), settings: settings) }?.code == .damaged)
+        #expect(
+            code { _ = try Connection(path, key: .passphrase("fixture-pass"), settings: settings) }?.code == .damaged)
         #expect(code { _ = try Connection(path, key: .passphrase("other"), settings: settings) }?.code == .keyRejected)
     }
 
@@ -137,11 +139,15 @@ import Testing
     @Test func `H-OPEN-09 a shared cache is refused together with a key`() throws {
         let location = Connection.Location.uri(scratch.path("s.db"), parameters: [.cache(.shared)])
         #expect(code { _ = try Connection(location, key: .passphrase("x")) }?.code == .usage)
-        #expect(code { _ = try Connection("file:\(scratch.path("s.db"))?cache=shared", key: .passphrase("x")) }?.code == .usage)
+        #expect(
+            code { _ = try Connection("file:\(scratch.path("s.db"))?cache=shared", key: .passphrase("x")) }?.code
+                == .usage)
         #expect(try scratch.names() == [])
     }
 
-    @Test(arguments: Engine.encrypts ? Fixture.format3Files.filter { $0.settings.compatibility != 1 || Engine.encrypts } : [])
+    @Test(
+        arguments: Engine.encrypts
+            ? Fixture.format3Files.filter { $0.settings.compatibility != 1 || Engine.encrypts } : [])
     func `the format of an old file is found by trying`(fixture: Fixture) throws {
         let found = try CipherProbe.settings(of: scratch.copy(fixture.name), key: fixture.databaseKey())
         if fixture.key == .passphrase, Engine.format4 { #expect(found.compatibility == fixture.settings.compatibility) }

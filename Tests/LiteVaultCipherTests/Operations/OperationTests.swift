@@ -68,8 +68,11 @@ import Testing
         try DatabaseFile(path).backup(to: scratch.path("same.db"), key: key, settings: fast)
         let other = try DatabaseKey.passphrase("other")
         try DatabaseFile(path).backup(to: scratch.path("other.db"), key: key, settings: fast, newKey: other)
-        try expectSame(Connection(path, key: key, settings: fast), Connection(scratch.path("same.db"), key: key, settings: fast))
-        try expectSame(Connection(path, key: key, settings: fast), Connection(scratch.path("other.db"), key: other, settings: fast))
+        try expectSame(
+            Connection(path, key: key, settings: fast), Connection(scratch.path("same.db"), key: key, settings: fast))
+        try expectSame(
+            Connection(path, key: key, settings: fast), Connection(scratch.path("other.db"), key: other, settings: fast)
+        )
         #expect(try Connection(scratch.path("same.db"), key: key, settings: fast).journalMode == (wal ? .wal : .delete))
     }
 
@@ -78,7 +81,8 @@ import Testing
         try DatabaseFile(plain()).encrypt(to: path, key: key, settings: fast)
         let settings = CipherSettings(pageSize: 8192, kdfIterations: 100)
         let other = try DatabaseKey.passphrase("other")
-        try DatabaseFile(path).export(to: scratch.path("out.db"), key: key, settings: fast, newKey: other, newSettings: settings)
+        try DatabaseFile(path).export(
+            to: scratch.path("out.db"), key: key, settings: fast, newKey: other, newSettings: settings)
         let db = try Connection(scratch.path("out.db"), key: other, settings: settings)
         #expect(try db.pageSize() == 8192)
         try expectSame(Connection(path, key: key, settings: fast), db)
@@ -100,7 +104,9 @@ import Testing
         #expect(try Connection(path, key: key, settings: fast).integer("freelist_count") == 0)
     }
 
-    @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"), arguments: Fixture.format3Files)
+    @Test(
+        .enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"),
+        arguments: Fixture.format3Files)
     func `an old format becomes the current one in place`(fixture: Fixture) throws {
         let path = try scratch.copy(fixture.name)
         try DatabaseFile(path).migrate(key: fixture.databaseKey())
@@ -120,7 +126,9 @@ import Testing
         #expect(throws: VaultError.self) { try DatabaseFile(path).backup(to: scratch.path("copy.db")) }
     }
 
-    @Test func `a schema that needs its application can be backed up and rekeyed, and verified as far as it goes`() throws {
+    @Test func `a schema that needs its application can be backed up and rekeyed, and verified as far as it goes`()
+        throws
+    {
         let path = scratch.path("encrypted.db")
         let db = try Connection(path, key: key, settings: fast)
         try db.createCollation("backwards") { $1.compare($0) }
@@ -137,8 +145,13 @@ import Testing
 
     @Test func `a path with a NUL is refused, not cut`() throws {
         let source = try plain()
-        #expect(vaultError { try DatabaseFile(source + "\0x").encrypt(to: scratch.path("e.db"), key: key, settings: fast) }?.code == .usage)
-        #expect(vaultError { try DatabaseFile(source).encrypt(to: scratch.directory.path + "/e\0.db", key: key, settings: fast) }?.code == .usage)
+        #expect(
+            vaultError { try DatabaseFile(source + "\0x").encrypt(to: scratch.path("e.db"), key: key, settings: fast) }?
+                .code == .usage)
+        #expect(
+            vaultError {
+                try DatabaseFile(source).encrypt(to: scratch.directory.path + "/e\0.db", key: key, settings: fast)
+            }?.code == .usage)
         #expect(vaultError { _ = try DatabaseFile("").kind() }?.code == .usage)
         #expect(try scratch.names() == ["plain.db"])
     }
@@ -148,7 +161,8 @@ import Testing
         let source = try plain()
         for phase in OperationProgress.Phase.allCases {
             #expect(throws: Cancelled.self) {
-                try DatabaseFile(source).encrypt(to: scratch.path("encrypted.db"), key: key, settings: fast) { progress in
+                try DatabaseFile(source).encrypt(to: scratch.path("encrypted.db"), key: key, settings: fast) {
+                    progress in
                     if progress.phase == phase { throw Cancelled() }
                 }
             }

@@ -20,7 +20,9 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 
     static func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
-    static func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path(name)))) }
+    static func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path(name))))
+    }
 
     static let rawKey = "2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d99"
     static let salt = "00112233445566778899aabbccddeeff"

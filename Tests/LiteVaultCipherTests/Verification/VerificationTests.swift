@@ -92,7 +92,9 @@ import Testing
             let before = try scratch.bytes("copy.db")
             let key = try DatabaseKey.passphrase("fixture-pass")
             #expect(!(try tests.verify(path)).isIntact)
-            let rekey = vaultError { try DatabaseFile(path).rekey(from: key, to: .passphrase("n"), settings: tests.settings) }
+            let rekey = vaultError {
+                try DatabaseFile(path).rekey(from: key, to: .passphrase("n"), settings: tests.settings)
+            }
             #expect(rekey?.code == .damaged)
             let other = CipherSettings(kdfIterations: 5)
             let migrate = vaultError {
@@ -134,17 +136,23 @@ import Testing
     @Test(
         .enabled(if: Engine.encrypts, "the linked engine does not encrypt"),
         arguments: [
-            CipherSettings(kdfIterations: -1), .init(pageSize: 0), .init(pageSize: -4096), .init(kdfIterations: Int.max),
+            CipherSettings(kdfIterations: -1), .init(pageSize: 0), .init(pageSize: -4096),
+            .init(kdfIterations: Int.max),
             .init(plaintextHeaderSize: Int.min, salt: Fixture.saltBytes), .init(compatibility: Int.max),
         ])
     func `impossible settings are an error of the call`(settings: CipherSettings) throws {
         let path = try scratch.copy("v3-3.4.1-default.db")
         #expect(vaultError { _ = try verify(path, "x", settings) }?.code == .usage)
-        #expect(vaultError { _ = try DatabaseFile(path).info(key: .passphrase("x"), settings: settings) }?.code == .usage)
+        #expect(
+            vaultError { _ = try DatabaseFile(path).info(key: .passphrase("x"), settings: settings) }?.code == .usage)
         let file = DatabaseFile(path)
-        #expect(vaultError { try file.rekey(from: .passphrase("x"), to: .passphrase("y"), settings: settings) }?.code == .usage)
+        #expect(
+            vaultError { try file.rekey(from: .passphrase("x"), to: .passphrase("y"), settings: settings) }?.code
+                == .usage)
         #expect(vaultError { try file.migrate(key: .passphrase("x"), settings: settings) }?.code == .usage)
-        #expect(vaultError { try file.backup(to: scratch.path("b.db"), key: .passphrase("x"), settings: settings) }?.code == .usage)
+        #expect(
+            vaultError { try file.backup(to: scratch.path("b.db"), key: .passphrase("x"), settings: settings) }?.code
+                == .usage)
     }
 
     @Test func `what is not there or no database is an error`() throws {
@@ -173,7 +181,8 @@ import Testing
         #expect(content.settings == nil)
     }
 
-    @Test(arguments: Engine.fixtures) func `information on an encrypted database needs its key`(fixture: Fixture) throws {
+    @Test(arguments: Engine.fixtures) func `information on an encrypted database needs its key`(fixture: Fixture) throws
+    {
         let path = try scratch.copy(fixture.name)
         let content = try #require(
             try DatabaseFile(path).info(key: fixture.databaseKey(), settings: fixture.settings).content)
