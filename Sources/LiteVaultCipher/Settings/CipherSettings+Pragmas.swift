@@ -12,7 +12,8 @@ extension CipherSettings {
         var effective = self
         var lines: [String] = []
         if let compatibility {
-            if engine.hasFormat4 {
+            // It would turn HMAC on, if only for a moment, which a page of 512 bytes must never have: see `KeyUnlocker`.
+            if engine.hasFormat4, pageSize != 512 {
                 // First: it sets all the others.
                 lines.append("cipher_compatibility = \(compatibility)")
             } else {
@@ -22,8 +23,8 @@ extension CipherSettings {
         if let pageSize = effective.pageSize { lines.append("cipher_page_size = \(pageSize)") }
         if let usesHMAC = effective.usesHMAC { lines.append("cipher_use_hmac = \(usesHMAC ? "ON" : "OFF")") }
         if engine.hasFormat4 {
-            if let hmacAlgorithm { lines.append("cipher_hmac_algorithm = \(hmacAlgorithm.hmacName)") }
-            if let kdfAlgorithm { lines.append("cipher_kdf_algorithm = \(kdfAlgorithm.kdfName)") }
+            if let hmacAlgorithm = effective.hmacAlgorithm { lines.append("cipher_hmac_algorithm = \(hmacAlgorithm.hmacName)") }
+            if let kdfAlgorithm = effective.kdfAlgorithm { lines.append("cipher_kdf_algorithm = \(kdfAlgorithm.kdfName)") }
             if let plaintextHeaderSize { lines.append("cipher_plaintext_header_size = \(plaintextHeaderSize)") }
             if let salt { lines.append("cipher_salt = \"x'\(Hexadecimal.text(salt))'\"") }
         }
@@ -31,9 +32,12 @@ extension CipherSettings {
         return lines.map { prefix + $0 }
     }
 
-    /// The settings with what `compatibility` stands for filled in, for an engine that does not know the PRAGMA.
+    /// The settings with what `compatibility` stands for filled in, where the PRAGMA cannot be used.
     private func expandingCompatibility() -> CipherSettings {
         var result = self
+        let digest: CipherAlgorithm = compatibility == 4 ? .sha512 : .sha1
+        result.kdfAlgorithm = kdfAlgorithm ?? digest
+        result.hmacAlgorithm = hmacAlgorithm ?? digest
         result.kdfIterations = kdfIterations ?? PageLayout.kdfIterations(compatibility: compatibility)
         result.usesHMAC = usesHMAC ?? (compatibility != 1)
         result.pageSize = pageSize ?? PageLayout.pageSize(compatibility: compatibility)

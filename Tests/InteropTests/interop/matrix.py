@@ -54,7 +54,8 @@ class Settings:
     def pragmas(self):
         """For SQLCipher 4, after the key."""
         lines = []
-        if self.compatibility:
+        # It turns HMAC on; with a raw key and without HMAC there is nothing else in it.
+        if self.compatibility and not self.needs_defaults():
             lines.append(f"cipher_compatibility = {self.compatibility}")
         if not self.use_hmac:
             lines.append("cipher_use_hmac = OFF")
@@ -140,6 +141,8 @@ def cases():
         yield Case(f"pages of {size}", RAW_KEY, Settings(page_size=size))
         yield Case(f"pages of {size}, compatibility 3", RAW_KEY, Settings(page_size=size, compatibility=3))
     yield Case("pages of 512, no HMAC", RAW_KEY, Settings(page_size=512, use_hmac=False))
+    yield Case("pages of 512, no HMAC, compatibility 3", RAW_KEY,
+               Settings(page_size=512, use_hmac=False, compatibility=3))
     for count in (1, 3, 300000):
         yield Case(f"{count} iterations", PASSPHRASE, Settings(kdf_iterations=count))
     yield Case("plaintext header, raw key with salt", RAW_KEY_WITH_SALT, Settings(header=32, salt=SALT))
