@@ -67,7 +67,8 @@ struct ConversionTests {
         let report = try run("encrypt", "notes.db", "--in-place", "--keep-original", "old.db", "--key-file", "key")
         #expect(report["in_place"] as? Bool == true)
         #expect(report["original"] as? String == "old.db")
-        let mode = try FileManager.default.attributesOfItem(atPath: workspace.path("notes.db"))[.posixPermissions] as? Int
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: workspace.path("notes.db"))[.posixPermissions] as? Int
         #expect(mode == 0o640)
         #expect(try content("old.db") == before)
         #expect(try run("info", "notes.db")["kind"] as? String == "encrypted")

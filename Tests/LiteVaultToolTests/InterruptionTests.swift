@@ -54,7 +54,9 @@ struct InterruptionTests {
     @Test func `a signal while a key command runs ends both at once`() throws {
         let process = Process()
         process.executableURL = Tool.executable
-        process.arguments = ["encrypt", "notes.db", "vault.db", "--key-command", "echo started > started; exec sleep 100"]
+        process.arguments = [
+            "encrypt", "notes.db", "vault.db", "--key-command", "echo started > started; exec sleep 100",
+        ]
         process.currentDirectoryURL = workspace.directory
         process.standardError = FileHandle.nullDevice
         try process.run()

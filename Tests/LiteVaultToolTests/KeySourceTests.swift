@@ -69,7 +69,8 @@ struct KeySourceTests {
 
     @Test func `a credential of systemd, by its name only`() throws {
         var tool = workspace.tool
-        try FileManager.default.createDirectory(atPath: workspace.path("credentials"), withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: workspace.path("credentials"), withIntermediateDirectories: false)
         try workspace.write(Fixture.passphrase, to: "credentials/notes")
         tool.environment = ["CREDENTIALS_DIRECTORY": workspace.path("credentials")]
         #expect(try tool.run("info", "vault.db", "--key-credential", "notes").output.contains("contents"))

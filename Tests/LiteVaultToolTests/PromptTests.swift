@@ -25,11 +25,11 @@ struct PromptTests {
     @Test func `a key about to be set is asked for twice, until both are the same`() throws {
         try workspace.makeDatabase("notes.db")
         let terminal = try start("encrypt", "notes.db", "vault.db")
-        #expect(terminal.waitFor("Passphrase for vault.db: "))
+        #expect(terminal.waitFor("New passphrase for vault.db: "))
         terminal.type("one")
         #expect(terminal.waitFor("The same again: "))
         terminal.type("two")
-        #expect(terminal.waitFor("Passphrase for vault.db: "))
+        #expect(terminal.waitFor("New passphrase for vault.db: "))
         terminal.type("three")
         #expect(terminal.waitFor("The same again: "))
         terminal.type("three")
@@ -42,7 +42,7 @@ struct PromptTests {
         try workspace.makeDatabase("notes.db")
         let terminal = try start("encrypt", "notes.db", "vault.db")
         for _ in 1...3 {
-            #expect(terminal.waitFor("Passphrase for vault.db: "))
+            #expect(terminal.waitFor("New passphrase for vault.db: "))
             terminal.type("one")
             #expect(terminal.waitFor("The same again: "))
             terminal.type("two")

@@ -42,10 +42,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ["encrypt"], ["encrypt", "a"], ["encrypt", "a", "b", "--in-place"], ["encrypt", "a", "b", "--keep-original", "c"],
+        ["encrypt"], ["encrypt", "a"], ["encrypt", "a", "b", "--in-place"],
+        ["encrypt", "a", "b", "--keep-original", "c"],
         ["info", "a", "--no-such-option"], ["info", "a", "--key-fd", "three"], ["info", "a", "--key-format", "base64"],
         ["info", "a", "--key-file", "b", "--key-env", "c"], ["rekey", "a", "--new-key-file", "b", "--new-key-fd", "3"],
-        ["export", "a", "b", "--to-key-file", "b", "--to-key-command", "c"], ["info", "a", "--source-page-size", "big"],
+        ["export", "a", "b", "--to-key-file", "b", "--to-key-command", "c"],
+        ["info", "a", "--source-page-size", "big"],
         ["decrypt", "a"], ["backup", "a"], ["verify"], ["vacuum", "a", "b"],
     ])
     func `wrong arguments end with 64 and a hint, and nothing on standard output`(_ arguments: [String]) throws {

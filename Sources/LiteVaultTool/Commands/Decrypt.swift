@@ -18,7 +18,9 @@ struct Decrypt: VaultCommand {
     @Argument(help: "The encrypted database.", completion: .file(), transform: PathArgument.literal)
     var source: String
 
-    @Argument(help: "The plaintext database to make. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    @Argument(
+        help: "The plaintext database to make. It must not exist.", completion: .file(), transform: PathArgument.literal
+    )
     var dest: String
 
     @Flag(help: "Do not ask for confirmation.")
@@ -33,7 +35,8 @@ struct Decrypt: VaultCommand {
         try Preflight.requireEncryption()
         try Preflight.requireEncrypted(source)
         try Preflight.requireAbsent(dest)
-        try session.confirm("Write the content of \(Wording.path(source)) to \(Wording.path(dest)) in plaintext?", consented: yes)
+        try session.confirm(
+            "Write the content of \(Wording.path(source)) to \(Wording.path(dest)) in plaintext?", consented: yes)
         let key = try session.key(key, for: source)
         try DatabaseFile(source).decrypt(to: dest, key: key, settings: read.settings(), progress: session.progress)
 
@@ -41,7 +44,8 @@ struct Decrypt: VaultCommand {
         report.set("source", .string(source))
         report.set("destination", .string(dest))
         report.addResult(of: dest, session)
-        report.say("Decrypted \(Wording.path(source)) into \(Wording.path(dest)): \(Wording.outcome(of: dest, session)).")
+        report.say(
+            "Decrypted \(Wording.path(source)) into \(Wording.path(dest)): \(Wording.outcome(of: dest, session)).")
         report.say(Wording.verifiedCopy)
         report.say("\(Wording.path(dest)) is not encrypted; only its owner can read it (mode 0600).")
         return report

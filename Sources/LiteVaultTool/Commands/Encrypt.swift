@@ -23,13 +23,17 @@ struct Encrypt: VaultCommand {
     @Argument(help: "The plaintext database.", completion: .file(), transform: PathArgument.literal)
     var source: String
 
-    @Argument(help: "The encrypted database to make. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    @Argument(
+        help: "The encrypted database to make. It must not exist.", completion: .file(), transform: PathArgument.literal
+    )
     var dest: String?
 
     @Flag(help: "Replace SOURCE itself.")
     var inPlace = false
 
-    @Option(help: .init("With --in-place: keep the plaintext database under this name.", valueName: "path"), completion: .file(), transform: PathArgument.literal)
+    @Option(
+        help: .init("With --in-place: keep the plaintext database under this name.", valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
     var keepOriginal: String?
 
     @OptionGroup(title: "Key of the new database") var key: KeyOptions<DatabaseKeyRole>

@@ -19,7 +19,9 @@ struct Export: VaultCommand {
     @Argument(help: "The encrypted database.", completion: .file(), transform: PathArgument.literal)
     var source: String
 
-    @Argument(help: "The encrypted database to make. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    @Argument(
+        help: "The encrypted database to make. It must not exist.", completion: .file(), transform: PathArgument.literal
+    )
     var dest: String
 
     @OptionGroup(title: "Key of the source") var key: KeyOptions<DatabaseKeyRole>

@@ -7,7 +7,8 @@ struct Vacuum: VaultCommand {
         "vacuum", "Rebuild a database without its free space.",
         """
         In place, by the engine's own VACUUM, or with --into as a new file while DATABASE stays as it is. The result \
-        is encrypted as DATABASE is, with the same key. Plaintext databases need no key.
+        is encrypted as DATABASE is, with the same key. Plaintext databases need no key. In place, the engine numbers the \
+        rows of tables without an INTEGER PRIMARY KEY anew; with --into their rowids stay.
         """,
         examples: [
             "litevault vacuum vault.db --key-file ~/.vault-key",
@@ -17,7 +18,9 @@ struct Vacuum: VaultCommand {
     @Argument(help: "The database.", completion: .file(), transform: PathArgument.literal)
     var database: String
 
-    @Option(help: .init("Write a new file instead. It must not exist.", valueName: "dest"), completion: .file(), transform: PathArgument.literal)
+    @Option(
+        help: .init("Write a new file instead. It must not exist.", valueName: "dest"), completion: .file(),
+        transform: PathArgument.literal)
     var into: String?
 
     @OptionGroup(title: "Key") var key: KeyOptions<DatabaseKeyRole>

@@ -7,7 +7,9 @@ internal import ArgumentParser
 enum UsageMessage {
     /// Options that other tools take a key in. None of them exists here.
     private static let keyOptions: Set<String> = {
-        let nouns = ["key", "hexkey", "rawkey", "raw-key", "hex-key", "textkey", "pass", "passphrase", "password", "secret"]
+        let nouns = [
+            "key", "hexkey", "rawkey", "raw-key", "hex-key", "textkey", "pass", "passphrase", "password", "secret",
+        ]
         return Set(["", "new-", "old-", "to-", "source-"].flatMap { prefix in nouns.map { "--" + prefix + $0 } })
     }()
 
@@ -17,7 +19,9 @@ enum UsageMessage {
             let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? ""
             if keyOptions.contains(name) { return keyInArguments(name) }
             // -k KEY, -kKEY, -p PASSWORD: of all our short options only -h exists.
-            if argument.hasPrefix("-k") || argument.hasPrefix("-p") { return keyInArguments(String(argument.prefix(2))) }
+            if argument.hasPrefix("-k") || argument.hasPrefix("-p") {
+                return keyInArguments(String(argument.prefix(2)))
+            }
         }
         return nil
     }

@@ -37,9 +37,14 @@ struct Console {
             var settings = restored
             _ = tcsetattr(tty, TCSANOW, &settings)
         }
+        // The shell's prompt would otherwise stand behind ours.
+        let leave: @Sendable () -> Void = {
+            restore()
+            _ = write(tty, "\n", 1)
+        }
         // Stopped with Ctrl-Z here, the shell would get a terminal without echo.
         let stop = signal(SIGTSTP, SIG_IGN)
-        let token = Interruption.shared.onEnd(immediately: true, restore)
+        let token = Interruption.shared.onEnd(immediately: true, leave)
         // TCSAFLUSH: what was typed ahead, visibly, is not taken for the key.
         _ = tcsetattr(descriptor, TCSAFLUSH, &silent)
         defer {

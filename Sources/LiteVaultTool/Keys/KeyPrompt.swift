@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Asks for a key on the terminal, without echo.
 struct KeyPrompt {
-    /// What is asked for, `Passphrase for notes.db`.
+    /// What the key is for, `for notes.db`.
     let subject: String
     /// Whether it is a key about to be set: asked twice then, because a typing error would lock the data away.
     let confirms: Bool
@@ -12,7 +12,8 @@ struct KeyPrompt {
     func ask(format: KeyFormat) throws -> SecretBuffer {
         let console = try Console.open(terminal)
         defer { console.close() }
-        let what = format == .hex ? "Hexadecimal key" : "Passphrase"
+        let noun = format == .hex ? "hexadecimal key" : "passphrase"
+        let what = confirms ? "New " + noun : noun.prefix(1).uppercased() + noun.dropFirst()
         for attempt in 1...3 {
             let first = try answer(on: console, "\(what) \(subject): ")
             guard confirms else { return first }

@@ -35,7 +35,8 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
 
     @Option(
         name: .customLong(Role.prefix + "key-format"),
-        help: .init("What the \(Role.noun) is: a passphrase, 64 or 96 hex digits, or 32 or 48 bytes.", valueName: "format"))
+        help: .init(
+            "What the \(Role.noun) is: a passphrase, 64 or 96 hex digits, or 32 or 48 bytes.", valueName: "format"))
     var format: KeyFormat = .passphrase
 
     /// The one source that was given; nil when none was.

@@ -28,8 +28,8 @@ extension Session {
     private func read<Role>(
         _ source: KeySource, _ options: KeyOptions<Role>, _ path: String, _ confirms: Bool
     ) throws -> DatabaseKey {
-        let subject = Role.prefix == NewKeyRole.prefix ? "to set for \(path)" : "for \(path)"
-        let prompt = KeyPrompt(subject: Wording.visible(subject), confirms: confirms, terminal: terminal)
+        let prompt = KeyPrompt(subject: "for \(Wording.visible(path))", confirms: confirms, terminal: terminal)
+        defer { restartClock() }
         let buffer = try keys.read(source, format: options.format, prompt: prompt)
         return try KeyDecoder.key(buffer, format: options.format, source: source)
     }

@@ -6,7 +6,8 @@ extension Session {
         let reporter = reporter
         return { state in
             try Interruption.shared.check()
-            reporter.progress(ProgressState(phase: state.phase.rawValue, done: state.completed, total: state.total ?? 0))
+            reporter.progress(
+                ProgressState(phase: state.phase.rawValue, done: state.completed, total: state.total ?? 0))
         }
     }
 }

@@ -5,7 +5,7 @@ struct Session {
     let terminal: Terminal
     let reporter: any Reporter
     let keys: KeyReader
-    private let started = ProcessInfo.processInfo.systemUptime
+    private let stopwatch = Stopwatch()
 
     init(terminal: Terminal, reporter: any Reporter) {
         self.terminal = terminal
@@ -13,10 +13,11 @@ struct Session {
         keys = KeyReader(reporter: reporter, terminal: terminal)
     }
 
-    /// Seconds since the command began, to the millisecond.
-    var elapsed: Double {
-        ((ProcessInfo.processInfo.systemUptime - started) * 1000).rounded() / 1000
-    }
+    /// Seconds that the command has worked, to the millisecond. Time in which it waited for a person does not count.
+    var elapsed: Double { stopwatch.elapsed }
+
+    /// Starts counting anew: somebody has just answered.
+    func restartClock() { stopwatch.restart() }
 
     /// Asks a person to confirm.
     ///
@@ -35,6 +36,7 @@ struct Session {
         let token = Interruption.shared.onEnd(immediately: true) {}
         defer { Interruption.shared.remove(token) }
         console.show(question + " [y/N] ")
+        defer { restartClock() }
         let answer = console.readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
         guard answer == "y" || answer == "yes" else { throw Failure(.usage, "not confirmed; nothing was done") }
     }

@@ -32,7 +32,9 @@ struct CheckSummary: Equatable {
         let column = String(repeating: " ", count: max(1, 9 - mark.count))
         report.row(name, mark + (shown.first.map { column + $0 } ?? ""))
         for detail in shown.dropFirst() { report.row("", String(repeating: " ", count: 9) + detail) }
-        if details.count > shown.count { report.row("", String(repeating: " ", count: 9) + "… and \(details.count - shown.count) more") }
+        if details.count > shown.count {
+            report.row("", String(repeating: " ", count: 9) + "… and \(details.count - shown.count) more")
+        }
     }
 }
 

@@ -30,7 +30,8 @@ final class Terminal {
         posix_spawn_file_actions_addopen(&actions, 0, slave, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        let words = ["/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", directory.path, Tool.executable.path]
+        let words =
+            ["/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", directory.path, Tool.executable.path]
             + arguments
         let pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }

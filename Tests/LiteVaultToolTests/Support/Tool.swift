@@ -40,7 +40,8 @@ struct Tool {
 
     /// The executable lies beside the test bundle.
     static let executable: URL = {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+        let own =
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("litevault")
     }()
 
@@ -70,7 +71,8 @@ struct Tool {
         drained.wait()
         process.waitUntilExit()
         return Run(
-            arguments: arguments, status: process.terminationReason == .uncaughtSignal
+            arguments: arguments,
+            status: process.terminationReason == .uncaughtSignal
                 ? 128 + process.terminationStatus : process.terminationStatus,
             output: outputText.text, errors: errorText.text)
     }

@@ -49,7 +49,10 @@ final class Workspace {
             CREATE VIEW titles AS SELECT title FROM note;
             """)
         try database.transaction {
-            for row in 1...rows { try database.run("INSERT INTO note (title, body) VALUES (?, zeroblob(200))", "a title nobody should see \(row)") }
+            for row in 1...rows {
+                try database.run(
+                    "INSERT INTO note (title, body) VALUES (?, zeroblob(200))", "a title nobody should see \(row)")
+            }
         }
         try database.close()
     }
