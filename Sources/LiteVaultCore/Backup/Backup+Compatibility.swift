@@ -11,7 +11,8 @@ extension Backup {
         let isTargetKeyed = try target.isKeyed(targetName)
         guard isSourceKeyed == isTargetKeyed else {
             throw DatabaseError(
-                misuse: "a page copy cannot encrypt or decrypt: the \(isSourceKeyed ? "source" : "target") is encrypted "
+                misuse:
+                    "a page copy cannot encrypt or decrypt: the \(isSourceKeyed ? "source" : "target") is encrypted "
                     + "and the other is not; use encrypt, decrypt or export")
         }
         guard isSourceKeyed else { return }

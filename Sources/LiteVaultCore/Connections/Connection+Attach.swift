@@ -24,7 +24,8 @@ extension Connection {
             try integer("\(quoted(schemaName)).page_count") == 0
         else { return }
         try detach(schemaName)
-        throw DatabaseError(misuse: "the new file would be plaintext beside an encrypted database: attach it with a key")
+        throw DatabaseError(
+            misuse: "the new file would be plaintext beside an encrypted database: attach it with a key")
     }
 
     /// Detaches a database (`DETACH DATABASE`).

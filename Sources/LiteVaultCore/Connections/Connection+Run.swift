@@ -45,7 +45,8 @@ extension Connection {
     ///
     /// - Throws: `DatabaseError`.
     public func scalar(_ statement: String, _ bindings: (any Binding)?...) throws -> (any Binding)? {
-        bindings.isEmpty ? try Statement(self, sql: statement).scalar() : try Statement(self, sql: statement).scalar(bindings)
+        bindings.isEmpty
+            ? try Statement(self, sql: statement).scalar() : try Statement(self, sql: statement).scalar(bindings)
     }
 
     /// The first column of the first row, with values for the parameters in order.

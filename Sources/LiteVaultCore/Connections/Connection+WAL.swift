@@ -65,7 +65,10 @@ extension Connection {
     ) throws -> (busy: Bool, log: Int, checkpointed: Int) {
         let prefix = schema.map { quoted($0) + "." } ?? ""
         let answer = try first("PRAGMA \(prefix)wal_checkpoint(\(mode.rawValue))") { row in
-            (busy: try row.get(0, as: Int.self) != 0, log: try row.get(1, as: Int.self), checkpointed: try row.get(2, as: Int.self))
+            (
+                busy: try row.get(0, as: Int.self) != 0, log: try row.get(1, as: Int.self),
+                checkpointed: try row.get(2, as: Int.self)
+            )
         }
         return answer ?? (busy: false, log: -1, checkpointed: -1)
     }

@@ -19,7 +19,8 @@ extension DatabaseError {
         if redaction.text != sql { offset = nil }
         if !redaction.canShow(message) { message = Self.text(db: nil, code: code) }
         let context = ErrorContext(
-            sql: sql.map { _ in redaction.text }, extendedCode: extendedCode, path: db.flatMap(Self.path(of:)), byteOffset: offset)
+            sql: sql.map { _ in redaction.text }, extendedCode: extendedCode, path: db.flatMap(Self.path(of:)),
+            byteOffset: offset)
         self =
             extended
             ? .extendedError(message: message, extendedCode: extendedCode, statement: context)

@@ -8,7 +8,9 @@ package struct SQLTokens: IteratorProtocol, Sequence {
 
         /// A quoted name without its quotes; anything else as it is.
         package var unquoted: String {
-            guard kind == .literal, text.count >= 2, let first = text.first, "\"'`[".contains(first) else { return text }
+            guard kind == .literal, text.count >= 2, let first = text.first, "\"'`[".contains(first) else {
+                return text
+            }
             return String(text.dropFirst().dropLast())
         }
     }
@@ -29,7 +31,9 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         let byte = bytes[position]
         switch byte {
         case UInt8(ascii: " "), 0x09...0x0d:
-            while position < bytes.count, bytes[position] == 0x20 || (0x09...0x0d).contains(bytes[position]) { position += 1 }
+            while position < bytes.count, bytes[position] == 0x20 || (0x09...0x0d).contains(bytes[position]) {
+                position += 1
+            }
             return .space
         case 0xef where peek(1) == 0xbb && peek(2) == 0xbf:
             // A byte order mark: a blank to SQLite at the start of a token.

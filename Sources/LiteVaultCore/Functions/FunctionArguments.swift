@@ -47,7 +47,8 @@ private func setBlob(_ bytes: [UInt8], of context: OpaquePointer) {
 private func setOther(_ result: (any Binding)?, of context: OpaquePointer) {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
-    guard let result, sqlite3_prepare_v2(sqlite3_context_db_handle(context), "SELECT ?", -1, &statement, nil) == SQLITE_OK,
+    guard let result,
+        sqlite3_prepare_v2(sqlite3_context_db_handle(context), "SELECT ?", -1, &statement, nil) == SQLITE_OK,
         let statement, result.bind(to: statement, at: 1) == SQLITE_OK, sqlite3_step(statement) == SQLITE_ROW
     else { return sqlite3_result_error(context, "a function returned a value that cannot be stored", -1) }
     sqlite3_result_value(context, sqlite3_column_value(statement, 0))

@@ -32,7 +32,9 @@ public struct Row: Sendable {
     public func value(named name: String) throws -> (any Binding)? {
         let matches = names.indices.filter { names[$0] == name }
         guard let index = matches.first else { throw QueryError.noSuchColumn(name: name, columns: names) }
-        guard matches.count == 1 else { throw QueryError.ambiguousColumn(name: name, similar: matches.map { names[$0] }) }
+        guard matches.count == 1 else {
+            throw QueryError.ambiguousColumn(name: name, similar: matches.map { names[$0] })
+        }
         return cells[index].binding
     }
 }

@@ -36,7 +36,7 @@ public struct RowIterator: FailableIterator {
                 if let element = try transform(row) { result.append(element) }
             }
         } catch {
-            statement.reset()
+            statement.endExecution()
             throw error
         }
         return result

@@ -37,7 +37,9 @@ private func areEqual(_ left: OpaquePointer, _ right: OpaquePointer) -> Bool {
     switch type {
     case SQLITE_INTEGER: return sqlite3_value_int64(left) == sqlite3_value_int64(right)
     case SQLITE_FLOAT: return sqlite3_value_double(left).bitPattern == sqlite3_value_double(right).bitPattern
-    case SQLITE_TEXT: return areEqual(left, right, UnsafeRawPointer(sqlite3_value_text(left)), UnsafeRawPointer(sqlite3_value_text(right)))
+    case SQLITE_TEXT:
+        return areEqual(
+            left, right, UnsafeRawPointer(sqlite3_value_text(left)), UnsafeRawPointer(sqlite3_value_text(right)))
     case SQLITE_BLOB: return areEqual(left, right, sqlite3_value_blob(left), sqlite3_value_blob(right))
     default: return true
     }
@@ -46,7 +48,8 @@ private func areEqual(_ left: OpaquePointer, _ right: OpaquePointer) -> Bool {
 private func areEqual(
     _ left: OpaquePointer, _ right: OpaquePointer, _ leftBytes: UnsafeRawPointer?, _ rightBytes: UnsafeRawPointer?
 ) -> Bool {
-    let leftBuffer = UnsafeRawBufferPointer(start: leftBytes, count: leftBytes == nil ? 0 : Int(sqlite3_value_bytes(left)))
+    let leftBuffer = UnsafeRawBufferPointer(
+        start: leftBytes, count: leftBytes == nil ? 0 : Int(sqlite3_value_bytes(left)))
     let rightBuffer = UnsafeRawBufferPointer(
         start: rightBytes, count: rightBytes == nil ? 0 : Int(sqlite3_value_bytes(right)))
     return leftBuffer.elementsEqual(rightBuffer)

@@ -94,6 +94,12 @@ extension Statement {
         isExhausted = false
     }
 
+    /// Ends the execution, and keeps the bound values.
+    func endExecution() {
+        try? withPrepared { _ = sqlite3_reset($0.handle) }
+        isExhausted = false
+    }
+
     func step(_ prepared: PreparedStatement) throws -> Bool {
         prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)

@@ -77,7 +77,9 @@ extension Array: Binding, ColumnValue where Element == UInt8 {
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         withUnsafeBytes { bytes in
             // A null pointer would bind NULL instead of an empty blob.
-            guard let start = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(statement, index, 0) }
+            guard let start = bytes.baseAddress, !bytes.isEmpty else {
+                return sqlite3_bind_zeroblob(statement, index, 0)
+            }
             return sqlite3_bind_blob64(statement, index, start, UInt64(bytes.count), transient)
         }
     }

@@ -79,8 +79,12 @@ import Testing
     }
 
     @Test func `a database that is not there is an error`() throws {
-        #expect(throws: DatabaseError.self) { try source.backup(databaseName: .attached(name: "x"), usingConnection: target) }
-        #expect(throws: DatabaseError.self) { try source.backup(usingConnection: target, andDatabaseName: .attached(name: "x")) }
+        #expect(throws: DatabaseError.self) {
+            try source.backup(databaseName: .attached(name: "x"), usingConnection: target)
+        }
+        #expect(throws: DatabaseError.self) {
+            try source.backup(usingConnection: target, andDatabaseName: .attached(name: "x"))
+        }
     }
 
     @Test func `a connection cannot be copied into itself, nor into a target in use`() throws {

@@ -23,11 +23,16 @@ import Testing
         #expect(try db.number("SELECT count(*) FROM external.t") == 3)
         let error = #expect(throws: DatabaseError.self) { try db.run("DELETE FROM external.t") }
         #expect(error?.resultCode.primary == .readOnly)
-        #expect(throws: DatabaseError.self) { try db.attach(.uri(scratch.path("none.db"), parameters: [.mode(.readWrite)]), as: "none") }
+        #expect(throws: DatabaseError.self) {
+            try db.attach(.uri(scratch.path("none.db"), parameters: [.mode(.readWrite)]), as: "none")
+        }
         #expect(try scratch.names() == ["other #1?.db", "test.db"])
     }
 
-    @Test(arguments: ["plain", "with space", "a\"b", "a'b", "a;b", "ünï", "a.b", "select", "\"\u{301}; DROP TABLE t; --", "[x]", "1", ""])
+    @Test(arguments: [
+        "plain", "with space", "a\"b", "a'b", "a;b", "ünï", "a.b", "select", "\"\u{301}; DROP TABLE t; --", "[x]", "1",
+        "",
+    ])
     func `a schema can have any name`(name: String) throws {
         try db.attach(.inMemory, as: name)
         #expect(try db.column("PRAGMA database_list").count == 2)

@@ -52,7 +52,8 @@ import Testing
         #expect(waited() < 0.2)
     }
 
-    @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e12, 3_000_000]) func `a timeout beyond all measure waits, and does not trap`(seconds: Double) throws {
+    @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e12, 3_000_000])
+    func `a timeout beyond all measure waits, and does not trap`(seconds: Double) throws {
         db.busyTimeout = seconds
         let thread = BackgroundThread { [holder] in
             Thread.sleep(forTimeInterval: 0.05)

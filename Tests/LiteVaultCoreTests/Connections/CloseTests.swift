@@ -163,13 +163,19 @@ import Testing
         var witness: Witness? = Witness()
         weak let watched = witness
         let db = try Connection()
-        db.busyHandler { [witness] _ in _ = witness; return false }
+        db.busyHandler { [witness] _ in
+            _ = witness; return false
+        }
         db.trace { [witness] _ in _ = witness }
         db.updateHook { [witness] _, _, _, _ in _ = witness }
         db.commitHook { [witness] in _ = witness }
         db.rollbackHook { [witness] in _ = witness }
-        db.createFunction("f") { [witness] _ in _ = witness; return nil }
-        try db.createCollation("c") { [witness] _, _ in _ = witness; return .orderedSame }
+        db.createFunction("f") { [witness] _ in
+            _ = witness; return nil
+        }
+        try db.createCollation("c") { [witness] _, _ in
+            _ = witness; return .orderedSame
+        }
         try db.defineAggregation("g", initialValue: 0, step: { [witness] _, _ in _ = witness }, result: { $0 })
         witness = nil
         #expect(watched != nil)

@@ -29,7 +29,11 @@ import Testing
             return 1
         }
         let error = #expect(throws: DatabaseError.self) {
-            try db.transaction { try db.execute("INSERT INTO t WITH RECURSIVE n(x) AS (SELECT stop() UNION ALL SELECT x + 1 FROM n LIMIT 100000) SELECT x FROM n") }
+            try db.transaction {
+                try db.execute(
+                    "INSERT INTO t WITH RECURSIVE n(x) AS (SELECT stop() UNION ALL SELECT x + 1 FROM n LIMIT 100000) SELECT x FROM n"
+                )
+            }
         }
         #expect(error?.resultCode == .interrupt)
         #expect(!db.isInTransaction)

@@ -41,7 +41,8 @@ import Testing
 
     @Test func `every parameter is written as SQLite names it`() {
         let parameters: [URIQueryParameter] = [
-            .cache(.shared), .cache(.private), .immutable(true), .modeOf("/b c"), .mode(.readWriteCreate), .mode(.memory),
+            .cache(.shared), .cache(.private), .immutable(true), .modeOf("/b c"), .mode(.readWriteCreate),
+            .mode(.memory),
             .nolock(false), .noLock(true), .powersafeOverwrite(true), .vfs("unix-none&"),
         ]
         #expect(
@@ -88,7 +89,9 @@ import Testing
     }
 
     @Test func `an unknown VFS is an error that names it`() {
-        let error = #expect(throws: DatabaseError.self) { try Connection(.uri("/x.db", parameters: [.vfs("nonesuch")])) }
+        let error = #expect(throws: DatabaseError.self) {
+            try Connection(.uri("/x.db", parameters: [.vfs("nonesuch")]))
+        }
         #expect(error?.message.contains("nonesuch") == true)
     }
 

@@ -73,7 +73,9 @@ import Testing
         #expect(!db.deferForeignKeys)
     }
 
-    @Test(arguments: Connection.Synchronous.allCases) func `synchronous is read and set`(mode: Connection.Synchronous) throws {
+    @Test(arguments: Connection.Synchronous.allCases) func `synchronous is read and set`(mode: Connection.Synchronous)
+        throws
+    {
         db.synchronous = mode
         #expect(db.synchronous == mode)
         try db.setSynchronous(.normal)

@@ -15,7 +15,9 @@ import Testing
                     let read = try db.first("SELECT thread, x FROM t WHERE thread = ? ORDER BY x DESC", with: index) {
                         (try $0.get(0, as: Int.self), try $0.get(1, as: Int.self))
                     }
-                    if read?.0 != index || read?.1 != value { failures.update { $0.append("\(index) \(value) \(String(describing: read))") } }
+                    if read?.0 != index || read?.1 != value {
+                        failures.update { $0.append("\(index) \(value) \(String(describing: read))") }
+                    }
                 }
             } catch { failures.update { $0.append("\(error)") } }
         }
@@ -31,7 +33,9 @@ import Testing
             for round in 0..<500 {
                 do { try db.run("SELECT * FROM missing_\(index)_\(round)") } catch {
                     let error = error as? DatabaseError
-                    if error?.message != "no such table: missing_\(index)_\(round)" || error?.sql?.hasSuffix("missing_\(index)_\(round)") != true {
+                    if error?.message != "no such table: missing_\(index)_\(round)"
+                        || error?.sql?.hasSuffix("missing_\(index)_\(round)") != true
+                    {
                         failures.update { $0.append("\(index) \(round): \(String(describing: error))") }
                     }
                 }
@@ -74,7 +78,9 @@ import Testing
         #expect(try db.number("SELECT x FROM t") == 600)
     }
 
-    @Test func `a statement that goes away while another thread holds the connection does not wait, and is finalized`() throws {
+    @Test func `a statement that goes away while another thread holds the connection does not wait, and is finalized`()
+        throws
+    {
         let db = try Connection()
         try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1)")
         let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -96,7 +102,9 @@ import Testing
         try db.close()
     }
 
-    @Test func `a loop that is left while another thread holds the connection does not wait, and holds no lock later`() throws {
+    @Test func `a loop that is left while another thread holds the connection does not wait, and holds no lock later`()
+        throws
+    {
         let db = try Connection()
         try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1), (2)")
         let statement = try db.prepare("SELECT x FROM t")

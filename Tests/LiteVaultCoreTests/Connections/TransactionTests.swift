@@ -11,7 +11,9 @@ import Testing
         db = try Connection(try scratch.database())
     }
 
-    private func rows(_ db: Connection? = nil) throws -> [String] { try (db ?? self.db).column("SELECT x FROM t ORDER BY x") }
+    private func rows(_ db: Connection? = nil) throws -> [String] {
+        try (db ?? self.db).column("SELECT x FROM t ORDER BY x")
+    }
 
     private func other() throws -> Connection { try Connection(scratch.path("test.db")) }
 
@@ -28,7 +30,9 @@ import Testing
     }
 
     @Test(arguments: [Connection.TransactionMode.deferred, .immediate, .exclusive])
-    func `a transaction whose block throws is rolled back, and throws the block's error`(mode: Connection.TransactionMode) throws {
+    func `a transaction whose block throws is rolled back, and throws the block's error`(
+        mode: Connection.TransactionMode
+    ) throws {
         #expect(throws: Mishap()) {
             try db.transaction(mode) {
                 try db.run("DELETE FROM t")
@@ -76,7 +80,9 @@ import Testing
         let other = try other()
         let reading = try other.prepare("SELECT x FROM t")
         #expect(try reading.step())
-        let error = #expect(throws: DatabaseError.self) { try db.transaction { try db.run("INSERT INTO t VALUES (4)") } }
+        let error = #expect(throws: DatabaseError.self) {
+            try db.transaction { try db.run("INSERT INTO t VALUES (4)") }
+        }
         #expect(error?.resultCode == .busy)
         #expect(!db.isInTransaction)
         reading.reset()
@@ -86,8 +92,12 @@ import Testing
     }
 
     @Test func `a commit that violates a deferred constraint throws it, and rolls back`() throws {
-        try db.execute("PRAGMA foreign_keys = ON; CREATE TABLE u(id PRIMARY KEY); CREATE TABLE v(u REFERENCES u DEFERRABLE INITIALLY DEFERRED)")
-        let error = #expect(throws: DatabaseError.self) { try db.transaction { try db.run("INSERT INTO v VALUES (1)") } }
+        try db.execute(
+            "PRAGMA foreign_keys = ON; CREATE TABLE u(id PRIMARY KEY); CREATE TABLE v(u REFERENCES u DEFERRABLE INITIALLY DEFERRED)"
+        )
+        let error = #expect(throws: DatabaseError.self) {
+            try db.transaction { try db.run("INSERT INTO v VALUES (1)") }
+        }
         #expect(error?.resultCode == .constraintForeignKey)
         #expect(!db.isInTransaction)
         #expect(try db.number("SELECT count(*) FROM v") == 0)

@@ -11,7 +11,9 @@ import Testing
         db = try Connection(try scratch.database())
     }
 
-    @Test(arguments: Connection.JournalMode.allCases) func `every journal mode can be set and is read back`(mode: Connection.JournalMode) throws {
+    @Test(arguments: Connection.JournalMode.allCases) func `every journal mode can be set and is read back`(
+        mode: Connection.JournalMode
+    ) throws {
         #expect(try db.setJournalMode(mode) == mode)
         #expect(db.journalMode == mode)
         db.journalMode = .delete

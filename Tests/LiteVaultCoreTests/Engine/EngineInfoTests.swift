@@ -43,8 +43,12 @@ import Testing
 
     @Test func `what the engine lacks is a typed error that says what would have it`() {
         let missing = EngineUnsupported(feature: "VACUUM INTO", requiredVersion: SQLiteVersion(major: 3, minor: 27))
-        #expect(missing.description == "VACUUM INTO needs SQLite 3.27.0 or later; the linked engine is \(EngineInfo.linked.sqliteVersion)")
-        #expect(EngineUnsupported(feature: "X", requiredVersion: nil).description.hasPrefix("X is not part of the linked engine"))
+        #expect(
+            missing.description
+                == "VACUUM INTO needs SQLite 3.27.0 or later; the linked engine is \(EngineInfo.linked.sqliteVersion)")
+        #expect(
+            EngineUnsupported(feature: "X", requiredVersion: nil).description.hasPrefix(
+                "X is not part of the linked engine"))
         #expect(throws: EngineUnsupported.self) { try EngineUnsupported.require(99, 0, for: "X") }
         #expect(throws: Never.self) { try EngineUnsupported.require(3, 0, for: "X") }
     }

@@ -46,7 +46,8 @@ import Testing
         #expect(!db.usesExtendedErrorCodes)
         db.usesExtendedErrorCodes = true
         #expect(db.usesExtendedErrorCodes)
-        guard case .extendedError(let message, 2067, let statement) = try failure("INSERT INTO t VALUES (2, 'one')") else {
+        guard case .extendedError(let message, 2067, let statement) = try failure("INSERT INTO t VALUES (2, 'one')")
+        else {
             Issue.record("not an extended error")
             return
         }
@@ -126,7 +127,8 @@ import Testing
     @Test func `result codes are the numbers of SQLite`() {
         let codes: [ResultCode: Int32] = [
             .error: SQLITE_ERROR, .permission: SQLITE_PERM, .abort: SQLITE_ABORT, .busy: SQLITE_BUSY,
-            .locked: SQLITE_LOCKED, .outOfMemory: SQLITE_NOMEM, .readOnly: SQLITE_READONLY, .interrupt: SQLITE_INTERRUPT,
+            .locked: SQLITE_LOCKED, .outOfMemory: SQLITE_NOMEM, .readOnly: SQLITE_READONLY,
+            .interrupt: SQLITE_INTERRUPT,
             .ioError: SQLITE_IOERR, .corrupt: SQLITE_CORRUPT, .full: SQLITE_FULL, .cantOpen: SQLITE_CANTOPEN,
             .schema: SQLITE_SCHEMA, .tooBig: SQLITE_TOOBIG, .constraint: SQLITE_CONSTRAINT, .mismatch: SQLITE_MISMATCH,
             .misuse: SQLITE_MISUSE, .authorization: SQLITE_AUTH, .range: SQLITE_RANGE, .notADatabase: SQLITE_NOTADB,

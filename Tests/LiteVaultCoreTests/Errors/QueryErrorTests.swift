@@ -4,7 +4,9 @@ import Testing
 @Suite struct QueryErrorTests {
     @Test func `messages name what is missing and what is there`() {
         #expect(QueryError.noSuchTable(name: "t").description == "No such table: t")
-        #expect(QueryError.noSuchColumn(name: "x", columns: ["a", "b"]).description == "No such column `x` in columns [\"a\", \"b\"]")
+        #expect(
+            QueryError.noSuchColumn(name: "x", columns: ["a", "b"]).description
+                == "No such column `x` in columns [\"a\", \"b\"]")
         #expect(
             QueryError.ambiguousColumn(name: "x", similar: ["t.x", "u.x"]).description
                 == "Ambiguous column `x` (please disambiguate: [\"t.x\", \"u.x\"])")
@@ -12,6 +14,8 @@ import Testing
         #expect(
             QueryError.unexpectedType(name: "x", expected: "text", found: "a blob").description
                 == "Column `x` holds a blob, which cannot be read as text")
-        #expect(QueryError.malformedValue(name: "x", expected: "date").description == "The value of column `x` is not a valid date")
+        #expect(
+            QueryError.malformedValue(name: "x", expected: "date").description
+                == "The value of column `x` is not a valid date")
     }
 }

@@ -11,17 +11,24 @@ import Testing
         "PRAGMA hexkey = 'hunter2'", "PRAGMA hexrekey = 'hunter2'", "PRAGMA textkey = 'hunter2'",
         "PRAGMA cipher_salt = \"x'hunter2'\"", "PRAGMA cipher_license = 'hunter2'",
         "PRAGMA/**/key='hunter2'", "PRAGMA -- why\n key = 'hunter2'", "/* first */ PRAGMA key = 'hunter2'",
-        "-- first\nPRAGMA key = 'hunter2'", "PRAGMA key = 'hunter2' -- it was 'hunter2'", "PRAGMA \u{0b}key = 'hunter2'",
+        "-- first\nPRAGMA key = 'hunter2'", "PRAGMA key = 'hunter2' -- it was 'hunter2'",
+        "PRAGMA \u{0b}key = 'hunter2'",
         "PRAGMA \u{0c}key = 'hunter2'", "\u{feff}PRAGMA key = 'hunter2'", "EXPLAIN PRAGMA key = 'hunter2'",
-        "PRAGMA key = 'it''s;hunter2'", "PRAGMA key = 'a\"b;hunter2'", "PRAGMA key = 'hunter2", "PRAGMA key = /* 'x' */ 'hunter2'",
+        "PRAGMA key = 'it''s;hunter2'", "PRAGMA key = 'a\"b;hunter2'", "PRAGMA key = 'hunter2",
+        "PRAGMA key = /* 'x' */ 'hunter2'",
         "PRAGMA key = -hunter2", "PRAGMA key = 'é hunter2'",
         "SELECT 1; PRAGMA key = 'hunter2'; SELECT 2", "SELECT ';'; PRAGMA key = 'hunter2'",
-        "ATTACH ':memory:' AS a KEY 'hunter2'", "ATTACH ':memory:' AS a KEY \"hunter2\"", "ATTACH ':memory:' AS a KEY x'68756e74657232hunter2'",
-        "attach database ':memory:' as a key hunter2", "ATTACH ':memory:' AS a KEY ('hun' || 'hunter2')", "ATTACH ':memory:' AS a KEY/**/'hunter2'",
-        "ATTACH ':memory:' AS a KEY [hunter2]", "ATTACH ':memory:' AS a KEY `hunter2`", "ATTACH ':memory:' AS a KEY 'it''s hunter2'",
+        "ATTACH ':memory:' AS a KEY 'hunter2'", "ATTACH ':memory:' AS a KEY \"hunter2\"",
+        "ATTACH ':memory:' AS a KEY x'68756e74657232hunter2'",
+        "attach database ':memory:' as a key hunter2", "ATTACH ':memory:' AS a KEY ('hun' || 'hunter2')",
+        "ATTACH ':memory:' AS a KEY/**/'hunter2'",
+        "ATTACH ':memory:' AS a KEY [hunter2]", "ATTACH ':memory:' AS a KEY `hunter2`",
+        "ATTACH ':memory:' AS a KEY 'it''s hunter2'",
         "ATTACH ':memory:' AS a KEY 'hunter2'; SELECT 1", "ATTACH 'file::memory:?key=hunter2' AS a",
-        "ATTACH \"file::memory:?hexkey=hunter2\" AS a", "ATTACH 'file::memory:?%6bey=hunter2' AS a", "ATTACH 'file::memory:?mode=ro&KEY=hunter2' AS a",
-        "ATTTACH ':memory:' AS a KEY 'hunter2'", "/* PRAGMA key = 'hunter2' */ SELECT 1", "SELECT 1 -- PRAGMA key = 'hunter2'",
+        "ATTACH \"file::memory:?hexkey=hunter2\" AS a", "ATTACH 'file::memory:?%6bey=hunter2' AS a",
+        "ATTACH 'file::memory:?mode=ro&KEY=hunter2' AS a",
+        "ATTTACH ':memory:' AS a KEY 'hunter2'", "/* PRAGMA key = 'hunter2' */ SELECT 1",
+        "SELECT 1 -- PRAGMA key = 'hunter2'",
         "-- PRAGMA key = 'hunter2'\nSELECT 1",
     ]
 
@@ -32,7 +39,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "SELECT key FROM t WHERE key = ?", "CREATE TABLE t(id INTEGER PRIMARY KEY, x DEFAULT 'plain')", "SELECT 'monkey'",
+        "SELECT key FROM t WHERE key = ?", "CREATE TABLE t(id INTEGER PRIMARY KEY, x DEFAULT 'plain')",
+        "SELECT 'monkey'",
         "PRAGMA foreign_keys = ON", "PRAGMA foreign_key_list('t')", "PRAGMA user_version = 3", "SELECT 1; SELECT 'x'",
         "CREATE TABLE t(a, b REFERENCES u(x), FOREIGN KEY (a) REFERENCES u(y), c CHECK (c <> 'no'))", "SELECT '' -- é",
         "ATTACH ':memory:' AS a", "ATTACH 'file::memory:' AS a",
@@ -43,7 +51,8 @@ import Testing
 
     @Test func `the rest of a text can still be read`() {
         #expect(SQLRedaction.redacted("PRAGMA key = 'a'; SELECT 1") == "PRAGMA key = <redacted>; SELECT 1")
-        #expect(SQLRedaction.redacted("ATTACH ':memory:' AS a KEY 'b'").hasPrefix("ATTACH ':memory:' AS a KEY <redacted>"))
+        #expect(
+            SQLRedaction.redacted("ATTACH ':memory:' AS a KEY 'b'").hasPrefix("ATTACH ':memory:' AS a KEY <redacted>"))
     }
 
     @Test(arguments: texts) func `an error about a text with a key does not show it`(sql: String) throws {
@@ -77,7 +86,9 @@ import Testing
         let db = try Connection()
         let traced = Shared<[String]>([])
         db.trace { text in traced.update { $0.append(text) } }
-        do { try db.run("ATTACH ? AS a KEY ?", "/nonesuch/x.db", "hunter2") } catch { #expect(!"\(error)".contains("hunter2")) }
+        do { try db.run("ATTACH ? AS a KEY ?", "/nonesuch/x.db", "hunter2") } catch {
+            #expect(!"\(error)".contains("hunter2"))
+        }
         _ = try? db.run("EXPLAIN ATTACH ? AS a KEY ?", "/nonesuch/x.db", "hunter2")
         _ = try? db.run("/* c */ ATTACH ? AS a KEY :key", [":key": "hunter2"])
         #expect(!traced.value.joined().contains("hunter2"), "\(traced.value)")
@@ -93,10 +104,14 @@ import Testing
     @Test func `an ordinary error of a text that names a key keeps the engine's message`() throws {
         let db = try Connection()
         try db.execute("CREATE TABLE kv(key PRIMARY KEY, value)")
-        let exists = #expect(throws: DatabaseError.self) { try db.run("CREATE TABLE kv(key PRIMARY KEY, value DEFAULT 'x')") }
+        let exists = #expect(throws: DatabaseError.self) {
+            try db.run("CREATE TABLE kv(key PRIMARY KEY, value DEFAULT 'x')")
+        }
         #expect(exists?.message == "table kv already exists")
         try db.run("INSERT INTO kv VALUES ('alpha', 'beta')")
-        let unique = #expect(throws: DatabaseError.self) { try db.run("INSERT INTO kv(key, value) VALUES ('alpha', 'gamma')") }
+        let unique = #expect(throws: DatabaseError.self) {
+            try db.run("INSERT INTO kv(key, value) VALUES ('alpha', 'gamma')")
+        }
         #expect(unique?.message == "UNIQUE constraint failed: kv.key")
     }
 }

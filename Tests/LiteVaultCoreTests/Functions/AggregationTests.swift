@@ -6,11 +6,13 @@ import Testing
 
     init() throws {
         db = try Connection()
-        try db.execute("CREATE TABLE t(g, x); INSERT INTO t VALUES ('a', 1), ('a', 2), ('b', 10), ('b', NULL), ('c', 100)")
+        try db.execute(
+            "CREATE TABLE t(g, x); INSERT INTO t VALUES ('a', 1), ('a', 2), ('b', 10), ('b', NULL), ('c', 100)")
     }
 
     private func defineTotal() throws {
-        try db.defineAggregation("total2", argumentCount: 1, initialValue: Int64(0), step: { $0 += $1[0] as? Int64 ?? 0 }, result: { $0 })
+        try db.defineAggregation(
+            "total2", argumentCount: 1, initialValue: Int64(0), step: { $0 += $1[0] as? Int64 ?? 0 }, result: { $0 })
     }
 
     @Test func `an aggregate folds all rows into one value`() throws {
@@ -48,7 +50,9 @@ import Testing
             let value: Int64
             init(_ value: Int64) { self.value = value }
         }
-        db.createAggregation("counted", initialValue: Count(0), reduce: { (count: Count, _) in Count(count.value + 1) }, result: { $0.value })
+        db.createAggregation(
+            "counted", initialValue: Count(0), reduce: { (count: Count, _) in Count(count.value + 1) },
+            result: { $0.value })
         #expect(try db.number("SELECT counted(x) FROM t") == 5)
         #expect(try db.number("SELECT counted(x) FROM t") == 5)
     }
@@ -78,15 +82,20 @@ import Testing
     }
 
     @Test func `errors of each part are the error of the statement`() throws {
-        try db.defineAggregation("failStep", initialValue: 0, step: { _, _ in throw Mishap(text: "step") }, result: { $0 })
-        try db.defineAggregation("failResult", initialValue: 0, step: { _, _ in }, result: { _ in throw Mishap(text: "result") })
+        try db.defineAggregation(
+            "failStep", initialValue: 0, step: { _, _ in throw Mishap(text: "step") }, result: { $0 })
+        try db.defineAggregation(
+            "failResult", initialValue: 0, step: { _, _ in }, result: { _ in throw Mishap(text: "result") })
         #expect(throws: DatabaseError.self) { try db.scalar("SELECT failStep(x) FROM t") }
         let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT failResult(x) FROM t") }
         #expect(error?.message == "result")
         #expect(throws: DatabaseError.self) { try db.scalar("SELECT failResult(x) FROM t WHERE 0") }
     }
 
-    @Test(arguments: ["SELECT witness(x) FROM t", "SELECT witness(x) FROM t WHERE 0", "SELECT witness(x) FROM t GROUP BY g", "SELECT witness(x, 'fail') FROM t"])
+    @Test(arguments: [
+        "SELECT witness(x) FROM t", "SELECT witness(x) FROM t WHERE 0", "SELECT witness(x) FROM t GROUP BY g",
+        "SELECT witness(x, 'fail') FROM t",
+    ])
     func `no state is left behind, whatever happens`(sql: String) throws {
         let living = Shared(0)
         final class Witness {

@@ -18,7 +18,8 @@ import Testing
     }
 
     static let results: [(any Binding, String)] = [
-        (Int64.max, "9223372036854775807"), (42, "42"), (true, "1"), (false, "0"), (1.5, "1.5"), ("text", "'text'"), ("", "''"),
+        (Int64.max, "9223372036854775807"), (42, "42"), (true, "1"), (false, "0"), (1.5, "1.5"), ("text", "'text'"),
+        ("", "''"),
         ("it's", "'it''s'"), (Blob(bytes: [0, 255]), "X'00FF'"), (Blob(bytes: []), "X''"), ([UInt8]([1]), "X'01'"),
         (Data([2, 3]), "X'0203'"), (Data(), "X''"), (Date(timeIntervalSince1970: 0), "'1970-01-01T00:00:00.000'"),
     ]
@@ -54,7 +55,8 @@ import Testing
 
     @Test func `a result outlives what it was made of`() throws {
         db.createFunction("long") { _ in String(repeating: "x", count: 100_000) }
-        #expect(try db.column("SELECT length(long() || long()) FROM (SELECT 1 UNION SELECT 2)") == ["200000", "200000"])
+        #expect(
+            try db.column("SELECT length(long() || long()) FROM (SELECT 1 UNION SELECT 2)") == ["200000", "200000"])
     }
 
     @Test func `the number of arguments is fixed, or any`() throws {

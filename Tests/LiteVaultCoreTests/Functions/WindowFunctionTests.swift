@@ -25,7 +25,10 @@ import Testing
             return
         }
         try defineSum()
-        #expect(try db.column("SELECT wsum(x) OVER (ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t") == ["1", "3", "5", "7"])
+        #expect(
+            try db.column("SELECT wsum(x) OVER (ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t") == [
+                "1", "3", "5", "7",
+            ])
         #expect(try db.number("SELECT wsum(x) FROM t") == 10)
         #expect(try db.number("SELECT wsum(x) FROM t WHERE 0") == 0)
         try db.removeFunction("wsum", argumentCount: 1)

@@ -11,7 +11,9 @@ import Testing
     }
 
     @Test func `an update hook is told of every row`() throws {
-        db.updateHook { [seen] operation, schema, table, rowid in seen.update { $0.append("\(operation) \(schema) \(table) \(rowid)") } }
+        db.updateHook { [seen] operation, schema, table, rowid in
+            seen.update { $0.append("\(operation) \(schema) \(table) \(rowid)") }
+        }
         try db.run("INSERT INTO t VALUES (7, 'a'), (8, 'b')")
         try db.run("UPDATE t SET x = 'c' WHERE id = 7")
         try db.run("DELETE FROM t WHERE id = 8")
@@ -43,7 +45,9 @@ import Testing
     @Test func `a commit hook that throws makes the commit fail and rolls back`() throws {
         db.commitHook { throw Mishap() }
         db.rollbackHook { [seen] in seen.update { $0.append("rollback") } }
-        let error = #expect(throws: DatabaseError.self) { try db.transaction { try db.run("INSERT INTO t VALUES (1, 1)") } }
+        let error = #expect(throws: DatabaseError.self) {
+            try db.transaction { try db.run("INSERT INTO t VALUES (1, 1)") }
+        }
         #expect(error?.resultCode.primary == .constraint)
         #expect(throws: DatabaseError.self) { try db.run("INSERT INTO t VALUES (1, 1)") }
         #expect(!db.isInTransaction)
@@ -89,7 +93,9 @@ import Testing
     }
 
     @Test func `numbers of the connection can be read in a hook`() throws {
-        db.updateHook { [unowned db, seen] _, _, _, _ in seen.update { $0.append("\(db.isInTransaction) \(db.lastInsertRowid)") } }
+        db.updateHook { [unowned db, seen] _, _, _, _ in
+            seen.update { $0.append("\(db.isInTransaction) \(db.lastInsertRowid)") }
+        }
         try db.run("INSERT INTO t VALUES (5, 1)")
         #expect(seen.value.count == 1)
     }

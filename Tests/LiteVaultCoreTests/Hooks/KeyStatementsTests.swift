@@ -10,8 +10,10 @@ import Testing
     }
 
     static let refused = [
-        "PRAGMA key = 'x'", "PRAGMA rekey = 'x'", "PRAGMA main.key = 'x'", "PRAGMA hexkey = '00'", "PRAGMA cipher_page_size = 1024",
-        "PRAGMA cipher_compatibility = 3", "PRAGMA cipher_default_kdf_iter = 1", "PRAGMA CIPHER_MIGRATE", "PRAGMA kdf_iter = 1",
+        "PRAGMA key = 'x'", "PRAGMA rekey = 'x'", "PRAGMA main.key = 'x'", "PRAGMA hexkey = '00'",
+        "PRAGMA cipher_page_size = 1024",
+        "PRAGMA cipher_compatibility = 3", "PRAGMA cipher_default_kdf_iter = 1", "PRAGMA CIPHER_MIGRATE",
+        "PRAGMA kdf_iter = 1",
         "PRAGMA temp_store = FILE", "PRAGMA temp_store_directory = '/'", "PRAGMA writable_schema = ON",
         "ATTACH ':memory:' AS a", "ATTACH ':memory:' AS a KEY 'x'",
     ]
@@ -20,7 +22,9 @@ import Testing
         #expect(!db.refusesKeyStatements)
         db.refusesKeyStatements = true
         #expect(db.refusesKeyStatements)
-        for run in [{ try db.execute(sql) }, { try db.run(sql) }, { try db.execute("SELECT 1; " + sql) }] as [() throws -> Void] {
+        for run in [{ try db.execute(sql) }, { try db.run(sql) }, { try db.execute("SELECT 1; " + sql) }]
+            as [() throws -> Void]
+        {
             let error = #expect(throws: DatabaseError.self) { try run() }
             #expect(error?.resultCode == .authorization)
         }
@@ -34,7 +38,10 @@ import Testing
         #expect(error?.message == "not authorized to use function: \(name)")
     }
 
-    @Test(arguments: ["SELECT 1", "INSERT INTO t VALUES (1)", "PRAGMA user_version = 1", "CREATE TABLE u(x)", "PRAGMA foreign_keys = ON"])
+    @Test(arguments: [
+        "SELECT 1", "INSERT INTO t VALUES (1)", "PRAGMA user_version = 1", "CREATE TABLE u(x)",
+        "PRAGMA foreign_keys = ON",
+    ])
     func `other statements run as ever`(sql: String) throws {
         db.refusesKeyStatements = true
         try db.run(sql)

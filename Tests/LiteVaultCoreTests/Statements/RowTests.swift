@@ -57,7 +57,9 @@ import Testing
         #expect(try row?.value(named: "b") == nil)
         #expect(try row?.value(at: 3) as? String == "y")
         #expect(throws: QueryError.ambiguousColumn(name: "c", similar: ["c", "c"])) { try row?.value(named: "c") }
-        #expect(throws: QueryError.noSuchColumn(name: "d", columns: ["a", "b", "c", "c"])) { try row?.value(named: "d") }
+        #expect(throws: QueryError.noSuchColumn(name: "d", columns: ["a", "b", "c", "c"])) {
+            try row?.value(named: "d")
+        }
     }
 
     @Test func `first is nil without rows, and all is empty`() throws {

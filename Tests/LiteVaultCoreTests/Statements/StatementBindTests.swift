@@ -73,7 +73,8 @@ import Testing
         #expect(try select.bind("again").failableNext() as? [String] == ["again"])
     }
 
-    @Test(arguments: [0, 1, 2]) func `a value beyond the engine's limit throws wherever it stands`(position: Int) throws {
+    @Test(arguments: [0, 1, 2]) func `a value beyond the engine's limit throws wherever it stands`(position: Int) throws
+    {
         sqlite3_limit(db.handle, SQLITE_LIMIT_LENGTH, 1000)
         try db.execute("CREATE TABLE t(a, b, c)")
         let long = String(repeating: "x", count: 2000)

@@ -9,7 +9,9 @@ import Testing
 
     /// Binds a value in both ways, reads it back, and says what SQLite stored it as.
     private func roundTrip<V: ColumnValue & Binding & Equatable>(_ value: V) throws -> String {
-        let typed = try db.first("SELECT ?1, typeof(?1)", with: value) { (try $0.get(0, as: V.self), try $0.get(1, as: String.self)) }
+        let typed = try db.first("SELECT ?1, typeof(?1)", with: value) {
+            (try $0.get(0, as: V.self), try $0.get(1, as: String.self))
+        }
         #expect(typed?.0 == value)
         let statement = try db.prepare("SELECT ?1, typeof(?1)", value)
         #expect(try statement.step())
@@ -31,7 +33,9 @@ import Testing
 
     @Test func `not a number is stored as NULL, as SQLite has it`() throws {
         #expect(try db.scalar("SELECT ?", Double.nan) == nil)
-        #expect(throws: QueryError.self) { try db.first("SELECT ?", with: Double.nan) { try $0.get(0, as: Double.self) } }
+        #expect(throws: QueryError.self) {
+            try db.first("SELECT ?", with: Double.nan) { try $0.get(0, as: Double.self) }
+        }
     }
 
     @Test func `Bool is stored as 0 or 1, and everything but 0 is true`() throws {
@@ -122,9 +126,17 @@ import Testing
     }
 
     @Test func `NULL in a type without a place for it throws, and names the column`() throws {
-        #expect(throws: QueryError.unexpectedNullValue(name: "c")) { try db.first("SELECT NULL AS c") { try $0.get(0, as: Int64.self) } }
-        #expect(throws: QueryError.unexpectedNullValue(name: "c")) { try db.first("SELECT NULL AS c") { try $0.get(0, as: String.self) } }
-        #expect(throws: QueryError.unexpectedNullValue(name: "c")) { try db.first("SELECT NULL AS c") { try $0.get(0, as: Date.self) } }
-        #expect(throws: QueryError.unexpectedNullValue(name: "c")) { try db.first("SELECT NULL AS c") { try $0.get(0, as: Data.self) } }
+        #expect(throws: QueryError.unexpectedNullValue(name: "c")) {
+            try db.first("SELECT NULL AS c") { try $0.get(0, as: Int64.self) }
+        }
+        #expect(throws: QueryError.unexpectedNullValue(name: "c")) {
+            try db.first("SELECT NULL AS c") { try $0.get(0, as: String.self) }
+        }
+        #expect(throws: QueryError.unexpectedNullValue(name: "c")) {
+            try db.first("SELECT NULL AS c") { try $0.get(0, as: Date.self) }
+        }
+        #expect(throws: QueryError.unexpectedNullValue(name: "c")) {
+            try db.first("SELECT NULL AS c") { try $0.get(0, as: Data.self) }
+        }
     }
 }

@@ -23,7 +23,8 @@ import Testing
         ("2026-11-21T08:53:07.250", 1_795_251_187.25), ("2026-11-21T08:53:07.123456789012345", 1_795_251_187.123456789),
         ("2026-11-21T08:53:07Z", 1_795_251_187), ("2026-11-21T08:53:07z", 1_795_251_187),
         ("2026-11-21T08:53:07+02:00", 1_795_243_987), ("2026-11-21 08:53:07.5 -05:30", 1_795_270_987.5),
-        ("2026-11-21T08:53Z", 1_795_251_180), ("0000-01-01", -62_167_219_200), ("9999-12-31 23:59:59.999", 253_402_300_799.999),
+        ("2026-11-21T08:53Z", 1_795_251_180), ("0000-01-01", -62_167_219_200),
+        ("9999-12-31 23:59:59.999", 253_402_300_799.999),
     ])
     func `every form that SQLite writes or accepts is read`(text: String, expected: Double) {
         #expect(abs((date(text) ?? 0) - expected) < 1e-6)
@@ -33,7 +34,8 @@ import Testing
         "", "today", "2026", "2026-11", "2026-1-1", "26-11-21", "2026-13-01", "2026-00-10", "2026-02-29", "1900-02-29",
         "2026-11-31", "2026-11-00", "2026-11-21T", "2026-11-21T8:53", "2026-11-21T24:00", "2026-11-21T08:60",
         "2026-11-21T08:53:60", "2026-11-21T08:53:07.", "2026-11-21T08:53:07,5", "2026-11-21T08:53:07+2",
-        "2026-11-21T08:53:07+02:60", "2026-11-21T08:53:07+24:00", "2026-11-21T08:53:07Zulu", "2026-11-21 08:53:07 x", " 2026-11-21",
+        "2026-11-21T08:53:07+02:60", "2026-11-21T08:53:07+24:00", "2026-11-21T08:53:07Zulu", "2026-11-21 08:53:07 x",
+        " 2026-11-21",
         "2026-11-21\0", "-2026-11-21", "10000-01-01", "２０２６-11-21", "2460000.5", "now",
     ])
     func `anything else is no date`(text: String) {
@@ -71,7 +73,9 @@ import Testing
     }
 
     @Test func `texts sort as their dates do`() {
-        let dates = [-62_000_000_000.0, -1, 0, 0.001, 1, 1e9, 2e11].map { DateText.string(from: Date(timeIntervalSince1970: $0)) }
+        let dates = [-62_000_000_000.0, -1, 0, 0.001, 1, 1e9, 2e11].map {
+            DateText.string(from: Date(timeIntervalSince1970: $0))
+        }
         #expect(dates == dates.sorted())
     }
 
@@ -80,7 +84,8 @@ import Testing
         let date = Date(timeIntervalSince1970: 1_795_251_187.25)
         #expect(try db.scalar("SELECT ?", date) as? String == "2026-11-21T08:53:07.250")
         #expect(try db.first("SELECT ?", with: date) { try $0.get(0, as: Date.self) } == date)
-        #expect(try db.first("SELECT datetime(?)", with: date) { try $0.get(0, as: String.self) } == "2026-11-21 08:53:07")
+        #expect(
+            try db.first("SELECT datetime(?)", with: date) { try $0.get(0, as: String.self) } == "2026-11-21 08:53:07")
         let now = try db.first("SELECT CURRENT_TIMESTAMP") { try $0.get(0, as: Date.self) }
         #expect(abs(now?.timeIntervalSinceNow ?? 99) < 10)
     }
@@ -92,7 +97,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [Date.distantPast, .distantFuture]) func `the distant dates of Foundation can be stored`(date: Date) throws {
+    @Test(arguments: [Date.distantPast, .distantFuture]) func `the distant dates of Foundation can be stored`(
+        date: Date
+    ) throws {
         let db = try Connection()
         #expect(try db.first("SELECT ?", with: date) { try $0.get(0, as: Date.self) } == date)
     }

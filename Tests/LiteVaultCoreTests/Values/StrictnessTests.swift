@@ -8,7 +8,8 @@ import Testing
 
     init() throws { db = try Connection() }
 
-    private func expectRefusal<V: ColumnValue>(of literal: String, as type: V.Type, _ expected: String, _ found: String) {
+    private func expectRefusal<V: ColumnValue>(of literal: String, as type: V.Type, _ expected: String, _ found: String)
+    {
         let error = QueryError.unexpectedType(name: "c", expected: expected, found: found)
         #expect(throws: error) { try db.first("SELECT \(literal) AS c") { try $0.get(0, as: V.self) } }
         #expect(throws: error) { try db.first("SELECT \(literal) AS c") { try $0.get("c", as: V?.self) } }
@@ -47,7 +48,9 @@ import Testing
     }
 
     @Test func `a message names the column and the types, not the value`() {
-        let error = #expect(throws: QueryError.self) { try db.first("SELECT 'private' AS c") { try $0.get(0, as: Int.self) } }
+        let error = #expect(throws: QueryError.self) {
+            try db.first("SELECT 'private' AS c") { try $0.get(0, as: Int.self) }
+        }
         #expect(error?.description == "Column `c` holds text, which cannot be read as an integer")
         let malformed = #expect(throws: QueryError.self) {
             try db.first("SELECT 'private' AS c") { try $0.get(0, as: Date.self) }
