@@ -1,0 +1,65 @@
+import LiteVault
+import Testing
+
+/// Hazards that exist on every engine, without encryption too.
+@Suite struct EveryEngineHazardTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test(arguments: [
+        "PRAGMA key = 'x'", "PRAGMA main.rekey('x')", "PRAGMA textkey = 'x'", "PRAGMA cipher_use_hmac = OFF",
+        "PRAGMA kdf_iter = 1", "PRAGMA temp_store = FILE", "ATTACH ':memory:' AS x", "SELECT sqlcipher_export('main')",
+    ])
+    func `H-KEY-16 SQL from elsewhere is kept from keys, whether the engine knows them or not`(sql: String) throws {
+        let db = try Connection(scratch.makePlain())
+        db.refusesKeyStatements = true
+        #expect(throws: DatabaseError.self) { try db.execute(sql) }
+        try db.execute("INSERT INTO t VALUES (2)")
+        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 2)
+    }
+
+    @Test func `H-ATT-01 attached with a key, a new file is encrypted or does not come to be`() throws {
+        let key = try DatabaseKey.passphrase("x")
+        let db = try Connection(scratch.makePlain("main.db"))
+        do {
+            try db.attach(.uri(scratch.path("attached.db")), as: "other", key: key)
+            try db.execute("CREATE TABLE other.x (a); INSERT INTO other.x VALUES ('\(marker)')")
+        } catch let error as VaultError {
+            #expect(!Engine.encrypts)
+            #expect(error.code == .noEncryption)
+            #expect(try scratch.names() == ["main.db"])
+        }
+        try db.close()
+        #expect(try scratch.namesWithMarker() == ["main.db"])
+    }
+
+    @Test(arguments: [false, true])
+    func `H-EXP-01 a vacuumed copy keeps header fields, rowids and the journal mode`(wal: Bool) throws {
+        let db = try Connection(scratch.path("rich.db"))
+        try makeRichDatabase(db)
+        if wal { try db.setJournalMode(.wal) }
+        try db.close()
+        try DatabaseFile(scratch.path("rich.db")).vacuum(into: scratch.path("out.db"))
+        let copy = try Connection(scratch.path("out.db"))
+        #expect(try copy.readUserVersion() == 7)
+        #expect(try copy.readApplicationID() == 1_196_444_487)
+        #expect(try copy.integer("auto_vacuum") == 2)
+        #expect((copy.journalMode == .wal) == wal)
+        #expect(try copy.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
+    }
+
+    @Test func `H-EXP-12 encrypting in place leaves no plaintext beside the file, or all as it was`() throws {
+        let key = try DatabaseKey.passphrase("x")
+        let path = try scratch.makePlain()
+        let before = try scratch.bytes("plain.db")
+        if Engine.encrypts {
+            try DatabaseFile(path).encryptInPlace(key: key, settings: fast)
+            #expect(try scratch.namesWithMarker() == [])
+        } else {
+            #expect(vaultError { try DatabaseFile(path).encryptInPlace(key: key) }?.code == .noEncryption)
+            #expect(try scratch.bytes("plain.db") == before)
+        }
+        #expect(try scratch.names() == ["plain.db"])
+    }
+}
