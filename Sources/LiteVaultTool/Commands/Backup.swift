@@ -6,8 +6,8 @@ struct Backup: VaultCommand {
     static let configuration = configured(
         "backup", "Copy a database that may be in use into one new file.",
         """
-        The copy is one committed state of SOURCE, whoever writes to it meanwhile; no writer waits for it longer than \
-        for any other reader. It is verified before it gets the name DEST, and has the key of SOURCE unless a --to-key-… \
+        The copy is one committed state of SOURCE. In WAL mode writers go on meanwhile; in the other journal modes they \
+        wait until it is done. It is verified before it gets the name DEST, and has the key of SOURCE unless a --to-key-… \
         option gives it another. Plaintext databases need no key, and their copies are plaintext.
         """,
         examples: [

@@ -43,7 +43,7 @@ struct Migrate: VaultCommand {
         report.set("database", .string(database))
         report.set("migrated", .bool(!isCurrent))
         if !isCurrent { report.set("from", CipherSummary(settings: found).json) }
-        report.addResult(of: database, session)
+        report.addResult(of: database, session, verified: !isCurrent)
         guard !isCurrent else {
             report.say("\(Wording.path(database)) is in the current format already: nothing was done.")
             return report

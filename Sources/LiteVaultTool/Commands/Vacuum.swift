@@ -45,7 +45,7 @@ struct Vacuum: VaultCommand {
         report.set("database", .string(database))
         if let into { report.set("destination", .string(into)) }
         report.set("size_before", .integer(before))
-        report.addResult(of: result, session)
+        report.addResult(of: result, session, verified: into != nil)
         let target = into.map { " into \(Wording.path($0))" } ?? ""
         report.say(
             "Vacuumed \(Wording.path(database))\(target): \(Wording.size(before)) became "
