@@ -79,6 +79,8 @@ package struct SQLRedaction {
             text += " <redacted>"
             place = .key
         case "KEY": place = .literals
+        // It takes names of schemas; who knows it from elsewhere passes a file and its key.
+        case "SQLCIPHER_EXPORT": place = .literals
         default: break
         }
         lastWord = upper

@@ -15,7 +15,7 @@ import Testing
         #expect(db.totalChanges == 4)
         #expect(try db.prepare("SELECT a FROM t WHERE a > ?", 2).map { $0[0] as? Int64 } == [3])
         // Newer functions with nothing in their place.
-        let offset = #expect(throws: DatabaseError.self) { try db.execute("SELECT nonsense FROM t") }?.context?
+        let offset = #expect(throws: DatabaseError.self) { try db.prepare("SELECT nonsense FROM t") }?.context?
             .byteOffset
         #expect((offset != nil) == (Self.version >= SQLiteVersion(major: 3, minor: 38)))
     }
