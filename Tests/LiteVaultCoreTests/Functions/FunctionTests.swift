@@ -130,10 +130,10 @@ import Testing
     }
 
     @Test func `a function that fails in its use of the connection reports that error`() throws {
-        try db.defineFunction("inner") { [unowned db] _ in try db.scalar("SELECT * FROM nonesuch") }
-        let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT inner()") }
+        try db.defineFunction("failing") { [unowned db] _ in try db.scalar("SELECT * FROM nonesuch") }
+        let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT failing()") }
         #expect(error?.message.contains("no such table: nonesuch") == true)
-        #expect(error?.sql == "SELECT inner()")
+        #expect(error?.sql == "SELECT failing()")
     }
 
     @Test func `a function cannot close its connection`() throws {
