@@ -56,8 +56,9 @@ let package = Package(
         .target(
             name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile"] + engine, swiftSettings: swift),
         .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
+        .target(name: "LiteVaultSchema", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
-            name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery"],
+            name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema"],
             swiftSettings: swift),
         .target(name: "CProcessSupport"),
         .target(
@@ -79,6 +80,9 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultSchemaTests", dependencies: ["LiteVaultSchema", "LiteVaultQuery", "LiteVaultCore"],
+            swiftSettings: swift),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],

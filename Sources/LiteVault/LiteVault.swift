@@ -2,3 +2,4 @@
 @_exported public import LiteVaultCipher
 @_exported public import LiteVaultCore
 @_exported public import LiteVaultQuery
+@_exported public import LiteVaultSchema

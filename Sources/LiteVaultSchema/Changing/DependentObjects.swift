@@ -1,0 +1,73 @@
+internal import LiteVaultCore
+
+/// The views and triggers that mention a table, and whether the engine understands them: asked before a change and
+/// after it, so that nothing is left broken that was not.
+struct DependentObjects {
+    private let table: String
+    private let connection: Connection
+    private let broken: Set<String>
+
+    init(on table: String, _ connection: Connection) throws {
+        self.table = table
+        self.connection = connection
+        broken = try Self.broken(Self.mentioning(table, connection), connection)
+    }
+
+    /// Refuses a change that left a view or trigger broken; for a column, also one that may now mean something else.
+    func check(change: String, column: String? = nil) throws {
+        let objects = try Self.mentioning(table, connection)
+        if let object = try Self.broken(objects, connection).subtracting(broken).sorted().first {
+            throw SchemaChangeRefused("\(change): \(object) would not work any more")
+        }
+        guard let column else { return }
+        // "name" in double quotes that is no column is a text for the engine, without any error.
+        let literal = quoted(column).lowercased()
+        for object in objects where SQLTokens(object.sql ?? "").contains(where: { $0.text.lowercased() == literal }) {
+            let name = "\(object.type.rawValue) \(quoted(object.name))"
+            throw SchemaChangeRefused("\(change): \(name) mentions \(quoted(column))")
+        }
+    }
+
+    private static func mentioning(_ table: String, _ connection: Connection) throws -> [ObjectDefinition] {
+        let reader = SchemaReader(connection: connection)
+        let objects = try [false, true].flatMap { try reader.objectDefinitions(temp: $0) }
+            .filter { $0.type == .view || $0.type == .trigger }
+        // A view on a view that mentions the table depends on it as well.
+        var names = [table]
+        var found: [ObjectDefinition] = []
+        var isComplete = false
+        while !isComplete {
+            let more = objects.filter { object in
+                !found.contains(object)
+                    && SQLTokens(object.sql ?? "").contains { token in names.contains(where: token.isName) }
+            }
+            found += more
+            names += more.filter { $0.type == .view }.map(\.name)
+            isComplete = more.isEmpty
+        }
+        return found
+    }
+
+    /// The objects that cannot be prepared. A trigger is prepared with each statement that could fire it.
+    private static func broken(_ objects: [ObjectDefinition], _ connection: Connection) throws -> Set<String> {
+        var broken: Set<String> = []
+        for object in objects {
+            for sql in try probes(object, connection) where (try? connection.prepare(sql)) == nil {
+                broken.insert("\(object.type.rawValue) \(quoted(object.name))")
+            }
+        }
+        return broken
+    }
+
+    private static func probes(_ object: ObjectDefinition, _ connection: Connection) throws -> [String] {
+        guard object.type == .trigger else { return ["SELECT * FROM \(quoted(object.name))"] }
+        let target = quoted(object.tableName)
+        let words = SQLTokens(object.sql ?? "").filter { $0.isSignificant }
+        // The event stands before the table: CREATE TRIGGER name BEFORE INSERT ON table.
+        let event = words.prefix { !$0.isKeyword("ON") }.last { $0.isKeyword(in: ["INSERT", "DELETE", "UPDATE"]) }
+        if event?.isKeyword("INSERT") == true { return ["INSERT INTO \(target) DEFAULT VALUES"] }
+        if event?.isKeyword("DELETE") == true { return ["DELETE FROM \(target)"] }
+        let columns = try connection.all("PRAGMA table_info(\(target))") { quoted(try $0.get(1, as: String.self)) }
+        return ["UPDATE \(target) SET " + columns.map { "\($0) = \($0)" }.joined(separator: ", ")]
+    }
+}

@@ -1,0 +1,106 @@
+import LiteVaultCore
+import LiteVaultQuery
+import LiteVaultSchema
+import Testing
+
+@Suite struct `Reading the schema` {
+    let db: Connection
+    var schema: SchemaReader { db.schema }
+
+    init() throws {
+        db = try Connection()
+        try db.execute(
+            """
+            CREATE TABLE users (id INTEGER primary key, email TEXT UNIQUE NOT NULL, age INTEGER DEFAULT 18,
+                salary REAL, admin BOOLEAN DEFAULT 0 NOT NULL CHECK (admin IN (0, 1)), manager_id INTEGER, created_at DATETIME,
+                FOREIGN KEY (manager_id) REFERENCES users (id));
+            CREATE TABLE pairs (a INT, b INT, c INT DEFAULT (1 + 2), PRIMARY KEY (a, b), UNIQUE (b, c));
+            CREATE INDEX by_age ON users (age DESC, lower(email)) WHERE age IS NOT NULL;
+            CREATE VIEW adults AS SELECT * FROM users WHERE age > 17;
+            CREATE TRIGGER on_delete AFTER DELETE ON users BEGIN SELECT 1; END;
+            """)
+    }
+
+    @Test func `columns have their types, keys, defaults and references`() throws {
+        #expect(try schema.columnDefinitions("users") == [
+            ColumnDefinition(name: "id", primaryKey: .init(autoIncrement: false), type: .INTEGER),
+            ColumnDefinition(name: "email", type: .TEXT, nullable: false, unique: true),
+            ColumnDefinition(name: "age", type: .INTEGER, defaultValue: .numericLiteral("18")),
+            ColumnDefinition(name: "salary", type: .REAL),
+            ColumnDefinition(name: "admin", type: .NUMERIC, nullable: false, defaultValue: .numericLiteral("0")),
+            ColumnDefinition(
+                name: "manager_id", type: .INTEGER, references: .init(toTable: "users", toColumn: "id")),
+            ColumnDefinition(name: "created_at", type: .NUMERIC),
+        ])
+        #expect(try schema.columnDefinitions(table: "nothing").isEmpty)
+    }
+
+    @Test func `a constraint of several columns marks none as unique, and a key of several marks each`() throws {
+        let columns = try schema.columnDefinitions(table: "pairs")
+        #expect(columns.map(\.unique) == [false, false, false])
+        #expect(columns.map { $0.primaryKey != nil } == [true, true, false])
+        #expect(columns[2].defaultValue == .numericLiteral("1 + 2"))
+        try db.run("CREATE TABLE again (id INTEGER PRIMARY KEY ON CONFLICT IGNORE AUTOINCREMENT)")
+        #expect(
+            try schema.columnDefinitions(table: "again").first?.primaryKey
+                == .init(autoIncrement: true, onConflict: .IGNORE))
+    }
+
+    @Test func `indexes have their columns, orders, conditions and origins`() throws {
+        let indexes = try schema.indexDefinitions("users")
+        #expect(indexes.filter { !$0.isInternal } == [
+            IndexDefinition(
+                table: "users", name: "by_age", columns: ["age"], where: "age IS NOT NULL", orders: ["age": .DESC],
+                origin: .createIndex)
+        ])
+        #expect(indexes.contains {
+            $0.name == "sqlite_autoindex_users_1" && $0.origin == .uniqueConstraint && $0.isInternal
+        })
+        #expect(try schema.indexDefinitions(table: "pairs").map(\.origin).contains(.primaryKey))
+    }
+
+    @Test func `objects are found by name, kind and database`() throws {
+        try db.run("CREATE TEMP TABLE scratch (x)")
+        #expect(
+            try schema.objectDefinitions().map(\.name) == [
+                "users", "sqlite_autoindex_users_1", "pairs", "sqlite_autoindex_pairs_1", "sqlite_autoindex_pairs_2",
+                "by_age", "adults", "on_delete",
+            ])
+        #expect(try schema.objectDefinitions(type: .trigger).map(\.tableName) == ["users"])
+        #expect(try schema.objectDefinitions(name: "USERS", type: .table).count == 1)
+        #expect(try schema.objectDefinitions(temp: true).map(\.name) == ["scratch"])
+        #expect(try schema.tableDefinitions().map(\.name) == ["users", "pairs"])
+    }
+
+    @Test func `foreign keys are listed, and those of several columns at none of them`() throws {
+        try db.execute(
+            """
+            CREATE TABLE children (id INTEGER PRIMARY KEY, user_id INT REFERENCES users ON DELETE CASCADE, a INT, b INT,
+                FOREIGN KEY (a, b) REFERENCES pairs);
+            """)
+        let keys = try schema.foreignKeys(table: "children")
+        #expect(keys.count == 3)
+        #expect(keys.contains(.init(fromColumn: "user_id", toTable: "users", onDelete: "CASCADE")))
+        #expect(
+            try schema.columnDefinitions(table: "children").map { $0.references != nil } == [false, true, false, false])
+    }
+
+    @Test func `rows without what they refer to are found`() throws {
+        #expect(try db.foreignKeyCheck().isEmpty)
+        try db.run("INSERT INTO users (id, email, manager_id) VALUES (7, 'a', 8)")
+        #expect(try db.foreignKeyCheck(table: "users").map(\.description) == ["users [7] => users"])
+        let error = #expect(throws: DatabaseError.self) { try db.foreignKeyCheck(table: "xxx") }
+        #expect(error?.message == "no such table: xxx")
+    }
+
+    @Test func `an intact database has no findings`() throws {
+        #expect(try db.integrityCheck().isEmpty)
+        if db.supports(.partialIntegrityCheck) {
+            #expect(try db.integrityCheck(table: "users").isEmpty)
+            let error = #expect(throws: DatabaseError.self) { try db.integrityCheck(table: "xxx") }
+            #expect(error?.message == "no such table: xxx")
+        } else {
+            #expect(throws: EngineUnsupported.self) { try db.integrityCheck(table: "users") }
+        }
+    }
+}
