@@ -41,7 +41,7 @@ extension NewDatabase {
         defer { backup.finish() }
         let deadline = Date().addingTimeInterval(max(source.busyTimeout, 1))
         while true {
-            switch try backup.advance(pages: .limited(number: 512)) {
+            switch try Self.reportingDamage(of: source, { try backup.advance(pages: .limited(number: 512)) }) {
             case .done:
                 try report(.init(.copying, Int64(backup.pageCount), of: Int64(backup.pageCount), .pages))
                 return
@@ -53,6 +53,20 @@ extension NewDatabase {
                     throw VaultError(.busy, "The database is locked", path: source.description)
                 }
                 Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    /// A page of the source that cannot be read ends the copy with whatever code the codec left behind: SQLITE_ERROR on
+    /// SQLCipher 4. What is wrong with the copy itself has codes of its own.
+    private static func reportingDamage<T>(of source: Connection, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError {
+            switch error.resultCode.primary {
+            case .error, .corrupt, .notADatabase, .outOfMemory:
+                throw VaultError(
+                    .damaged, "A page of the database cannot be read", path: source.description, cause: error,
+                    remedy: "Verify it, and restore a backup. Nothing was written under the destination's name.")
+            default: throw error
             }
         }
     }

@@ -51,6 +51,8 @@ struct DependentObjects {
     /// The objects that cannot be prepared. A trigger is prepared with each statement that could fire it.
     private static func broken(_ objects: [ObjectDefinition], _ connection: Connection) throws -> Set<String> {
         var broken: Set<String> = []
+        // A statement that was prepared before the change comes back from the cache without being looked at again.
+        try connection.withLock { connection.finalizeCache() }
         for object in objects {
             for sql in try probes(object, connection) where (try? connection.prepare(sql)) == nil {
                 broken.insert("\(object.type.rawValue) \(quoted(object.name))")
