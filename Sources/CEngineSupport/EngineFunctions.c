@@ -27,6 +27,28 @@ extern int sqlite3_create_window_function(
 #define LV_PREPARE_PERSISTENT 0x01
 #define LV_STMTSTATUS_REPREPARE 5
 
+// A weak reference is bound to whichever loaded library has the function: with libsqlite3 linked second, one that an old
+// libsqlcipher lacks would be libsqlite3's, called with a handle that is not its own.
+static bool is_of_the_engine(const void *function) {
+    Dl_info engine, other;
+    if (!function) return false;
+    // Without information (a fully static program) there is one library only.
+    if (!dladdr((void *)&sqlite3_open_v2, &engine) || !dladdr(function, &other)) return true;
+    return engine.dli_fbase == other.dli_fbase;
+}
+
+// Whether the engine has a function; looked up once.
+#define LV_HAS(function)                                                        \
+    ({                                                                          \
+        static int known = -1;                                                  \
+        int has = __atomic_load_n(&known, __ATOMIC_RELAXED);                    \
+        if (has < 0) {                                                          \
+            has = is_of_the_engine((const void *)&function);                    \
+            __atomic_store_n(&known, has, __ATOMIC_RELAXED);                    \
+        }                                                                       \
+        has != 0;                                                               \
+    })
+
 int lv_header_version_number(void) { return SQLITE_VERSION_NUMBER; }
 
 const char *lv_header_source_id(void) { return SQLITE_SOURCE_ID; }
@@ -51,21 +73,21 @@ bool lv_key_and_open_share_a_library(void) {
 
 int lv_prepare(sqlite3 *db, const char *sql, int length, bool persistent, sqlite3_stmt **statement,
                const char **tail) {
-    if (persistent && &sqlite3_prepare_v3) {
+    if (persistent && LV_HAS(sqlite3_prepare_v3)) {
         return sqlite3_prepare_v3(db, sql, length, LV_PREPARE_PERSISTENT, statement, tail);
     }
     return sqlite3_prepare_v2(db, sql, length, statement, tail);
 }
 
 int64_t lv_changes(sqlite3 *db) {
-    return &sqlite3_changes64 ? sqlite3_changes64(db) : (int64_t)sqlite3_changes(db);
+    return LV_HAS(sqlite3_changes64) ? sqlite3_changes64(db) : (int64_t)sqlite3_changes(db);
 }
 
 int64_t lv_total_changes(sqlite3 *db) {
-    return &sqlite3_total_changes64 ? sqlite3_total_changes64(db) : (int64_t)sqlite3_total_changes(db);
+    return LV_HAS(sqlite3_total_changes64) ? sqlite3_total_changes64(db) : (int64_t)sqlite3_total_changes(db);
 }
 
-int lv_error_offset(sqlite3 *db) { return &sqlite3_error_offset ? sqlite3_error_offset(db) : -1; }
+int lv_error_offset(sqlite3 *db) { return LV_HAS(sqlite3_error_offset) ? sqlite3_error_offset(db) : -1; }
 
 int lv_db_config(sqlite3 *db, int option, int value, int *result) {
     return sqlite3_db_config(db, option, value, result);
@@ -79,7 +101,7 @@ int lv_reprepare_count(sqlite3_stmt *statement) {
 int lv_create_window_function(sqlite3 *db, const char *name, int argumentCount, int flags, void *context,
                               lv_step_function step, lv_final_function final, lv_final_function value,
                               lv_step_function inverse, lv_destroy_function destroy) {
-    if (!&sqlite3_create_window_function) return -1;
+    if (!LV_HAS(sqlite3_create_window_function)) return -1;
     // Old headers call the same struct by another name (`struct Mem`).
     typedef void (*engine_step)(sqlite3_context *, int, sqlite3_value **);
     return sqlite3_create_window_function(db, name, argumentCount, flags, context, (engine_step)step, final, value,

@@ -27,7 +27,8 @@ import Testing
     @Test(arguments: results.indices) func `a function returns a value of any type`(index: Int) throws {
         let (value, literal) = Self.results[index]
         db.createFunction("f", argumentCount: 0) { _ in value }
-        #expect(try db.scalar("SELECT quote(f())") as? String == literal)
+        // SQLite before 3.16 quotes a number by the number itself.
+        #expect(try db.scalar("SELECT CAST(quote(f()) AS TEXT)") as? String == literal)
     }
 
     @Test func `UUID and URL are returned as text, nil as NULL`() throws {

@@ -35,7 +35,8 @@ import Testing
         seen.update { $0 = [] }
         try db.run("INSERT INTO t VALUES (1)")
         #expect(seen.value.first == "INSERT INTO t VALUES (1)")
-        #expect(seen.value.contains { $0.contains("DELETE FROM t WHERE x = 'none'") })
+        // Old engines announce the trigger, not its statements.
+        #expect(seen.value.contains { $0.contains("DELETE FROM t WHERE x = 'none'") || $0 == "-- TRIGGER g" })
     }
 
     @Test func `a trace can remove itself`() throws {
