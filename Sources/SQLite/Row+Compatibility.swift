@@ -13,6 +13,7 @@ extension Row {
 
     private static func unquoted(_ key: String) -> String {
         guard key.hasPrefix("\""), key.hasSuffix("\""), key.count >= 2 else { return key }
-        return key.dropFirst().dropLast().split(separator: "\"\"", omittingEmptySubsequences: false).joined(separator: "\"")
+        return key.dropFirst().dropLast().split(separator: "\"\"", omittingEmptySubsequences: false).joined(
+            separator: "\"")
     }
 }

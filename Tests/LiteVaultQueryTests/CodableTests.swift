@@ -80,7 +80,9 @@ private func database() throws -> Connection {
         second.nickname = nil
         second.tags = ["b"]
         try db.run(people.insertMany([first, second]))
-        let decoded: [Person] = try db.prepareRowIterator(people.order(SQLExpression<Int>("id"))).map { try $0.decode() }
+        let decoded: [Person] = try db.prepareRowIterator(people.order(SQLExpression<Int>("id"))).map {
+            try $0.decode()
+        }
         #expect(decoded == [first, second])
     }
 

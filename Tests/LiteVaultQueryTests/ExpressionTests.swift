@@ -76,30 +76,51 @@ func sql(_ expression: any Expressible) -> String { expression.asSQL() }
     }
 
     @Test func `queries`() {
-        #expect(sql(users.select(id, email).filter(id == 1).filter(admin)) == #"SELECT "id", "email" FROM "users" WHERE (("id" = 1) AND "admin")"#)
-        #expect(sql(users.order(id.desc, email).limit(5, offset: 2)) == #"SELECT * FROM "users" ORDER BY "id" DESC, "email" LIMIT 5 OFFSET 2"#)
+        #expect(
+            sql(users.select(id, email).filter(id == 1).filter(admin))
+                == #"SELECT "id", "email" FROM "users" WHERE (("id" = 1) AND "admin")"#)
+        #expect(
+            sql(users.order(id.desc, email).limit(5, offset: 2))
+                == #"SELECT * FROM "users" ORDER BY "id" DESC, "email" LIMIT 5 OFFSET 2"#)
         let managers = users.alias("managers")
-        #expect(sql(users.join(.leftOuter, managers, on: users[id] == managers[id])) == #"SELECT * FROM "users" LEFT OUTER JOIN "users" AS "managers" ON ("users"."id" = "managers"."id")"#)
-        #expect(sql(users.select(users[*]).group(age, having: count(*) > 1)) == #"SELECT "users".* FROM "users" GROUP BY "age" HAVING (count(*) > 1)"#)
-        #expect(sql(users.select(id).union(all: true, users.select(id))) == #"SELECT "id" FROM "users" UNION ALL SELECT "id" FROM "users""#)
+        #expect(
+            sql(users.join(.leftOuter, managers, on: users[id] == managers[id]))
+                == #"SELECT * FROM "users" LEFT OUTER JOIN "users" AS "managers" ON ("users"."id" = "managers"."id")"#)
+        #expect(
+            sql(users.select(users[*]).group(age, having: count(*) > 1))
+                == #"SELECT "users".* FROM "users" GROUP BY "age" HAVING (count(*) > 1)"#)
+        #expect(
+            sql(users.select(id).union(all: true, users.select(id)))
+                == #"SELECT "id" FROM "users" UNION ALL SELECT "id" FROM "users""#)
         #expect(sql(users.filter(admin).exists) == #"SELECT EXISTS (SELECT * FROM "users" WHERE "admin")"#)
         #expect(sql(Table("t", database: "main").count) == #"SELECT count(*) FROM "main"."t""#)
         let temp = Table("temp")
-        #expect(sql(temp.with(temp, columns: [id], recursive: true, hint: .materialized, as: users.select(id))) == #"WITH RECURSIVE "temp" ("id") AS MATERIALIZED (SELECT "id" FROM "users") SELECT * FROM "temp""#)
+        #expect(
+            sql(temp.with(temp, columns: [id], recursive: true, hint: .materialized, as: users.select(id)))
+                == #"WITH RECURSIVE "temp" ("id") AS MATERIALIZED (SELECT "id" FROM "users") SELECT * FROM "temp""#)
     }
 
     @Test func `changes`() {
-        #expect(sql(users.insert(or: .replace, id <- 1, email <- "a")) == #"INSERT OR REPLACE INTO "users" ("id", "email") VALUES (1, 'a')"#)
+        #expect(
+            sql(users.insert(or: .replace, id <- 1, email <- "a"))
+                == #"INSERT OR REPLACE INTO "users" ("id", "email") VALUES (1, 'a')"#)
         #expect(sql(users.insert()) == #"INSERT INTO "users" DEFAULT VALUES"#)
-        #expect(sql(users.insertMany([id <- 1, email <- "a"], [email <- "b", id <- 2], [id <- 3])) == #"INSERT INTO "users" ("id", "email") VALUES (1, 'a'), (2, 'b'), (3, NULL)"#)
-        #expect(sql(users.upsert(email <- "a", name <- "b", onConflictOf: email)) == #"INSERT INTO "users" ("email", "name") VALUES ('a', 'b') ON CONFLICT ("email") DO UPDATE SET "name" = "excluded"."name""#)
-        #expect(sql(users.filter(id == 1).update(email <- "x")) == #"UPDATE "users" SET "email" = 'x' WHERE ("id" = 1)"#)
+        #expect(
+            sql(users.insertMany([id <- 1, email <- "a"], [email <- "b", id <- 2], [id <- 3]))
+                == #"INSERT INTO "users" ("id", "email") VALUES (1, 'a'), (2, 'b'), (3, NULL)"#)
+        #expect(
+            sql(users.upsert(email <- "a", name <- "b", onConflictOf: email))
+                == #"INSERT INTO "users" ("email", "name") VALUES ('a', 'b') ON CONFLICT ("email") DO UPDATE SET "name" = "excluded"."name""#
+        )
+        #expect(
+            sql(users.filter(id == 1).update(email <- "x")) == #"UPDATE "users" SET "email" = 'x' WHERE ("id" = 1)"#)
         #expect(sql(users.filter(id == 1).delete()) == #"DELETE FROM "users" WHERE ("id" = 1)"#)
     }
 
     @Test func `rows come back typed`() throws {
         let db = try Connection()
-        try db.execute("CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT, name TEXT, age INT, balance REAL, admin INT)")
+        try db.execute(
+            "CREATE TABLE users (id INTEGER PRIMARY KEY, email TEXT, name TEXT, age INT, balance REAL, admin INT)")
         #expect(try db.run(users.insert(email <- "a@x", name <- nil, age <- 30, balance <- 3, admin <- true)) == 1)
         try db.run(users.insertMany([email <- "b@x", name <- "B"], [name <- "C", email <- "c@x"]))
         #expect(try db.scalar(users.count) == 3)

@@ -5,29 +5,43 @@ import Testing
 
 @Suite struct `Definitions as SQL text` {
     @Test(arguments: [
-        (#""id" INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"#,
-         ColumnDefinition(name: "id", primaryKey: .init(), type: .INTEGER, nullable: false)),
-        (#""other_id" INTEGER NOT NULL REFERENCES "other_table" ("some_id")"#,
-         ColumnDefinition(
-            name: "other_id", type: .INTEGER, nullable: false,
-            references: .init(toTable: "other_table", toColumn: "some_id"))),
+        (
+            #""id" INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"#,
+            ColumnDefinition(name: "id", primaryKey: .init(), type: .INTEGER, nullable: false)
+        ),
+        (
+            #""other_id" INTEGER NOT NULL REFERENCES "other_table" ("some_id")"#,
+            ColumnDefinition(
+                name: "other_id", type: .INTEGER, nullable: false,
+                references: .init(toTable: "other_table", toColumn: "some_id"))
+        ),
         (#""text" TEXT"#, ColumnDefinition(name: "text", type: .TEXT)),
-        (#""text" TEXT DEFAULT 'fo"o'"#, ColumnDefinition(name: "text", type: .TEXT, defaultValue: .stringLiteral("fo\"o"))),
-        (#""n" REAL NOT NULL UNIQUE DEFAULT -1.5"#,
-         ColumnDefinition(name: "n", type: .REAL, nullable: false, unique: true, defaultValue: .numericLiteral("-1.5"))),
-        (#""n" NUMERIC DEFAULT (datetime('now'))"#,
-         ColumnDefinition(name: "n", type: .NUMERIC, defaultValue: .numericLiteral("datetime('now')"))),
+        (
+            #""text" TEXT DEFAULT 'fo"o'"#,
+            ColumnDefinition(name: "text", type: .TEXT, defaultValue: .stringLiteral("fo\"o"))
+        ),
+        (
+            #""n" REAL NOT NULL UNIQUE DEFAULT -1.5"#,
+            ColumnDefinition(
+                name: "n", type: .REAL, nullable: false, unique: true, defaultValue: .numericLiteral("-1.5"))
+        ),
+        (
+            #""n" NUMERIC DEFAULT (datetime('now'))"#,
+            ColumnDefinition(name: "n", type: .NUMERIC, defaultValue: .numericLiteral("datetime('now')"))
+        ),
     ])
     func `of columns`(sql: String, column: ColumnDefinition) {
         #expect(column.toSQL() == sql)
     }
 
-    @Test(arguments: [
-        ("PRIMARY KEY", false, nil), ("primary key", false, nil), ("x INTEGER primary\n  key autoincrement", true, nil),
-        ("PRIMARY KEY ON CONFLICT ROLLBACK", false, .ROLLBACK),
-        ("PRIMARY KEY DESC on conflict ignore AUTOINCREMENT", true, .IGNORE),
-        ("a, b, PRIMARY /* of both */ KEY (a, b) ON CONFLICT REPLACE", false, .REPLACE),
-    ] as [(String, Bool, ColumnDefinition.OnConflict?)])
+    @Test(
+        arguments: [
+            ("PRIMARY KEY", false, nil), ("primary key", false, nil),
+            ("x INTEGER primary\n  key autoincrement", true, nil),
+            ("PRIMARY KEY ON CONFLICT ROLLBACK", false, .ROLLBACK),
+            ("PRIMARY KEY DESC on conflict ignore AUTOINCREMENT", true, .IGNORE),
+            ("a, b, PRIMARY /* of both */ KEY (a, b) ON CONFLICT REPLACE", false, .REPLACE),
+        ] as [(String, Bool, ColumnDefinition.OnConflict?)])
     func `a primary key is found in any spelling`(
         sql: String, autoIncrement: Bool, onConflict: ColumnDefinition.OnConflict?
     ) {
@@ -44,24 +58,29 @@ import Testing
     }
 
     @Test func `an action that is none is quoted`() {
-        let key = ColumnDefinition.ForeignKey(toTable: "t", onUpdate: "SET NULL", onDelete: "CASCADE); DROP TABLE t; --")
+        let key = ColumnDefinition.ForeignKey(
+            toTable: "t", onUpdate: "SET NULL", onDelete: "CASCADE); DROP TABLE t; --")
         #expect(key.toSQL() == #"REFERENCES "t" ON UPDATE SET NULL ON DELETE "CASCADE); DROP TABLE t; --""#)
     }
 
-    @Test(arguments: [
-        ("VARCHAR(20)", .TEXT), ("bigint", .INTEGER), ("floating point", .INTEGER), ("double", .REAL), ("blob", .BLOB),
-        ("", .BLOB), ("DECIMAL(10,5)", .NUMERIC), ("baz", .NUMERIC),
-    ] as [(String, ColumnDefinition.Affinity)])
+    @Test(
+        arguments: [
+            ("VARCHAR(20)", .TEXT), ("bigint", .INTEGER), ("floating point", .INTEGER), ("double", .REAL),
+            ("blob", .BLOB),
+            ("", .BLOB), ("DECIMAL(10,5)", .NUMERIC), ("baz", .NUMERIC),
+        ] as [(String, ColumnDefinition.Affinity)])
     func `affinities are SQLite's`(declared: String, affinity: ColumnDefinition.Affinity) {
         #expect(ColumnDefinition.Affinity(declared) == affinity)
     }
 
-    @Test(arguments: [
-        (nil, .NULL, "NULL"), ("NULL", .NULL, "NULL"), ("true", .TRUE, "TRUE"),
-        ("CURRENT_DATE", .CURRENT_DATE, "CURRENT_DATE"), ("'fo''o'", .stringLiteral("fo'o"), "'fo''o'"),
-        ("\"fo\"\"o\"", .stringLiteral("fo\"o"), "'fo\"o'"), ("x'ab'", .blobLiteral("ab"), "X'ab'"),
-        ("0xbeef", .numericLiteral("0xbeef"), "0xbeef"), ("'a' || 'b'", .numericLiteral("'a' || 'b'"), "'a' || 'b'"),
-    ] as [(String?, LiteralValue, String)])
+    @Test(
+        arguments: [
+            (nil, .NULL, "NULL"), ("NULL", .NULL, "NULL"), ("true", .TRUE, "TRUE"),
+            ("CURRENT_DATE", .CURRENT_DATE, "CURRENT_DATE"), ("'fo''o'", .stringLiteral("fo'o"), "'fo''o'"),
+            ("\"fo\"\"o\"", .stringLiteral("fo\"o"), "'fo\"o'"), ("x'ab'", .blobLiteral("ab"), "X'ab'"),
+            ("0xbeef", .numericLiteral("0xbeef"), "0xbeef"),
+            ("'a' || 'b'", .numericLiteral("'a' || 'b'"), "'a' || 'b'"),
+        ] as [(String?, LiteralValue, String)])
     func `literals are recognised and written`(sql: String?, value: LiteralValue, text: String) {
         #expect(LiteralValue(sql) == value)
         #expect(value.description == text)
@@ -101,7 +120,8 @@ import Testing
                 == #"CREATE TABLE "order" ( "id" INTEGER PRIMARY KEY NOT NULL )"#)
         #expect(
             TableDefinition(name: "a; DROP TABLE b", columns: [id, text], indexes: []).toSQL()
-                == "CREATE TABLE \"a; DROP TABLE b\" ( \"id\" INTEGER NOT NULL,\n\"t\" TEXT,\nPRIMARY KEY (\"id\", \"t\") )")
+                == "CREATE TABLE \"a; DROP TABLE b\" ( \"id\" INTEGER NOT NULL,\n\"t\" TEXT,\nPRIMARY KEY (\"id\", \"t\") )"
+        )
         #expect(
             TableDefinition(name: "a", columns: [id, text], indexes: [])
                 .copySQL(to: TableDefinition(name: "b", columns: [id, text], indexes: []))

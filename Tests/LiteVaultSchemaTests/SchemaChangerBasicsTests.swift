@@ -22,12 +22,13 @@ import Testing
     }
 
     @Test func `a table has the columns and indexes it was given`() throws {
-        #expect(try schema.columnDefinitions(table: "users") == [
-            ColumnDefinition(name: "id", primaryKey: .init(autoIncrement: true), type: .INTEGER),
-            ColumnDefinition(name: "name", type: .TEXT, nullable: false),
-            ColumnDefinition(name: "salary", type: .REAL),
-            ColumnDefinition(name: "boss", type: .INTEGER, references: .init(toTable: "users", toColumn: "id")),
-        ])
+        #expect(
+            try schema.columnDefinitions(table: "users") == [
+                ColumnDefinition(name: "id", primaryKey: .init(autoIncrement: true), type: .INTEGER),
+                ColumnDefinition(name: "name", type: .TEXT, nullable: false),
+                ColumnDefinition(name: "salary", type: .REAL),
+                ColumnDefinition(name: "boss", type: .INTEGER, references: .init(toTable: "users", toColumn: "id")),
+            ])
         #expect(try schema.indexDefinitions(table: "users").map(\.name) == ["by_name"])
     }
 
@@ -56,13 +57,22 @@ import Testing
     }
 
     @Test(arguments: [
-        (ColumnDefinition(name: "x", primaryKey: .init(autoIncrement: false), type: .TEXT),
-         "Invalid column definition: can not add primary key column"),
-        (ColumnDefinition(name: "x", type: .TEXT, unique: true), "Invalid column definition: can not add unique column"),
-        (ColumnDefinition(name: "x", type: .TEXT, defaultValue: .CURRENT_TIME),
-         "Invalid column definition: Invalid default value"),
-        (ColumnDefinition(name: "x", type: .TEXT, nullable: false),
-         "Invalid column definition: NOT NULL columns must have a default value other than NULL"),
+        (
+            ColumnDefinition(name: "x", primaryKey: .init(autoIncrement: false), type: .TEXT),
+            "Invalid column definition: can not add primary key column"
+        ),
+        (
+            ColumnDefinition(name: "x", type: .TEXT, unique: true),
+            "Invalid column definition: can not add unique column"
+        ),
+        (
+            ColumnDefinition(name: "x", type: .TEXT, defaultValue: .CURRENT_TIME),
+            "Invalid column definition: Invalid default value"
+        ),
+        (
+            ColumnDefinition(name: "x", type: .TEXT, nullable: false),
+            "Invalid column definition: NOT NULL columns must have a default value other than NULL"
+        ),
     ])
     func `columns that cannot be added are refused`(column: ColumnDefinition, message: String) {
         let error = #expect(throws: SchemaChanger.Error.self) {

@@ -44,11 +44,13 @@ let versions = [EngineInfo.linked.sqliteVersion, SQLiteVersion(major: 3, minor: 
         try db.run("DELETE FROM posts WHERE id = 2")
         try changer.alter(table: "users") { $0.rename(column: "age", to: "years") }
         #expect(try columns() == ["id", "email", "years", "salary", "note"])
-        #expect(try db.scalar("SELECT group_concat(id || ' ' || years || ' ' || note) FROM users") as? String
-            == "3 30 age,4 20 age")
-        #expect(try schema.indexDefinitions(table: "users").contains {
-            $0.name == "by_age" && $0.columns == ["years"] && $0.orders?.values.first == .DESC
-        })
+        #expect(
+            try db.scalar("SELECT group_concat(id || ' ' || years || ' ' || note) FROM users") as? String
+                == "3 30 age,4 20 age")
+        #expect(
+            try schema.indexDefinitions(table: "users").contains {
+                $0.name == "by_age" && $0.columns == ["years"] && $0.orders?.values.first == .DESC
+            })
         #expect(throws: DatabaseError.self) { try db.run("UPDATE users SET years = 0") }
         try db.run("UPDATE users SET years = years + 1 WHERE id = 3")
         #expect(try db.scalar("SELECT what FROM log") as? String == "a@x age")

@@ -22,16 +22,17 @@ import Testing
     }
 
     @Test func `columns have their types, keys, defaults and references`() throws {
-        #expect(try schema.columnDefinitions("users") == [
-            ColumnDefinition(name: "id", primaryKey: .init(autoIncrement: false), type: .INTEGER),
-            ColumnDefinition(name: "email", type: .TEXT, nullable: false, unique: true),
-            ColumnDefinition(name: "age", type: .INTEGER, defaultValue: .numericLiteral("18")),
-            ColumnDefinition(name: "salary", type: .REAL),
-            ColumnDefinition(name: "admin", type: .NUMERIC, nullable: false, defaultValue: .numericLiteral("0")),
-            ColumnDefinition(
-                name: "manager_id", type: .INTEGER, references: .init(toTable: "users", toColumn: "id")),
-            ColumnDefinition(name: "created_at", type: .NUMERIC),
-        ])
+        #expect(
+            try schema.columnDefinitions("users") == [
+                ColumnDefinition(name: "id", primaryKey: .init(autoIncrement: false), type: .INTEGER),
+                ColumnDefinition(name: "email", type: .TEXT, nullable: false, unique: true),
+                ColumnDefinition(name: "age", type: .INTEGER, defaultValue: .numericLiteral("18")),
+                ColumnDefinition(name: "salary", type: .REAL),
+                ColumnDefinition(name: "admin", type: .NUMERIC, nullable: false, defaultValue: .numericLiteral("0")),
+                ColumnDefinition(
+                    name: "manager_id", type: .INTEGER, references: .init(toTable: "users", toColumn: "id")),
+                ColumnDefinition(name: "created_at", type: .NUMERIC),
+            ])
         #expect(try schema.columnDefinitions(table: "nothing").isEmpty)
     }
 
@@ -48,14 +49,16 @@ import Testing
 
     @Test func `indexes have their columns, orders, conditions and origins`() throws {
         let indexes = try schema.indexDefinitions("users")
-        #expect(indexes.filter { !$0.isInternal } == [
-            IndexDefinition(
-                table: "users", name: "by_age", columns: ["age"], where: "age IS NOT NULL", orders: ["age": .DESC],
-                origin: .createIndex)
-        ])
-        #expect(indexes.contains {
-            $0.name == "sqlite_autoindex_users_1" && $0.origin == .uniqueConstraint && $0.isInternal
-        })
+        #expect(
+            indexes.filter { !$0.isInternal } == [
+                IndexDefinition(
+                    table: "users", name: "by_age", columns: ["age"], where: "age IS NOT NULL", orders: ["age": .DESC],
+                    origin: .createIndex)
+            ])
+        #expect(
+            indexes.contains {
+                $0.name == "sqlite_autoindex_users_1" && $0.origin == .uniqueConstraint && $0.isInternal
+            })
         #expect(try schema.indexDefinitions(table: "pairs").map(\.origin).contains(.primaryKey))
     }
 

@@ -9,7 +9,8 @@ import Testing
         let id = SQLite.Expression<Int64>("id")
         let name = SQLite.Expression<String?>("name")
         let email = SQLite.Expression<String>("email")
-        try db.execute(#"CREATE TABLE "users" ("id" INTEGER PRIMARY KEY NOT NULL, "name" TEXT, "email" TEXT NOT NULL UNIQUE)"#)
+        try db.execute(
+            #"CREATE TABLE "users" ("id" INTEGER PRIMARY KEY NOT NULL, "name" TEXT, "email" TEXT NOT NULL UNIQUE)"#)
         let insert = users.insert(name <- "Alice", email <- "alice@mac.com")
         let rowid = try db.run(insert)
         for user in try db.prepare(users) {

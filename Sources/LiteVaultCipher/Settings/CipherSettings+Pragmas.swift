@@ -23,8 +23,12 @@ extension CipherSettings {
         if let pageSize = effective.pageSize { lines.append("cipher_page_size = \(pageSize)") }
         if let usesHMAC = effective.usesHMAC { lines.append("cipher_use_hmac = \(usesHMAC ? "ON" : "OFF")") }
         if engine.hasFormat4 {
-            if let hmacAlgorithm = effective.hmacAlgorithm { lines.append("cipher_hmac_algorithm = \(hmacAlgorithm.hmacName)") }
-            if let kdfAlgorithm = effective.kdfAlgorithm { lines.append("cipher_kdf_algorithm = \(kdfAlgorithm.kdfName)") }
+            if let hmacAlgorithm = effective.hmacAlgorithm {
+                lines.append("cipher_hmac_algorithm = \(hmacAlgorithm.hmacName)")
+            }
+            if let kdfAlgorithm = effective.kdfAlgorithm {
+                lines.append("cipher_kdf_algorithm = \(kdfAlgorithm.kdfName)")
+            }
             if let plaintextHeaderSize { lines.append("cipher_plaintext_header_size = \(plaintextHeaderSize)") }
             if let salt { lines.append("cipher_salt = \"x'\(Hexadecimal.text(salt))'\"") }
         }

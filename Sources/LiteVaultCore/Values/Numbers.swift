@@ -57,7 +57,9 @@ extension Double: Number, ColumnValue {
     /// Reads a REAL or an INTEGER.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Double {
-        guard column.type == SQLITE_FLOAT || column.type == SQLITE_INTEGER else { throw column.mismatch(expected: "a number") }
+        guard column.type == SQLITE_FLOAT || column.type == SQLITE_INTEGER else {
+            throw column.mismatch(expected: "a number")
+        }
         return sqlite3_value_double(column.value)
     }
 

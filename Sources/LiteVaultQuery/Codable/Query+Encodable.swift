@@ -21,7 +21,8 @@ extension QueryType {
         or onConflict: OnConflict, encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:],
         otherSetters: [Setter] = []
     ) throws -> Insert {
-        insert(or: onConflict, try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
+        insert(
+            or: onConflict, try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
     }
 
     /// An INSERT of several values. Columns that are nil in some of them are NULL there.

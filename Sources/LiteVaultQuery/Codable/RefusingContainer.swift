@@ -19,7 +19,8 @@ struct RefusingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer
             value,
             .init(
                 codingPath: path,
-                debugDescription: "a row is encoded by coding keys, one for each column; make the value a property instead"))
+                debugDescription:
+                    "a row is encoded by coding keys, one for each column; make the value a property instead"))
     }
 }
 

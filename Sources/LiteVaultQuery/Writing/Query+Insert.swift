@@ -39,7 +39,9 @@ extension QueryType {
 
     private func inserting(_ onConflict: OnConflict?, _ values: [Setter]) -> Insert {
         guard !values.isEmpty else { return insert() }
-        return Insert(root: .words(insertHead(onConflict, values.map(\.column)), .text("VALUES"), row(values.map(\.value)), whereClause))
+        return Insert(
+            root: .words(
+                insertHead(onConflict, values.map(\.column)), .text("VALUES"), row(values.map(\.value)), whereClause))
     }
 
     /// Rows may set their columns in different orders, and may leave some out: the columns are those that any of them
@@ -61,7 +63,8 @@ extension QueryType {
             return row(values)
         }
         return Insert(
-            root: .words(insertHead(onConflict, columns), .text("VALUES"), .joined(values, separator: ", "), whereClause))
+            root: .words(
+                insertHead(onConflict, columns), .text("VALUES"), .joined(values, separator: ", "), whereClause))
     }
 
     func insertHead(_ onConflict: OnConflict?, _ columns: [SQLNode]) -> SQLNode {

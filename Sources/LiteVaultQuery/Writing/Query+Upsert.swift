@@ -37,17 +37,21 @@ extension QueryType {
         where condition: SQLExpression<Bool>? = nil
     ) -> Insert {
         let names = Set(conflicting.map { $0.asSQL() })
-        let updates = setValues ?? insertValues.filter { setter in
-            !names.contains(SQLExpression<Void>(root: setter.column).asSQL())
-        }.map { Setter(excluded: $0.column) }
-        let action: SQLNode = updates.isEmpty
+        let updates =
+            setValues
+            ?? insertValues.filter { setter in
+                !names.contains(SQLExpression<Void>(root: setter.column).asSQL())
+            }.map { Setter(excluded: $0.column) }
+        let action: SQLNode =
+            updates.isEmpty
             ? .text("DO NOTHING")
             : .words(
                 .text("DO UPDATE SET"), .joined(updates.map(\.node), separator: ", "),
                 condition.map { .words(.text("WHERE"), $0.root) })
         return Insert(
             root: .words(
-                insertHead(nil, insertValues.map(\.column)), .text("VALUES"), row(insertValues.map(\.value)), whereClause,
+                insertHead(nil, insertValues.map(\.column)), .text("VALUES"), row(insertValues.map(\.value)),
+                whereClause,
                 .text("ON CONFLICT"), row(conflicting.map(\.node)), action))
     }
 }

@@ -6,8 +6,10 @@ extension SchemaReader {
     /// - Throws: `DatabaseError`
     public func indexDefinitions(table: String) throws -> [IndexDefinition] {
         let rows = try connection.all("PRAGMA index_list(\(quoted(table)))") { row in
-            (name: try row.get(1, as: String.self), isUnique: try row.get(2, as: Bool.self),
-             origin: try row.get(3, as: String.self))
+            (
+                name: try row.get(1, as: String.self), isUnique: try row.get(2, as: Bool.self),
+                origin: try row.get(3, as: String.self)
+            )
         }
         return try rows.map { row in
             // An expression has no name.

@@ -46,7 +46,8 @@ import Testing
         #expect(try copy.readApplicationID() == 1_196_444_487)
         #expect(try copy.integer("auto_vacuum") == 2)
         #expect((copy.journalMode == .wal) == wal)
-        #expect(try copy.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
+        #expect(
+            try copy.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
     }
 
     @Test func `H-EXP-12 encrypting in place leaves no plaintext beside the file, or all as it was`() throws {

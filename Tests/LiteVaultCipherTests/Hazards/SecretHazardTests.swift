@@ -20,7 +20,8 @@ private let secret = "secret-key-3b9d"
     @Test func `H-SEC-05 no error shows a key that SQL text holds, encryption or not`() throws {
         let db = try Connection()
         let statements = [
-            "ATTACH 'nowhere/x' AS y KEY '\(secret)'", "PRAGMA key = '\(secret)' and more", "PRAGMA rekey('\(secret)') x",
+            "ATTACH 'nowhere/x' AS y KEY '\(secret)'", "PRAGMA key = '\(secret)' and more",
+            "PRAGMA rekey('\(secret)') x",
             "SELECT sqlcipher_export('\(secret)') FROM nothing",
         ]
         for sql in statements {

@@ -10,7 +10,9 @@ import Testing
 
     @Test func `H-SET-02 a page too small for its authentication is refused before a file exists`() throws {
         for settings in [CipherSettings(pageSize: 512), .init(pageSize: 512, compatibility: 3)] {
-            let error = vaultError { _ = try Connection(scratch.path("new.db"), key: .passphrase("x"), settings: settings) }
+            let error = vaultError {
+                _ = try Connection(scratch.path("new.db"), key: .passphrase("x"), settings: settings)
+            }
             #expect(error?.code == .usage)
         }
         #expect(try scratch.names() == [])

@@ -18,12 +18,13 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
 
     init() throws {
         db = try Connection()
-        try db.run(users.create { t in
-            t.column(id, primaryKey: .autoincrement)
-            t.column(email, unique: true, check: email.like("%@%"), collate: .nocase)
-            t.column(name, defaultValue: "Anonymous")
-            t.column(age, check: 0...150 ~= age, defaultValue: 0)
-        })
+        try db.run(
+            users.create { t in
+                t.column(id, primaryKey: .autoincrement)
+                t.column(email, unique: true, check: email.like("%@%"), collate: .nocase)
+                t.column(name, defaultValue: "Anonymous")
+                t.column(age, check: 0...150 ~= age, defaultValue: 0)
+            })
     }
 
     @Test func `constraints and defaults of columns hold`() throws {
@@ -40,17 +41,19 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         let parents = Table("parents")
         let children = Table("children")
         db.foreignKeys = true
-        try db.run(parents.create(withoutRowid: true) { t in
-            t.column(id)
-            t.column(email)
-            t.primaryKey(email.desc, id)
-            t.unique(id, email)
-        })
-        try db.run(children.create { t in
-            t.column(other)
-            t.column(otherEmail)
-            t.foreignKey((other, otherEmail), references: parents, (id, email), delete: .cascade)
-        })
+        try db.run(
+            parents.create(withoutRowid: true) { t in
+                t.column(id)
+                t.column(email)
+                t.primaryKey(email.desc, id)
+                t.unique(id, email)
+            })
+        try db.run(
+            children.create { t in
+                t.column(other)
+                t.column(otherEmail)
+                t.foreignKey((other, otherEmail), references: parents, (id, email), delete: .cascade)
+            })
         try db.run(parents.insert(id <- 1, email <- "a"))
         try db.run(parents.insert(id <- 2, email <- "a"))
         try db.run(children.insert(other <- 1, otherEmail <- "a"))

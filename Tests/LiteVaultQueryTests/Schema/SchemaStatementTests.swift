@@ -89,12 +89,15 @@ private func column(_ declare: (TableBuilder) -> Void) -> String {
 
     @Test func `primary keys of a table have any length, types and orders`() {
         #expect(column { $0.primaryKey(int) } == #"PRIMARY KEY ("int64")"#)
-        #expect(column { $0.primaryKey(int, text, int, text, flag) }
-            == #"PRIMARY KEY ("int64", "string", "int64", "string", "flag")"#)
-        #expect(column { $0.primaryKey(int.desc, text.asc, flag) }
-            == #"PRIMARY KEY ("int64" DESC, "string" ASC, "flag")"#)
-        #expect(column { $0.primaryKey(text.asc, textOptional) }
-            == #"PRIMARY KEY ("string" ASC, "stringOptional")"#)
+        #expect(
+            column { $0.primaryKey(int, text, int, text, flag) }
+                == #"PRIMARY KEY ("int64", "string", "int64", "string", "flag")"#)
+        #expect(
+            column { $0.primaryKey(int.desc, text.asc, flag) }
+                == #"PRIMARY KEY ("int64" DESC, "string" ASC, "flag")"#)
+        #expect(
+            column { $0.primaryKey(text.asc, textOptional) }
+                == #"PRIMARY KEY ("string" ASC, "stringOptional")"#)
     }
 
     @Test func `references of a column and of a table`() {
@@ -107,20 +110,26 @@ private func column(_ declare: (TableBuilder) -> Void) -> String {
                 == #""int64Optional" INTEGER UNIQUE CHECK ("int64" > 0) REFERENCES "users" ("int64")"#)
         #expect(
             column { $0.foreignKey(textOptional, references: users, text, update: .cascade, delete: .setNull) }
-                == #"FOREIGN KEY ("stringOptional") REFERENCES "users" ("string") ON UPDATE CASCADE ON DELETE SET NULL"#)
+                == #"FOREIGN KEY ("stringOptional") REFERENCES "users" ("string") ON UPDATE CASCADE ON DELETE SET NULL"#
+        )
         #expect(
             column { $0.foreignKey((int, textOptional), references: users, (int, text)) }
                 == #"FOREIGN KEY ("int64", "stringOptional") REFERENCES "users" ("int64", "string")"#)
         #expect(
-            column { $0.foreignKey((int, text, flag, int), references: users, (int, text, flag, int), delete: .noAction) }
-                == #"FOREIGN KEY ("int64", "string", "flag", "int64") REFERENCES "users" ("int64", "string", "flag", "int64") ON DELETE NO ACTION"#)
+            column {
+                $0.foreignKey((int, text, flag, int), references: users, (int, text, flag, int), delete: .noAction)
+            }
+                == #"FOREIGN KEY ("int64", "string", "flag", "int64") REFERENCES "users" ("int64", "string", "flag", "int64") ON DELETE NO ACTION"#
+        )
         #expect(column { $0.unique(int, textOptional) } == #"UNIQUE ("int64", "stringOptional")"#)
     }
 
     @Test func `collations of a column`() {
         #expect(column { $0.column(text, collate: .rtrim) } == #""string" TEXT NOT NULL COLLATE RTRIM"#)
         #expect(
-            column { $0.column(textOptional, unique: true, check: textOptional != "", defaultValue: "x", collate: .nocase) }
+            column {
+                $0.column(textOptional, unique: true, check: textOptional != "", defaultValue: "x", collate: .nocase)
+            }
                 == #""stringOptional" TEXT UNIQUE CHECK ("stringOptional" != '') DEFAULT ('x') COLLATE NOCASE"#)
         #expect(
             column { $0.column(text, defaultValue: text, collate: .custom("NO\"DIACRITIC")) }
@@ -165,10 +174,12 @@ private func column(_ declare: (TableBuilder) -> Void) -> String {
         #expect(users.createIndex(int) == #"CREATE INDEX "index_users_on_int64" ON "users" ("int64")"#)
         #expect(
             Table("My Users", database: "main").createIndex(text.desc, int, unique: true, ifNotExists: true)
-                == #"CREATE UNIQUE INDEX IF NOT EXISTS "main"."index_my_users_on_string_desc_int64" ON "My Users" ("string" DESC, "int64")"#)
+                == #"CREATE UNIQUE INDEX IF NOT EXISTS "main"."index_my_users_on_string_desc_int64" ON "My Users" ("string" DESC, "int64")"#
+        )
         #expect(
             users.createIndex(text.lowercaseString, where: intOptional > 5)
-                == #"CREATE INDEX "index_users_on_lower_string_" ON "users" (lower("string")) WHERE ("int64Optional" > 5)"#)
+                == #"CREATE INDEX "index_users_on_lower_string_" ON "users" (lower("string")) WHERE ("int64Optional" > 5)"#
+        )
         #expect(
             users.createIndex([int], named: "mine", where: flag)
                 == #"CREATE INDEX "mine" ON "users" ("int64") WHERE "flag""#)

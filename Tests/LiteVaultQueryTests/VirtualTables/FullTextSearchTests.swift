@@ -12,11 +12,12 @@ private func hasModule(_ name: String) -> Bool {
 }
 
 private func fill(_ db: Connection) throws {
-    try db.run(emails.insertMany([
-        [subject <- "Just Checking In", body <- "Hey, I was just wondering...did you get my last email?"],
-        [subject <- "Re: wonders", body <- "No. The wonderful wonder of mail: a wonder."],
-        [subject <- "Lunch", body <- "Café at noon"],
-    ]))
+    try db.run(
+        emails.insertMany([
+            [subject <- "Just Checking In", body <- "Hey, I was just wondering...did you get my last email?"],
+            [subject <- "Re: wonders", body <- "No. The wonderful wonder of mail: a wonder."],
+            [subject <- "Lunch", body <- "Café at noon"],
+        ]))
 }
 
 private func subjects(_ db: Connection, _ query: any QueryType) throws -> [String] {
@@ -36,10 +37,12 @@ struct `FTS4, run` {
         #expect(try subjects(db, emails.filter(subject.match("Re:*"))) == ["Re: wonders"])
         let aliased = emails.alias("e")
         #expect(try subjects(db, aliased.filter(aliased.match("lunch"))) == ["Lunch"])
-        let found: ScalarQuery<String?> = emails.select(emails.fts4Snippet("<", ">", words: 3)).filter(emails.match("noon"))
+        let found: ScalarQuery<String?> = emails.select(emails.fts4Snippet("<", ">", words: 3)).filter(
+            emails.match("noon"))
         #expect(try db.scalar(found) == "Café at <noon>")
         #expect(try db.scalar(emails.select(emails.fts4Offsets).filter(emails.match("lunch"))) == "0 0 0 5")
-        #expect(try db.scalar(emails.select(emails.fts4MatchInfo("c")).filter(emails.match("lunch"))).bytes == [2, 0, 0, 0])
+        #expect(
+            try db.scalar(emails.select(emails.fts4MatchInfo("c")).filter(emails.match("lunch"))).bytes == [2, 0, 0, 0])
         try db.run(emails.optimize())
     }
 
@@ -67,10 +70,11 @@ struct `FTS4, run` {
 
     @Test func `an index of a table's content is rebuilt`() throws {
         let letters = Table("letters")
-        try db.run(letters.create { t in
-            t.column(subject)
-            t.column(body)
-        })
+        try db.run(
+            letters.create { t in
+                t.column(subject)
+                t.column(body)
+            })
         try db.run(letters.insert(subject <- "Lunch", body <- "noon"))
         try db.run(emails.create(.FTS4(FTS4Config().columns([subject, body]).externalContent(letters))))
         #expect(try subjects(db, emails.match("noon")) == [])

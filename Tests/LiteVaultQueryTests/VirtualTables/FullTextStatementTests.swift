@@ -30,7 +30,8 @@ private func arguments(_ module: Module) -> String { module.asSQL() }
             .matchInfo(.fts3).order(.desc)
         #expect(
             arguments(.FTS4(config))
-                == #"fts4("int", "string", "date", tokenize=porter, prefix="2,4", content="table", notindexed="date", languageid="lid", compress="c", uncompress="u", matchinfo="fts3", order="desc")"#)
+                == #"fts4("int", "string", "date", tokenize=porter, prefix="2,4", content="table", notindexed="date", languageid="lid", compress="c", uncompress="u", matchinfo="fts3", order="desc")"#
+        )
         #expect(arguments(.FTS4(FTS4Config().contentless())) == #"fts4(content="")"#)
     }
 
@@ -39,7 +40,8 @@ private func arguments(_ module: Module) -> String { module.asSQL() }
             .externalContent(View("view")).contentRowId(int).columnSize(0).detail(.none)
         #expect(
             arguments(.FTS5(config))
-                == #"fts5("int", "string" UNINDEXED, tokenize=porter, prefix="2,4", content="view", content_rowid="int", columnsize=0, detail="none")"#)
+                == #"fts5("int", "string" UNINDEXED, tokenize=porter, prefix="2,4", content="view", content_rowid="int", columnsize=0, detail="none")"#
+        )
         #expect(
             arguments(.FTS5(FTS5Config().column(text).tokenizer(.Trigram())))
                 == #"fts5("string", tokenize='trigram case_sensitive 0')"#)
