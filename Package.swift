@@ -9,6 +9,7 @@ import PackageDescription
 //                                             another build of SQLCipher (one scratch path per prefix)
 //
 // Why it has this shape: Sources/LiteVault/Documentation.docc/Decisions/0001-engine-switch.md
+//
 // The condition is nil only where nothing is asked for.
 // swift-format-ignore: NeverForceUnwrap
 let sqlcipher: TargetDependencyCondition = .when(traits: ["SQLCipher"])!
