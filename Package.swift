@@ -65,7 +65,8 @@ let package = Package(
             swiftSettings: swift),
         .target(name: "CProcessSupport"),
         .target(
-            name: "SQLite", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery"] + engine,
+            name: "SQLite",
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema"] + engine,
             swiftSettings: swift),
         .executableTarget(
             name: "LiteVaultTool",

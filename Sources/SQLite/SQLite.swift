@@ -6,6 +6,7 @@
 // SQLITE_CONSTRAINT and its like, from the engine's own header.
 @_exported public import LiteVaultEngine
 @_exported public import LiteVaultQuery
+@_exported public import LiteVaultSchema
 
 /// The typed expression, by the name it has in SQLite.swift.
 public typealias Expression<Datatype> = SQLExpression<Datatype>
