@@ -28,6 +28,7 @@ let package = Package(
     products: [
         .library(name: "LiteVault", targets: ["LiteVault"]),
         .library(name: "SQLite", targets: ["SQLite"]),
+        .library(name: "LiteVaultBackup", targets: ["LiteVaultBackup"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
     ],
     traits: [
@@ -35,7 +36,8 @@ let package = Package(
         .default(enabledTraits: ["SQLCipher"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     ],
     targets: [
         // The two engines: a module map and the only header that includes sqlite3.h.
@@ -63,6 +65,12 @@ let package = Package(
         .target(
             name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema"],
             swiftSettings: swift),
+        .target(
+            name: "LiteVaultBackup",
+            dependencies: [
+                "LiteVaultCore", "LiteVaultCipher", "DurableFile", .product(name: "Crypto", package: "swift-crypto"),
+            ] + engine,
+            swiftSettings: swift),
         .target(name: "CProcessSupport"),
         .target(
             name: "SQLite",
@@ -86,6 +94,9 @@ let package = Package(
             name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultSchemaTests", dependencies: ["LiteVaultSchema", "LiteVaultQuery", "LiteVaultCore"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
