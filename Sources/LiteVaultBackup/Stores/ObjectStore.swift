@@ -20,6 +20,9 @@ public protocol ObjectStore: Sendable {
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag
 
     /// Stores the file at `path` under `name`, in flat memory, durably.
+    ///
+    /// The caller never writes to the file again, as a store on the same file system may give it a second name instead of
+    /// copying it; removing it is the caller's.
     @discardableResult
     func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag
 
@@ -45,6 +48,20 @@ public protocol ObjectStore: Sendable {
 
     /// The store's own clock, in seconds since 1970: what ages of objects are measured by.
     func now() async throws -> Double
+
+    /// Where the object lies as a file of this machine, if it does; whether there is one is not looked at.
+    func localPath(_ name: String) -> String?
+
+    /// Where files that are to be stored are best made; nil where that does not matter.
+    func spoolFolder() throws -> String?
+}
+
+extension ObjectStore {
+    /// No file of this machine.
+    public func localPath(_ name: String) -> String? { nil }
+
+    /// Any folder does.
+    public func spoolFolder() throws -> String? { nil }
 }
 
 /// What must hold for an object to be stored.

@@ -1,0 +1,129 @@
+internal import CFileSupport
+internal import Foundation
+
+/// An open file of our own: a spool, a pack, never a database that somebody may have open (closing a second descriptor
+/// would drop SQLite's locks).
+///
+/// Positions are given with every call, so readers in several threads do not disturb each other.
+package final class LocalFile: Sendable {
+    package let path: String
+    private let descriptor: Int32
+
+    private init(path: String, flags: Int32) throws {
+        var opened: Int32
+        repeat { opened = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600) } while opened < 0 && errno == EINTR
+        guard opened >= 0 else { throw BackupError(errno: errno, "open", path: path) }
+        descriptor = opened
+        self.path = path
+    }
+
+    /// Opens a file that exists for reading.
+    package convenience init(reading path: String) throws { try self.init(path: path, flags: O_RDONLY) }
+
+    /// Opens a file that exists for reading and writing.
+    package convenience init(updating path: String) throws { try self.init(path: path, flags: O_RDWR) }
+
+    /// Makes a new file, mode 0600, and fails with ``BackupError/Code/conflict`` where there is one of the name.
+    package convenience init(creating path: String) throws {
+        try self.init(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Bytes in the file.
+    package func size() throws -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw BackupError(errno: errno, "fstat", path: path) }
+        return Int64(status.st_size)
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        var done = 0
+        while done < bytes.count {
+            let written = pwrite(
+                descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset) + off_t(done))
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw BackupError(errno: errno, "write", path: path)
+            }
+            done += written
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    package func write(_ bytes: [UInt8], at offset: Int64) throws {
+        try bytes.withUnsafeBytes { try write($0, at: offset) }
+    }
+
+    /// Reads at `offset` until `buffer` is full or the file ends; returns how many bytes that was.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
+        var done = 0
+        while done < buffer.count {
+            let read = pread(
+                descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + off_t(done))
+            if read < 0 {
+                if errno == EINTR { continue }
+                throw BackupError(errno: errno, "read", path: path)
+            }
+            if read == 0 { break }
+            done += read
+        }
+        return done
+    }
+
+    /// `count` bytes at `offset`.
+    ///
+    /// - Throws: ``BackupError`` `damaged` when the file ends before.
+    package func read(at offset: Int64, count: Int) throws -> [UInt8] {
+        var read = 0
+        let bytes = try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            read = try self.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            initialized = read
+        }
+        guard read == count else {
+            throw BackupError(.damaged, "ends \(count - read) bytes too early", path: path)
+        }
+        return bytes
+    }
+
+    /// Cuts the file off, or lengthens it with zeros.
+    package func truncate(to size: Int64) throws {
+        while ftruncate(descriptor, off_t(size)) != 0 {
+            if errno != EINTR { throw BackupError(errno: errno, "ftruncate", path: path) }
+        }
+    }
+
+    /// Down to the medium.
+    package func sync() throws {
+        while cfs_sync(descriptor) != 0 {
+            if errno != EINTR { throw BackupError(errno: errno, "fsync", path: path) }
+        }
+    }
+
+    /// Sets the time of its last change to now, by the clock of whoever serves the file, and returns it.
+    package func touch() throws -> Double {
+        guard futimens(descriptor, nil) == 0 else { throw BackupError(errno: errno, "futimens", path: path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw BackupError(errno: errno, "fstat", path: path) }
+        return status.modified
+    }
+
+    /// Waits for the exclusive lock of the file (`flock`), which goes with the descriptor.
+    package func lock() throws {
+        while flock(descriptor, LOCK_EX) != 0 {
+            if errno != EINTR { throw BackupError(errno: errno, "flock", path: path) }
+        }
+    }
+}
+
+extension stat {
+    /// Seconds since 1970 of the last change of content.
+    var modified: Double {
+        #if canImport(Darwin)
+            Double(st_mtimespec.tv_sec) + Double(st_mtimespec.tv_nsec) / 1e9
+        #else
+            Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9
+        #endif
+    }
+}

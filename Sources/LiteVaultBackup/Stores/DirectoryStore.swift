@@ -1,0 +1,211 @@
+internal import Crypto
+internal import DurableFile
+internal import Foundation
+
+/// Objects as files in a folder, mode 0600 in folders of mode 0700.
+///
+/// An object appears by temporary name, fsync, rename and fsync of its folder. Conditions hold among all processes that
+/// use the folder: a new name by a rename that replaces nothing, a changed object under an `flock`.
+public final class DirectoryStore: ObjectStore {
+    public let location: String
+
+    /// The store in the folder at `path`, which is made with the first object.
+    public init(_ path: String) {
+        var trimmed = path
+        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
+        location = trimmed
+    }
+
+    public func keepsConditions() async throws -> Bool { true }
+
+    @discardableResult
+    public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+        try write(name, condition) { path in try LocalFile(updating: path).write(bytes, at: 0) }
+    }
+
+    @discardableResult
+    public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+        if condition == .absent, let tag = try link(name, path) { return tag }
+        return try write(name, condition) { destination in
+            try Self.copy(path, into: LocalFile(updating: destination))
+        }
+    }
+
+    public func get(_ name: String) async throws -> [UInt8] {
+        try naming(name) { path in
+            let file = try LocalFile(reading: path)
+            return try file.read(at: 0, count: Int(file.size()))
+        }
+    }
+
+    public func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try naming(name) { path in
+            try LocalFile(reading: path).read(at: range.lowerBound, count: Int(range.upperBound - range.lowerBound))
+        }
+    }
+
+    public func fetch(_ name: String, into path: String) async throws {
+        let source = try naming(name) { $0 }
+        guard try attributes(at: source, name) != nil else {
+            throw BackupError(.missing, "there is no such object", path: source)
+        }
+        try Self.copy(source, into: LocalFile(creating: path))
+    }
+
+    public func attributes(_ name: String) async throws -> ObjectAttributes? {
+        try naming(name) { try attributes(at: $0, name) }
+    }
+
+    public func list(_ prefix: String) async throws -> [ObjectAttributes] {
+        try ObjectName.validate(prefix: prefix)
+        var found: [ObjectAttributes] = []
+        let folder = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
+        try collect(folder, prefix, into: &found)
+        return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    public func remove(_ name: String) async throws {
+        try naming(name) { path in
+            guard unlink(path) == 0 else {
+                if errno == ENOENT || errno == ENOTDIR { return }
+                throw BackupError(errno: errno, "unlink", path: path)
+            }
+            try Folder.sync(Folder.parent(of: path))
+        }
+    }
+
+    public func now() async throws -> Double {
+        try Folder.create(location)
+        let path = location + "/.clock"
+        do {
+            return try LocalFile(updating: path).touch()
+        } catch let error as BackupError where error.code == .missing {
+            // Two at a time may make it; then both find it.
+            _ = try? LocalFile(creating: path)
+            return try LocalFile(updating: path).touch()
+        }
+    }
+
+    /// The object's own file: its bytes never change, so it may be read where it lies.
+    public func localPath(_ name: String) -> String? {
+        do { return try naming(name) { $0 } } catch { return nil }
+    }
+
+    /// A folder on the same file system, for what is to become an object: such a file is linked instead of copied.
+    public func spoolFolder() throws -> String? {
+        let path = location + "/.spool"
+        try Folder.create(path)
+        return path
+    }
+}
+
+extension DirectoryStore {
+    private func naming<T>(_ name: String, _ body: (String) throws -> T) throws -> T {
+        try ObjectName.validate(name)
+        return try BackupError.about(name) { try body(location + "/" + name) }
+    }
+
+    private func write(_ name: String, _ condition: PutCondition, _ fill: (String) throws -> Void) throws -> ObjectTag {
+        try naming(name) { path in
+            try Folder.create(Folder.parent(of: path))
+            let file = try ReplacementFile(destination: path)
+            try fill(file.path)
+            // Replacing is a look and a rename: nobody else may come between them.
+            let lock = condition == .absent ? nil : try lock()
+            defer { withExtendedLifetime(lock) {} }
+            if case .unchanged(let tag) = condition, try attributes(at: path, name)?.tag != tag {
+                throw BackupError(.conflict, "was changed by somebody else", path: path)
+            }
+            do {
+                try file.publish(replacing: condition != .absent)
+            } catch let error as DurableFileError where error.reason == .exists {
+                throw BackupError(.conflict, "exists already", path: path)
+            }
+            guard let stored = try attributes(at: path, name) else {
+                throw BackupError(.conflict, "was removed by somebody else", path: path)
+            }
+            return stored.tag
+        }
+    }
+
+    /// Gives a file a second name, in the store; nil where that can not be done.
+    private func link(_ name: String, _ path: String) throws -> ObjectTag? {
+        try naming(name) { destination in
+            try Folder.create(Folder.parent(of: destination))
+            var status = stat()
+            guard lstat(path, &status) == 0 else { throw BackupError(errno: errno, "stat", path: path) }
+            guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 == 0o600, status.st_uid == geteuid() else {
+                return nil
+            }
+            try LocalFile(updating: path).sync()
+            guard Foundation.link(path, destination) == 0 else {
+                switch errno {
+                case EXDEV, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES: return nil
+                default: throw BackupError(errno: errno, "link", path: destination)
+                }
+            }
+            try Folder.sync(Folder.parent(of: destination))
+            return try attributes(at: destination, name)?.tag
+        }
+    }
+
+    private func lock() throws -> LocalFile {
+        let path = location + "/.lock"
+        _ = try? LocalFile(creating: path)
+        let file = try LocalFile(updating: path)
+        try file.lock()
+        return file
+    }
+
+    private func attributes(at path: String, _ name: String) throws -> ObjectAttributes? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw BackupError(errno: errno, "stat", path: path)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let size = Int64(status.st_size)
+        return ObjectAttributes(name: name, size: size, modified: status.modified, tag: try tag(status, path))
+    }
+
+    /// Small objects are told apart by their content, as those that are replaced are small: a file system may give a new
+    /// file the number and, within a tick of its clock, the time of the one that it replaces.
+    private func tag(_ status: stat, _ path: String) throws -> ObjectTag {
+        if status.st_size > 4096 { return ObjectTag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
+        do {
+            let file = try LocalFile(reading: path)
+            return ObjectTag(SHA256.hash(data: try file.read(at: 0, count: Int(file.size()))).hex)
+        } catch let error as BackupError where error.code == .missing {
+            return ObjectTag("")
+        }
+    }
+
+    private func collect(_ folder: String, _ prefix: String, into found: inout [ObjectAttributes]) throws {
+        let path = folder.isEmpty ? location : location + "/" + folder
+        for entry in try Folder.names(path) {
+            let name = folder.isEmpty ? entry : folder + "/" + entry
+            // Above the prefix only the way to it matters.
+            guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/") else { continue }
+            var status = stat()
+            guard lstat(location + "/" + name, &status) == 0 else { continue }
+            if status.st_mode & S_IFMT == S_IFDIR {
+                try collect(name, prefix, into: &found)
+            } else if name.hasPrefix(prefix), let object = try attributes(at: location + "/" + name, name) {
+                found.append(object)
+            }
+        }
+    }
+
+    private static func copy(_ path: String, into destination: LocalFile) throws {
+        let source = try LocalFile(reading: path)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try source.read(into: buffer, at: offset)
+            if count == 0 { return }
+            try destination.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            offset += Int64(count)
+        }
+    }
+}
