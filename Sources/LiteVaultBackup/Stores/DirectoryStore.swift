@@ -7,6 +7,7 @@ internal import Foundation
 /// An object appears by temporary name, fsync, rename and fsync of its folder. Conditions hold among all processes that
 /// use the folder: a new name by a rename that replaces nothing, a changed object under an `flock`.
 public final class DirectoryStore: ObjectStore {
+    /// The folder's path.
     public let location: String
 
     /// The store in the folder at `path`, which is made with the first object.
@@ -16,13 +17,16 @@ public final class DirectoryStore: ObjectStore {
         location = trimmed
     }
 
+    /// Always true.
     public func keepsConditions() async throws -> Bool { true }
 
+    /// Writes the object through a temporary file in its folder.
     @discardableResult
     public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
         try write(name, condition) { path in try LocalFile(updating: path).write(bytes, at: 0) }
     }
 
+    /// Links the file where that can be done (a new object, one file system, the same owner, mode 0600); copies it elsewhere.
     @discardableResult
     public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
         if condition == .absent, let tag = try link(name, path) { return tag }
@@ -31,6 +35,7 @@ public final class DirectoryStore: ObjectStore {
         }
     }
 
+    /// Reads the file.
     public func get(_ name: String) async throws -> [UInt8] {
         try naming(name) { path in
             let file = try LocalFile(reading: path)
@@ -38,12 +43,14 @@ public final class DirectoryStore: ObjectStore {
         }
     }
 
+    /// Reads a part of the file.
     public func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
         try naming(name) { path in
             try LocalFile(reading: path).read(at: range.lowerBound, count: Int(range.upperBound - range.lowerBound))
         }
     }
 
+    /// Copies the file, without a sync.
     public func fetch(_ name: String, into path: String) async throws {
         let source = try naming(name) { $0 }
         guard try attributes(at: source, name) != nil else {
@@ -52,10 +59,12 @@ public final class DirectoryStore: ObjectStore {
         try Self.copy(source, into: LocalFile(creating: path))
     }
 
+    /// Looks at the file; small ones are read, as their tag is their hash.
     public func attributes(_ name: String) async throws -> ObjectAttributes? {
         try naming(name) { try attributes(at: $0, name) }
     }
 
+    /// Walks the folders that can hold such names.
     public func list(_ prefix: String) async throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
         var found: [ObjectAttributes] = []
@@ -64,6 +73,7 @@ public final class DirectoryStore: ObjectStore {
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
+    /// Removes the file and syncs its folder.
     public func remove(_ name: String) async throws {
         try naming(name) { path in
             guard unlink(path) == 0 else {
@@ -74,6 +84,7 @@ public final class DirectoryStore: ObjectStore {
         }
     }
 
+    /// The time that the file system gives to a file that is touched.
     public func now() async throws -> Double {
         try Folder.create(location)
         let path = location + "/.clock"
