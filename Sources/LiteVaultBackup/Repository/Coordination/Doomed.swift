@@ -1,0 +1,38 @@
+/// Packs that no snapshot needs. They are listed in one run and removed in a later one; meanwhile no writer uses them.
+struct Doomed: Codable {
+    /// One pack.
+    struct Pack: Codable {
+        /// The object's name.
+        var name: String
+        /// When it was listed, by the store's clock, in seconds since 1970.
+        var since: Double
+    }
+
+    var type = "doomed"
+    var repository: String
+    var packs: [Pack]
+    /// Data packs of which snapshots need little: writers store those blocks anew, so that the packs can go in time.
+    var sparse: [String]
+}
+
+extension Repository {
+    func doomed() async throws -> Doomed {
+        do {
+            let (found, _) = try await document(RepositoryFormat.doomed, Doomed.self)
+            guard found.type == "doomed", found.repository == config.id else {
+                throw BackupError(
+                    .damaged, "belongs to another place: objects were swapped", path: RepositoryFormat.doomed)
+            }
+            return found
+        } catch let error as BackupError where error.code == .missing {
+            return Doomed(repository: config.id, packs: [], sparse: [])
+        }
+    }
+}
+
+extension Doomed {
+    /// What writers must not take over.
+    var avoided: Set<PackID> {
+        Set((packs.map(\.name) + sparse).compactMap { $0.split(separator: "/").last.flatMap { PackID(hex: $0) } })
+    }
+}

@@ -1,0 +1,60 @@
+internal import DurableFile
+internal import Foundation
+
+/// The newest snapshot of a database that this machine has seen. A repository that no longer has it was rolled back.
+struct Head: Codable, Equatable {
+    var sequence: Int
+    var hash: String
+}
+
+extension Repository {
+    private func headPath(_ database: String) -> String? { local.state.map { "\($0)/\(config.id)/\(database).json" } }
+
+    /// What is remembered; nil when nothing is.
+    func head(_ database: String) throws -> Head? {
+        guard let path = headPath(database) else { return nil }
+        do {
+            let file = try LocalFile(reading: path)
+            return try SealedDocument.decoder.decode(Head.self, from: Data(file.read(at: 0, count: Int(file.size()))))
+        } catch let error as BackupError where error.code == .missing {
+            return nil
+        } catch let error as DecodingError {
+            throw BackupError(
+                .damaged, "does not say which snapshot was the newest", path: path, remedy: "Remove the file.",
+                cause: error)
+        }
+    }
+
+    /// Remembers a snapshot as the newest, unless a newer one is remembered.
+    func remember(_ head: Head, _ database: String) throws {
+        guard let path = headPath(database) else { return }
+        if let known = try self.head(database), known.sequence >= head.sequence { return }
+        try Folder.create(Folder.parent(of: path))
+        try BackupError.about(path) {
+            let file = try ReplacementFile(destination: path)
+            try LocalFile(updating: file.path).write(Array(SealedDocument.encoder.encode(head)), at: 0)
+            try file.publish(replacing: true)
+        }
+    }
+
+    /// Compares what is remembered with what is there.
+    ///
+    /// - Parameter snapshots: all of the database, in order.
+    /// - Throws: ``BackupError`` `damaged` when the repository is older than what was seen of it.
+    func compareWithHead(_ database: String, _ snapshots: [Snapshot]) throws {
+        guard let head = try head(database) else { return }
+        let path = headPath(database)
+        let remedy = "Somebody put an older state of the repository back. If that was meant, remove this file."
+        if let same = snapshots.first(where: { $0.sequence == head.sequence }) {
+            guard same.hash.hex != head.hash else { return }
+            throw BackupError(
+                .damaged,
+                "snapshot \(head.sequence) is not the one that was seen before: the repository was rolled back",
+                path: path, remedy: remedy)
+        }
+        guard (snapshots.last?.sequence ?? 0) < head.sequence else { return }
+        throw BackupError(
+            .damaged, "snapshot \(head.sequence) was there before, and is not any more: the repository was rolled back",
+            path: path, remedy: remedy)
+    }
+}

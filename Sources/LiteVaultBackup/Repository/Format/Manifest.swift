@@ -1,0 +1,63 @@
+/// What is stored of one snapshot: enough to restore it, given the packs that its block map names.
+struct Manifest: Codable, Sendable, Equatable {
+    /// A node in a tree pack.
+    struct Root: Codable, Sendable, Equatable {
+        var pack: String
+        var offset: UInt32
+        var hash: String
+    }
+
+    /// Where in the write-ahead log the image ends; absent in rollback-journal mode.
+    struct LogPosition: Codable, Sendable, Equatable {
+        /// Both salts of the log's header, 16 hexadecimal digits.
+        var salts: String
+        /// How many frames of it are in the image.
+        var frames: Int
+        /// The checksum of the last of them, 16 hexadecimal digits.
+        var checksum: String?
+    }
+
+    var type = "snapshot"
+    var format = RepositoryFormat.version
+    /// Identifiers of the repository and of the database in it.
+    var repository: String
+    var database: String
+    /// The database's name.
+    var name: String
+    /// From 1; what orders snapshots.
+    var sequence: Int
+    /// The hash of the manifest that was the newest before; absent for the first.
+    var predecessor: String?
+    /// Counts up whenever nearly all blocks changed at once: a rekey, a VACUUM.
+    var epoch: Int
+    /// Whether nothing was taken over from the predecessor.
+    var base: Bool
+    /// Whether nearly all blocks differ from the predecessor's.
+    var rewritten: Bool
+    var time: String
+    var host: String
+    /// The path of the database there.
+    var source: String
+    var tool: String
+    /// The first 16 bytes of the image, 32 hexadecimal digits: the salt of an encrypted database.
+    var salt: String
+    /// Whether the first page is readable by everybody.
+    var plaintext: Bool
+    /// Bytes in the image, and blocks of 4096 bytes, the last of which may be filled up with zeros.
+    var size: Int64
+    var blocks: Int
+    var root: Root
+    var log: LogPosition?
+    /// Blocks that differ from the predecessor's, and bytes of the packs that were written.
+    var changedBlocks: Int
+    var dataBytes: Int64
+    var treeBytes: Int64
+
+    /// The node at the top of the block map.
+    func rootEntry(_ name: String) throws -> TreeEntry {
+        guard let pack = PackID(hex: root.pack), let hash = Hash256(hex: root.hash), blocks > 0, size > 0,
+            Int64(blocks) == (size + Int64(blockSize) - 1) / Int64(blockSize)
+        else { throw BackupError(.damaged, "does not say where its blocks are", path: name) }
+        return TreeEntry(pack: pack, position: root.offset, hash: hash)
+    }
+}

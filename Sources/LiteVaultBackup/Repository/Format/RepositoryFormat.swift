@@ -1,0 +1,54 @@
+/// The numbers of the repository's format, version 1. The page "Repository format" of the documentation describes it.
+package enum RepositoryFormat {
+    /// The version that this code writes, and the newest that it reads.
+    package static let version = 1
+    /// Entries in a node of a block map, at most. Small nodes: a random block that changed costs one node a level.
+    package static let fanOut = 32
+    /// Blocks in a data pack, at most: 32 MiB.
+    package static let packBlocks = 8192
+    /// Bytes in a tree pack, at most.
+    package static let treePackBytes: Int64 = 32 << 20
+    /// Bytes before the first block of a data pack, and before the first node of a tree pack.
+    package static let packHeader = 64
+    /// Bytes of a hash.
+    package static let hashBytes = 32
+    /// How data packs start.
+    package static let dataMagic = Array("LVdata".utf8) + [0, 1]
+    /// How tree packs start.
+    package static let treeMagic = Array("LVtree".utf8) + [0, 1]
+
+    /// The object that says what the repository is.
+    package static let config = "repository.json"
+    /// The object that lists packs which are about to be removed.
+    package static let doomed = "doomed.json"
+
+    package static func data(_ pack: PackID) -> String { "data/" + pack.path }
+    package static func tree(_ pack: PackID) -> String { "tree/" + pack.path }
+    package static func snapshots(_ database: String) -> String { "snapshots/\(database)/" }
+    package static func snapshot(_ database: String, _ sequence: Int) -> String {
+        snapshots(database) + padded(sequence)
+    }
+    package static func segments(_ database: String) -> String { "segments/\(database)/" }
+    package static func segment(_ database: String, _ sequence: Int) -> String { segments(database) + padded(sequence) }
+    package static func verified(_ database: String) -> String { "verified/\(database)" }
+    package static func lease(_ name: String) -> String { "leases/\(name)" }
+
+    /// Ten digits: names in order are numbers in order.
+    private static func padded(_ sequence: Int) -> String {
+        let digits = String(sequence)
+        return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
+    }
+
+    /// The length of a data pack of so many blocks.
+    package static func dataPackSize(blocks: Int) -> Int64 {
+        Int64(packHeader + blocks * (blockSize + hashBytes) + hashBytes)
+    }
+
+    /// How many blocks a data pack of this length has; nil if no pack is so long.
+    package static func blocks(inDataPackOf size: Int64) -> Int? {
+        let content = size - Int64(packHeader + hashBytes)
+        let unit = Int64(blockSize + hashBytes)
+        guard content > 0, content % unit == 0, content / unit <= Int64(packBlocks) else { return nil }
+        return Int(content / unit)
+    }
+}

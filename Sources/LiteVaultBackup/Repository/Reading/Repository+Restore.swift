@@ -1,0 +1,64 @@
+internal import DurableFile
+internal import Foundation
+
+extension Repository {
+    /// Writes a snapshot into a new file, every block checked against its hash; the file appears whole or not at all.
+    ///
+    /// - Parameters:
+    ///   - snapshot: of this repository.
+    ///   - destination: must not exist, and have nothing of another database beside it.
+    ///   - progress: called now and then; throws to cancel.
+    /// - Throws: ``BackupError`` `cannotCreate`, `damaged`, `io`, `noSpace`; nothing is left then.
+    public func restore(
+        _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws {
+        if try BackupError.about(destination, { try FileMetadata.ifExists(path: destination) }) != nil {
+            throw BackupError(
+                .cannotCreate, "the destination exists", path: destination,
+                remedy: "Name a new file, or remove this one.")
+        }
+        let file = try BackupError.about(destination) {
+            try Leftovers.refuse(beside: destination)
+            try VolumeSpace.require(UInt64(max(0, snapshot.size)), beside: destination)
+            return try ReplacementFile(destination: destination)
+        }
+        try await write(snapshot, into: try LocalFile(updating: file.path), progress: progress)
+        try BackupError.about(destination) { try file.publish() }
+    }
+
+    /// Writes the image into a file, from its start.
+    func write(
+        _ snapshot: Snapshot, into file: LocalFile, progress: @escaping BackupProgress.Report
+    ) async throws {
+        let manifest = snapshot.manifest
+        let root = try manifest.rootEntry(snapshot.object)
+        let source = nodes(manifest.database)
+        do {
+            try await source.prepare(root: root, blocks: manifest.blocks)
+        } catch let error as BackupError where error.code == .missing {
+            throw BackupError(.damaged, "is missing", path: error.path, cause: error)
+        }
+        var map = BlockMap(root: root, blocks: manifest.blocks, source: source)
+        let reader = BlockReader(store: store)
+        var index = 0
+        try progress(BackupProgress(.restoring, 0, of: manifest.size))
+        while index < manifest.blocks {
+            let end = min(index + RepositoryFormat.packBlocks, manifest.blocks)
+            var entries: [TreeEntry] = []
+            entries.reserveCapacity(end - index)
+            for block in index..<end {
+                guard let entry = try map.entry(block) else { break }
+                entries.append(entry)
+            }
+            let bytes = try await reader.read(entries)
+            let offset = Int64(index) * Int64(blockSize)
+            let count = min(Int64(bytes.count), manifest.size - offset)
+            try bytes.withUnsafeBytes {
+                try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)
+            }
+            index = end
+            try progress(
+                BackupProgress(.restoring, min(Int64(index) * Int64(blockSize), manifest.size), of: manifest.size))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+
+/// Reads nodes out of tree packs that are files of this machine: objects of a folder where they lie, of other stores as
+/// copies in a folder. Every node is checked against the hash that its parent has of it.
+package final class NodeSource: @unchecked Sendable {  // its lock guards `open` and `order`
+    private let store: any ObjectStore
+    private let folder: String
+    private let lock = NSLock()
+    private var open: [PackID: LocalFile] = [:]
+    private var order: [PackID] = []
+
+    /// - Parameter folder: where copies are kept; they stay until somebody removes them.
+    package init(store: any ObjectStore, folder: String) {
+        self.store = store
+        self.folder = folder
+    }
+
+    /// Files that are open at a time.
+    private static let limit = 64
+
+    /// The node that `entry` names.
+    ///
+    /// - Throws: ``BackupError`` `damaged` when it is not the one of that hash or of that level, `missing` when its pack
+    ///   was not made available by ``prepare(_:)``.
+    package func node(_ entry: TreeEntry, level: Int) throws -> TreeNode {
+        let name = RepositoryFormat.tree(entry.pack)
+        let file = try file(entry.pack)
+        let bytes = try [UInt8](unsafeUninitializedCapacity: TreeNode.limit) { buffer, count in
+            count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(entry.position))
+        }
+        return try bytes.withUnsafeBytes { buffer in
+            guard let length = TreeNode.length(buffer) else {
+                throw BackupError(.damaged, "has no node at \(entry.position)", path: name)
+            }
+            let own = UnsafeRawBufferPointer(rebasing: buffer[..<length])
+            guard Hash256(of: own) == entry.hash, let node = TreeNode(own), node.level == level else {
+                throw BackupError(.damaged, "the node at \(entry.position) is not the one that was stored", path: name)
+            }
+            return node
+        }
+    }
+
+    /// Makes the pack available to ``node(_:level:)``.
+    package func prepare(_ pack: PackID) async throws {
+        let name = RepositoryFormat.tree(pack)
+        let path = path(pack)
+        if access(path, R_OK) == 0 { return }
+        guard store.localPath(name) == nil else { throw BackupError(.missing, "is missing", path: name) }
+        try Folder.create(folder)
+        let temporary = path + "." + PackID().hex
+        do {
+            try await store.fetch(name, into: temporary)
+            guard rename(temporary, path) == 0 else { throw BackupError(errno: errno, "rename", path: path) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Makes every pack of a block map available.
+    package func prepare(root: TreeEntry, blocks: Int) async throws {
+        try await prepare(root, level: TreeShape.height(blocks: blocks) - 1)
+    }
+
+    private func prepare(_ entry: TreeEntry, level: Int) async throws {
+        try await prepare(entry.pack)
+        guard level > 0 else { return }
+        let node = try node(entry, level: level)
+        if level == 1 {
+            for pack in Set(node.entries.map(\.pack)) { try await prepare(pack) }
+        } else {
+            for child in node.entries { try await prepare(child, level: level - 1) }
+        }
+    }
+
+    /// The file that holds the pack, whether it is there or not.
+    package func path(_ pack: PackID) -> String {
+        store.localPath(RepositoryFormat.tree(pack)) ?? folder + "/" + pack.hex
+    }
+
+    private func file(_ pack: PackID) throws -> LocalFile {
+        lock.lock()
+        defer { lock.unlock() }
+        if let file = open[pack] { return file }
+        let file: LocalFile
+        do {
+            file = try LocalFile(reading: path(pack))
+        } catch let error as BackupError where error.code == .missing {
+            throw BackupError(.damaged, "is missing", path: RepositoryFormat.tree(pack))
+        }
+        if order.count >= Self.limit { open[order.removeFirst()] = nil }
+        open[pack] = file
+        order.append(pack)
+        return file
+    }
+}

@@ -1,0 +1,130 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCipher
+
+extension Repository {
+    /// Captures an image, stores what changed of it since the database's last snapshot, and the manifest last.
+    ///
+    /// Nothing of it is a snapshot until the manifest is stored: packs of a run that failed are removed by pruning.
+    ///
+    /// - Parameter capture: writes the image into the sink it is given. Nothing waits for the store meanwhile.
+    package func snapshot(
+        of path: String, options: SnapshotOptions, capture: (any BlockSink) throws -> CaptureOutcome
+    ) async throws -> SnapshotResult {
+        try requireWritable()
+        try await BackupError.aboutAsync(path) {
+            try SnapshotSink.require(try DatabaseFile(path).kind(), allowsPlaintext: options.allowsPlaintext)
+        }
+        let source = try BackupError.about(path) { try FileMetadata.resolvedPath(path) }
+        let name = options.database ?? source.split(separator: "/").last.map(String.init) ?? source
+        let database = databaseID(name)
+        let lease = try await Lease.take(database, of: store, what: "the database '\(name)' of the repository")
+        do {
+            let result = try await snapshot(source, name, lease, options, capture)
+            await lease.release()
+            return result
+        } catch {
+            await lease.release()
+            throw error
+        }
+    }
+
+    private func snapshot(
+        _ path: String, _ name: String, _ lease: Lease, _ options: SnapshotOptions,
+        _ capture: (any BlockSink) throws -> CaptureOutcome
+    ) async throws -> SnapshotResult {
+        let database = databaseID(name)
+        let previous = try await manifests(database)
+        try compareWithHead(database, previous)
+        let host = ProcessInfo.processInfo.hostName
+        if let last = previous.last, options.database == nil, last.source != path {
+            throw BackupError(
+                .conflict, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
+                path: path, remedy: "Give it a name of its own with --database, or confirm this one with it.")
+        }
+        // After the lease was taken: what is listed from now on is not removed while we hold it.
+        let avoided = try await doomed().avoided
+        var map: BlockMap?
+        if let last = previous.last {
+            let root = try last.manifest.rootEntry(last.object)
+            let nodes = nodes(database)
+            try await nodes.prepare(root: root, blocks: last.manifest.blocks)
+            map = BlockMap(root: root, blocks: last.manifest.blocks, source: nodes)
+        }
+        let sink = SnapshotSink(
+            repository: id, folder: try spoolFolder(), previous: map, avoiding: avoided,
+            allowsPlaintext: options.allowsPlaintext, progress: options.progress)
+        let outcome = try BackupError.about(path) { try capture(sink) }
+        let time = Date()
+        let captured = try BackupError.about(path) { try sink.finish() }
+
+        try await upload(captured.spool, options.progress)
+        let last = previous.last?.manifest
+        // Small files change whole all the time; there it says nothing.
+        let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
+        let manifest = Manifest(
+            repository: config.id, database: database, name: name, sequence: (last?.sequence ?? 0) + 1,
+            predecessor: previous.last?.hash.hex, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
+            base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
+            time: Timestamp.text(time), host: host, source: path, tool: options.tool, salt: sink.salt.hex,
+            plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
+            root: .init(
+                pack: captured.root.pack.hex, offset: captured.root.position, hash: captured.root.hash.hex),
+            log: outcome.log.map { .init(salts: $0.salts, frames: $0.frames, checksum: $0.checksum) },
+            changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)
+        let snapshot = try await publish(manifest, lease)
+        return SnapshotResult(snapshot: snapshot, packs: captured.spool.packs.count)
+    }
+
+    /// Packs first, some at a time.
+    private func upload(_ spool: PackSpool, _ progress: @escaping BackupProgress.Report) async throws {
+        let total = spool.byteCount
+        var done: Int64 = 0
+        try progress(BackupProgress(.storing, 0, of: total))
+        try await withThrowingTaskGroup(of: Int64.self) { group in
+            var waiting = spool.packs.makeIterator()
+            func start() {
+                guard let pack = waiting.next() else { return }
+                let (name, path, size, store) = (pack.name, pack.file.path, pack.size, store)
+                group.addTask {
+                    do {
+                        try await store.put(name, file: path, condition: .absent)
+                    } catch let error as BackupError where error.code == .conflict {
+                        // The name is random: the object is ours, and the answer to a first try was lost.
+                        guard try await store.attributes(name)?.size == size else { throw error }
+                    }
+                    return size
+                }
+            }
+            for _ in 0..<4 { start() }
+            while let size = try await group.next() {
+                done += size
+                try progress(BackupProgress(.storing, done, of: total))
+                start()
+            }
+        }
+    }
+
+    /// The manifest last, and only while the lease is ours: nobody else has removed anything that it needs.
+    private func publish(_ manifest: Manifest, _ lease: Lease) async throws -> Snapshot {
+        let name = RepositoryFormat.snapshot(manifest.database, manifest.sequence)
+        let (bytes, hash) = try SealedDocument.seal(manifest, key: key)
+        try await lease.confirm()
+        do {
+            let condition: PutCondition = try await store.keepsConditions() ? .absent : .none
+            try await store.put(name, bytes: bytes, condition: condition)
+        } catch let error as BackupError where error.code == .conflict {
+            // An answer that was lost, or somebody who took the same number.
+            guard try await store.get(name) == bytes else { throw error }
+        }
+        let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
+        do {
+            try remember(Head(sequence: manifest.sequence, hash: hash.hex), manifest.database)
+        } catch let error as BackupError {
+            throw BackupError(
+                error.code, "snapshot \(snapshot.id) is stored, but can not be remembered: \(error.message)",
+                path: error.path, remedy: "Check the folder for states ($XDG_STATE_HOME).", cause: error)
+        }
+        return snapshot
+    }
+}

@@ -1,0 +1,32 @@
+/// What a snapshot is taken with.
+public struct SnapshotOptions: Sendable {
+    /// The database's name in the repository; nil takes the file's name.
+    public var database: String?
+    /// Whether a database without encryption may be stored.
+    public var allowsPlaintext = false
+    /// What calls itself the tool, for the manifest.
+    public var tool = "LiteVault"
+    /// Called now and then; throws to cancel.
+    public var progress: BackupProgress.Report = { _ in }
+
+    /// The usual ones.
+    public init() {}
+}
+
+/// What a snapshot came to.
+public struct SnapshotResult: Sendable {
+    /// The snapshot.
+    public let snapshot: Snapshot
+    /// Packs that were stored.
+    public let packs: Int
+    /// Whether the database is as it was at the snapshot before.
+    public var isUnchanged: Bool { snapshot.changed == 0 }
+}
+
+/// What a capture tells of the image besides its bytes.
+package struct CaptureOutcome: Sendable {
+    /// Where in the write-ahead log the image ends: salts and checksum as hexadecimal digits; nil without a log.
+    package var log: (salts: String, frames: Int, checksum: String?)?
+
+    package init(log: (salts: String, frames: Int, checksum: String?)? = nil) { self.log = log }
+}
