@@ -30,6 +30,8 @@ let package = Package(
         .library(name: "SQLite", targets: ["SQLite"]),
         .library(name: "LiteVaultBackup", targets: ["LiteVaultBackup"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
+        .plugin(name: "LiteVaultSchemaPlugin", targets: ["LiteVaultSchemaPlugin"]),
+        .plugin(name: "EncryptDatabasePlugin", targets: ["EncryptDatabasePlugin"]),
     ],
     traits: [
         .trait(name: "SQLCipher", description: "Link SQLCipher (pkg-config: sqlcipher) instead of SQLite."),
@@ -83,6 +85,17 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swift),
+
+        // A tool of a plugin is compiled a second time for the machine that builds: it depends on the bare engine only.
+        .executableTarget(name: "LiteVaultSchemaGenerator", dependencies: engine, swiftSettings: swift),
+        .plugin(
+            name: "LiteVaultSchemaPlugin", capability: .buildTool(), dependencies: ["LiteVaultSchemaGenerator"]),
+        .plugin(
+            name: "EncryptDatabasePlugin",
+            capability: .command(
+                intent: .custom(
+                    verb: "encrypt-database", description: "Makes an encrypted database from a plaintext one."),
+                permissions: [.writeToPackageDirectory(reason: "The encrypted database is written beside the other.")])),
 
         .testTarget(name: "DurableFileTests", dependencies: ["DurableFile"], swiftSettings: swift),
         .testTarget(

@@ -1,0 +1,25 @@
+import Foundation
+import PackagePlugin
+
+/// `swift package encrypt-database SOURCE DEST --key-file PATH`: `litevault encrypt` on a database of the package, a seed
+/// that an application ships, say. It takes what that command takes, but for the prompt: a plugin has no terminal.
+@main
+struct EncryptDatabasePlugin: CommandPlugin {
+    func performCommand(context: PluginContext, arguments: [String]) async throws {
+        let build = try packageManager.build(.product("litevault"), parameters: .init(configuration: .debug))
+        let tool = build.builtArtifacts.first { $0.kind == .executable && $0.url.lastPathComponent == "litevault" }
+        guard build.succeeded, let tool else {
+            Diagnostics.error("the tool litevault does not build:\n\(build.logText)")
+            return
+        }
+        let process = Process()
+        process.executableURL = tool.url
+        process.arguments = ["encrypt"] + arguments
+        process.currentDirectoryURL = context.package.directoryURL
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationReason == .exit, process.terminationStatus == 0 { return }
+        Diagnostics.error("litevault encrypt failed with status \(process.terminationStatus)")
+    }
+}

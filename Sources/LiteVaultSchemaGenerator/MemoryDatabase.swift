@@ -1,0 +1,81 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+/// A database in memory, on the bare engine: a build tool that needed the library would compile all of it a second time.
+final class MemoryDatabase {
+    /// What the engine says is wrong, and where in the text that it was given.
+    struct Failure: Error {
+        let message: String
+        /// In bytes; nil where the engine does not tell (before 3.38, or when it is about no place).
+        let offset: Int?
+    }
+
+    private let handle: OpaquePointer
+
+    init() throws {
+        var opened: OpaquePointer?
+        guard sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK,
+            let opened
+        else {
+            sqlite3_close(opened)
+            throw Failure(message: "the engine can not open a database in memory", offset: nil)
+        }
+        handle = opened
+        // A build touches no other file.
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Runs the first statement of the text to its end.
+    ///
+    /// - Returns: how many bytes it took; 0 when there is no statement left.
+    func runFirst(_ text: UnsafePointer<CChar>) throws(Failure) -> Int {
+        var statement: OpaquePointer?
+        var tail: UnsafePointer<CChar>?
+        guard lv_prepare(handle, text, -1, false, &statement, &tail) == SQLITE_OK else { throw failure() }
+        defer { sqlite3_finalize(statement) }
+        guard let tail else { return 0 }
+        if let statement {
+            var code = sqlite3_step(statement)
+            while code == SQLITE_ROW { code = sqlite3_step(statement) }
+            guard code == SQLITE_DONE else { throw failure() }
+        }
+        return statement == nil && tail.pointee == 0 ? 0 : tail - text
+    }
+
+    /// Compiles a statement without running it.
+    func compile(_ sql: String) throws(Failure) {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+        sqlite3_finalize(statement)
+        guard code == SQLITE_OK else { throw failure() }
+    }
+
+    /// All rows of a query, as text.
+    func rows(_ sql: String) throws(Failure) -> [[String?]] {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure() }
+        defer { sqlite3_finalize(statement) }
+        var rows: [[String?]] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW:
+                rows.append(
+                    (0..<sqlite3_column_count(statement)).map { column in
+                        sqlite3_column_text(statement, column).map { String(cString: $0) }
+                    })
+            case SQLITE_DONE: return rows
+            default: throw failure()
+            }
+        }
+    }
+
+    private func failure() -> Failure {
+        let offset = Int(lv_error_offset(handle))
+        return Failure(message: String(cString: sqlite3_errmsg(handle)), offset: offset < 0 ? nil : offset)
+    }
+}
+
+/// A name as SQL text.
+func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
