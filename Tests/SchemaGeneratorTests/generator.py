@@ -1,0 +1,115 @@
+"""The generator of typed tables: what it writes, and where it says that something is wrong."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+generator = pathlib.Path(os.environ["LITEVAULT_TOOL"]).with_name("LiteVaultSchemaGenerator")
+counts = {"passed": 0, "failed": 0}
+
+
+def generate(*scripts):
+    """(exit status, diagnostics without the folder, Swift source)."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, text in scripts:
+            path = pathlib.Path(folder, name)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+            paths.append(path)
+        output = pathlib.Path(folder, "Schema.swift")
+        done = subprocess.run([generator, "--output", output, *paths], capture_output=True, text=True)
+        source = output.read_text() if output.exists() else None
+        return done.returncode, done.stderr.replace(folder + "/", "").splitlines(), source
+
+
+def case(name, passed, why):
+    counts["passed" if passed else "failed"] += 1
+    print(f"passed  {name}" if passed else f"failed  {name}: {why}")
+
+
+def declares(name, sql, *lines):
+    """Each line is in the source, and the build passes without a word."""
+    status, said, source = generate(("schema.sql", sql))
+    declared = [line.strip() for line in (source or "").splitlines()]
+    missing = [line for line in lines if line not in declared]
+    case(name, status == 0 and not said and not missing, f"{status} {said} lacks {missing} in {source}")
+
+
+def refuses(name, sql, *diagnostics):
+    """The build fails with just these diagnostics, and nothing is written."""
+    status, said, source = generate(("schema.sql", sql))
+    same = len(said) == len(diagnostics) and all(one.startswith(other) for one, other in zip(said, diagnostics))
+    case(name, status == 1 and same and source is None, f"{status} {said}")
+
+
+def column(name, type, sql=None):
+    return f'static let {name} = SQLExpression<{type}>("{sql or name}")'
+
+
+declares("declared types become Swift types",
+         "CREATE TABLE t (a INT NOT NULL, b VARCHAR(10) NOT NULL, c BLOB NOT NULL, d DOUBLE NOT NULL, "
+         "e BOOLEAN NOT NULL, f DATETIME NOT NULL, g UUID NOT NULL, h NUMERIC(10, 2) NOT NULL)",
+         column("a", "Int64"), column("b", "String"), column("c", "Data"), column("d", "Double"), column("e", "Bool"),
+         column("f", "Date"), column("g", "UUID"), column("h", "Double"))
+declares("what may be NULL is optional, and the rowid under another name is not",
+         "CREATE TABLE t (id INTEGER PRIMARY KEY, a INT); CREATE TABLE s (name TEXT PRIMARY KEY); "
+         "CREATE TABLE w (k INTEGER PRIMARY KEY DESC)",
+         column("id", "Int64"), column("a", "Int64?"), column("name", "String?"), column("k", "Int64?"))
+declares("keys of a table without rowid are never NULL",
+         "CREATE TABLE t (a TEXT, b INT, PRIMARY KEY (a, b)) WITHOUT ROWID", column("a", "String"), column("b", "Int64"))
+declares("names become Swift names, and what they can not be called gets an underscore or backticks",
+         'CREATE TABLE "user accounts" ("first-name" TEXT, "default" TEXT, "table" TEXT, "self" TEXT, "2nd" TEXT, '
+         '"größe" REAL, "say ""hi""" TEXT)',
+         "enum UserAccounts {", 'static let table = Table("user accounts")', column("firstName", "String?", "first-name"),
+         column("`default`", "String?", "default"), column("table_", "String?", "table"),
+         column("self_", "String?", "self"), column("_2nd", "String?", "2nd"), column("größe", "Double?"),
+         column("sayHi", "String?", 'say \\"hi\\"'))
+declares("views and virtual tables are there, the tables behind them are not",
+         "CREATE TABLE t (a INT NOT NULL); CREATE VIEW v AS SELECT a FROM t; CREATE VIRTUAL TABLE f USING fts4(body)",
+         'static let table = View("v")', column("a", "Int64?"), 'static let table = VirtualTable("f")',
+         column("body", "String?"))
+_, _, source = generate(("schema.sql", "CREATE VIRTUAL TABLE f USING fts4(body)"))
+case("tables of a full-text index are left out", source.count(" enum ") == 1, source)
+declares("a directive chooses the type", "-- litevault: t.state as State?\nCREATE TABLE t (state INT)",
+         column("state", "State?"))
+declares("a directive makes all public", "-- litevault: public\nCREATE TABLE t (a INT)", "public enum Schema {",
+         "public enum T {", "public " + column("a", "Int64?"))
+status, said, source = generate(("1-a.sql", "CREATE TABLE a (x INT); -- \"\"\"# \\#(1)"),
+                                ("2-b.sql", "ALTER TABLE a ADD COLUMN y TEXT;\nALTER TABLE a RENAME TO b"))
+case("scripts run in order, and each is kept as it is",
+     status == 0 and "enum B {" in source and column("y", "String?") in source
+     and '("1-a", ##"""\nCREATE TABLE a (x INT); -- """# \\#(1)\n"""##)' in source, (said, source))
+status, said, source = generate(("schema.sql", "CREATE TABLE t (a INT, b, c ANY)"))
+case("a column without a type is left out with a warning",
+     status == 0 and [line.split(" of ")[0] for line in said]
+     == ["schema.sql:1:1: warning: column b", "schema.sql:1:1: warning: column c"] and "SQLExpression<Int64?>" in source,
+     (said, source))
+
+refuses("a syntax error is told at its line", "CREATE TABLE a (x INT);\n\n-- next\nCREATE TABEL b (y INT);",
+        'schema.sql:4:8: error: near "TABEL": syntax error')
+status, said, source = generate(("schema.sql", "CREATE TABLE a (x INT);\nCREATE TABLE b ("))
+case("a statement without an end is told where it begins, or at its last word",  # by older engines
+     status == 1 and said in (["schema.sql:2:1: error: incomplete input"], ['schema.sql:2:16: error: near "(": syntax error']),
+     said)
+refuses("a reference to a table that is not there is told at the table",
+        "CREATE TABLE b (y INT);\nCREATE TABLE a (\n  x INT REFERENCES nope(id)\n);",
+        "schema.sql:2:1: error: table a refers to nope, which does not exist")
+refuses("a reference to a column that is no key is told at the table",
+        "CREATE TABLE b (y INT);\nCREATE TABLE a (x INT REFERENCES b(y));", "schema.sql:2:1: error: foreign key mismatch")
+refuses("views and triggers are compiled, and all that is wrong with them is told at once",
+        "CREATE TABLE a (x INT);\nCREATE VIEW v AS\nSELECT y FROM a;\n"
+        "CREATE TRIGGER t AFTER UPDATE ON a BEGIN DELETE FROM gone; END;",
+        "schema.sql:2:1: error: v: no such column: y", "schema.sql:4:1: error: t: no such table: main.gone")
+refuses("no other file is touched", "ATTACH '/nonexistent/x.db' AS x", "schema.sql:1:1: error: too many attached databases")
+refuses("two columns of one Swift name are refused", "CREATE TABLE a (first_name TEXT, firstName TEXT)",
+        "schema.sql:1:1: error: columns of a first_name and firstName would both be called firstName")
+refuses("two tables of one Swift name are refused", "CREATE TABLE a_b (x INT);\nCREATE TABLE \"a b\" (x INT)",
+        "schema.sql:2:1: error: tables a_b and a b would both be called AB")
+refuses("a directive with a mistake is told at its line", "CREATE TABLE a (x INT);\n-- litevault: a.x is Int",
+        "schema.sql:2:1: error: not understood")
+refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "schema.sql:1:1: error: the file is not text")
+refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file holds a NUL byte")
+
+print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
+sys.exit(counts["failed"] > 0)
