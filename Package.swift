@@ -108,6 +108,10 @@ let package = Package(
         .testTarget(
             name: "LiteVaultSchemaTests", dependencies: ["LiteVaultSchema", "LiteVaultQuery", "LiteVaultCore"],
             swiftSettings: swift),
+        .executableTarget(
+            name: "MigrationWorker", dependencies: ["LiteVault"], path: "Tests/MigrationKillTests/Worker",
+            swiftSettings: swift),
+        .testTarget(name: "SchemaPageTests", dependencies: ["LiteVault"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),

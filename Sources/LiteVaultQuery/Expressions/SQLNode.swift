@@ -17,18 +17,18 @@ package indirect enum SQLNode: Sendable {
     case wrapped(String, SQLNode)
 
     /// Two operands with an operator between them, in parentheses unless asked otherwise.
-    static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode, isWrapped: Bool = true) -> SQLNode {
+    package static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode, isWrapped: Bool = true) -> SQLNode {
         let pair = SQLNode.joined([lhs, .text(name), rhs], separator: " ")
         return isWrapped ? .wrapped("", pair) : pair
     }
 
     /// A function and its arguments.
-    static func call(_ function: String, _ arguments: [SQLNode]) -> SQLNode {
+    package static func call(_ function: String, _ arguments: [SQLNode]) -> SQLNode {
         .wrapped(function, .joined(arguments, separator: ", "))
     }
 
     /// Words of SQL with blanks between them; what is nil is left out.
-    static func words(_ nodes: SQLNode?...) -> SQLNode { .joined(nodes.compactMap { $0 }, separator: " ") }
+    package static func words(_ nodes: SQLNode?...) -> SQLNode { .joined(nodes.compactMap { $0 }, separator: " ") }
 }
 
 /// SQL text in the making, and the values of its parameters.

@@ -28,10 +28,10 @@ extension QueryType {
 
 extension SQLNode {
     /// The SQL text, with values as literals.
-    var sql: String { SQLExpression<Void>(root: self).asSQL() }
+    package var sql: String { SQLExpression<Void>(root: self).asSQL() }
 
     /// The piece in parentheses, unless it stands in a pair of its own.
-    var inParentheses: SQLNode {
+    package var inParentheses: SQLNode {
         if case .wrapped("", _) = self { return self }
         return Self.isParenthesized(SQLExpression<Void>(root: self).template) ? self : .wrapped("", self)
     }

@@ -58,7 +58,7 @@ open class FTS4Config: FTSConfig {
         return self
     }
 
-    override func arguments() -> [SQLNode] {
+    package override func arguments() -> [SQLNode] {
         super.arguments() + columns.filter(\.isUnindexed).map { option("notindexed", $0.name) }
             + [
                 languageColumn.map { option("languageid", $0) }, compressFunction.map { option("compress", $0) },

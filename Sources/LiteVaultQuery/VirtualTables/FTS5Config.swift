@@ -38,7 +38,7 @@ open class FTS5Config: FTSConfig {
         return self
     }
 
-    override func arguments() -> [SQLNode] {
+    package override func arguments() -> [SQLNode] {
         super.arguments()
             + [
                 contentRowid.map { option("content_rowid", $0) }, columnSize.map { .text("columnsize=\($0)") },

@@ -67,7 +67,7 @@ open class FTSConfig {
     }
 
     /// The arguments of the module, in order.
-    func arguments() -> [SQLNode] {
+    package func arguments() -> [SQLNode] {
         var arguments = columnDefinitions()
         if let tokenizer { arguments.append(.text("tokenize=\(text(of: tokenizer))")) }
         if !prefixes.isEmpty {

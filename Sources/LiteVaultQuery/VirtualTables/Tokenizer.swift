@@ -45,7 +45,7 @@ public struct Tokenizer: Sendable, CustomStringConvertible {
     /// Its arguments in the form of FTS4.
     public let arguments: [String]
 
-    private struct Option {
+    struct Option: Sendable {
         let name: String
         let value: String
 
@@ -55,9 +55,9 @@ public struct Tokenizer: Sendable, CustomStringConvertible {
         }
     }
 
-    private let options: [Option]
+    let options: [Option]
 
-    private init(_ name: String, arguments: [String] = [], _ options: [Option] = []) {
+    init(_ name: String, arguments: [String] = [], _ options: [Option] = []) {
         self.name = name
         self.arguments = arguments
         self.options = options
@@ -76,5 +76,5 @@ public struct Tokenizer: Sendable, CustomStringConvertible {
     }
 
     /// Sorted, so that the same set always gives the same SQL.
-    private static func text(_ characters: Set<Character>) -> String { String(characters.sorted()) }
+    static func text(_ characters: Set<Character>) -> String { String(characters.sorted()) }
 }

@@ -21,6 +21,14 @@ extension CreateTableText {
         }
     }
 
+    /// Where foreign keys name a table.
+    func references(toTable table: String) -> [Int] {
+        tokens.indices.filter { index in
+            guard tokens[index].isName(table), let word = tokens.previous(before: index) else { return false }
+            return tokens[word].isKeyword("REFERENCES")
+        }
+    }
+
     private func references(to column: String, of table: String, in element: Element) -> [Int] {
         groups(in: element.range).flatMap { group -> [Int] in
             switch group.owner {

@@ -34,6 +34,19 @@ struct CreateTableText {
         return texts.joined()
     }
 
+    /// Whether its numbers are never used again.
+    var isAutoincrement: Bool { tokens.contains { $0.isKeyword("AUTOINCREMENT") } }
+
+    /// The statement with one more column, after those that it has.
+    func adding(column sql: String) -> CreateTableText? {
+        guard let last = elements.last(where: { $0.column != nil }) else { return nil }
+        var texts = tokens.map(\.text)
+        // Before blanks and comments: one may end the line.
+        let end = tokens[last.range].lastIndex(where: \.isSignificant) ?? last.range.upperBound - 1
+        texts[end] += ", " + sql
+        return CreateTableText(texts.joined())
+    }
+
     /// The statement without an element, and without the comma before or after it.
     func removing(_ index: Int) -> CreateTableText? {
         let range = elements[index].range

@@ -1,6 +1,18 @@
 internal import LiteVaultCore
 
 extension TableRebuild {
+    /// Adds a column after the others, with its default value in each row.
+    func add(column: String, _ declaration: String) throws {
+        let change = "adding column \(quoted(column)) to \(quoted(table))"
+        guard try !columns(of: table, isStored: false).contains(where: { isSame($0, column) }) else {
+            throw SchemaChangeRefused("\(change): there is one of that name already")
+        }
+        guard let newText = text.adding(column: declaration) else {
+            throw SchemaChangeRefused("\(change): not understood")
+        }
+        try replace(with: newText, columns: try storedColumns().map { (old: $0, new: $0) }, statements)
+    }
+
     /// Removes a column. What means the column is a reason to refuse.
     func drop(column: String) throws {
         let change = "dropping column \(quoted(column)) of \(quoted(table))"
@@ -64,6 +76,19 @@ extension TableRebuild {
     private func follow(column: String, of parent: String, to newName: String) throws {
         let indices = text.foreignReferences(to: column, of: parent)
         guard !indices.isEmpty, let newText = text.replacing(indices, with: newName) else { return }
+        try replace(with: newText, columns: try storedColumns().map { (old: $0, new: $0) }, statements)
+    }
+
+    /// Renames a table in the foreign keys of this one. Only where foreign keys are not enforced.
+    func follow(table parent: String, to newName: String) throws {
+        guard try connection.integer("foreign_keys") == 0 else {
+            throw SchemaChangeRefused(
+                "renaming \(quoted(parent)): table \(quoted(table)) refers to it, and cannot follow in a transaction "
+                    + "while foreign keys are enforced")
+        }
+        guard let newText = text.replacing(text.references(toTable: parent), with: newName) else {
+            throw SchemaChangeRefused("renaming \(quoted(parent)): table \(quoted(table)) is not understood")
+        }
         try replace(with: newText, columns: try storedColumns().map { (old: $0, new: $0) }, statements)
     }
 

@@ -51,17 +51,33 @@ struct TableRebuild {
     ///   - columns: the stored columns of the old table, and what they are called in the new one.
     ///   - statements: the new statements of indexes and triggers.
     func replace(with newText: CreateTableText, columns: [(old: String, new: String)], _ statements: [String]) throws {
+        try replace(with: newText) { _ in columns.map { (source: quoted($0.old), target: $0.new) } }
+        for statement in statements { try connection.run(statement) }
+    }
+
+    /// Replaces the table; its indexes and triggers are gone then.
+    ///
+    /// - Parameters:
+    ///   - newText: the new statement.
+    ///   - values: what is copied, for the stored columns of the new table.
+    func replace(
+        with newText: CreateTableText, values: ([String]) throws -> [(source: String, target: String)]
+    ) throws {
         let temporaryName = try unusedName()
-        let rowid = try Rowid.alias(of: table, schema, connection)
-        let sequence = try highestNumber()
+        let sequence = newText.isAutoincrement ? try highestNumber() : nil
         try connection.run(create(newText.named(temporaryName)))
-        let number = rowid.map { [$0] } ?? []
-        let target = (number + columns.map { quoted($0.new) }).joined(separator: ", ")
-        let source = (number + columns.map { quoted($0.old) }).joined(separator: ", ")
+        let copied = try values(try columns(of: temporaryName, isStored: true))
+        let number = try copiedNumber(to: temporaryName, copied.map(\.target))
+        let target = (number.map { [$0.new] } ?? []) + copied.map { quoted($0.target) }
+        let source = (number.map { [$0.old] } ?? []) + copied.map(\.source)
         // The statement's own conflict clause stands above those of the table, which could drop rows in silence.
+        let into = "INSERT OR ABORT INTO \(schema).\(quoted(temporaryName))"
+        let from = "FROM \(schema).\(quoted(table))"
+        guard !target.isEmpty else {
+            throw SchemaChangeRefused("\(quoted(table)) would have no column of those it has, nor a value for one")
+        }
         try connection.run(
-            "INSERT OR ABORT INTO \(schema).\(quoted(temporaryName)) (\(target)) "
-                + "SELECT \(source) FROM \(schema).\(quoted(table))")
+            "\(into) (\(target.joined(separator: ", "))) SELECT \(source.joined(separator: ", ")) \(from)")
         try connection.run("DROP TABLE \(schema).\(quoted(table))")
         // Later versions would rewrite, and check, other objects when a table is renamed: these mean the old name,
         // which it gets back.
@@ -74,15 +90,26 @@ struct TableRebuild {
             try connection.run("DELETE FROM \(schema).sqlite_sequence WHERE name = ?", table)
             try connection.run("INSERT INTO \(schema).sqlite_sequence (name, seq) VALUES (?, ?)", table, sequence)
         }
-        for statement in statements { try connection.run(statement) }
+    }
+
+    /// The names of the rows' number in both tables; nil where one has none, or where a copied column is the number.
+    private func copiedNumber(to newTable: String, _ columns: [String]) throws -> (old: String, new: String)? {
+        guard let old = try Rowid.alias(of: table, schema, connection),
+            let new = try Rowid.alias(of: newTable, schema, connection)
+        else { return nil }
+        let key = try Rowid.integerKey(of: newTable, schema, connection)
+        return columns.contains { column in key.map { SchemaName.isSame($0, column) } == true } ? nil : (old, new)
     }
 
     /// The columns that are stored: generated ones cannot be written.
-    func storedColumns() throws -> [String] {
+    func storedColumns() throws -> [String] { try columns(of: table, isStored: true) }
+
+    /// The columns of the table, or of the one that takes its place.
+    func columns(of table: String, isStored: Bool) throws -> [String] {
         let hasHidden = connection.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
         let pragma = hasHidden ? "table_xinfo" : "table_info"
         return try connection.all("PRAGMA \(schema).\(pragma)(\(quoted(table)))") { row -> String? in
-            try !hasHidden || row.get(6, as: Int.self) == 0 ? row.get(1, as: String.self) : nil
+            try !hasHidden || !isStored || row.get(6, as: Int.self) == 0 ? row.get(1, as: String.self) : nil
         }.compactMap { $0 }
     }
 
@@ -106,22 +133,5 @@ struct TableRebuild {
         let exists = try connection.scalar("SELECT count(*) FROM \(master) WHERE name = 'sqlite_sequence'") as? Int64
         guard exists == 1 else { return nil }
         return try connection.scalar("SELECT seq FROM \(schema).sqlite_sequence WHERE name = ?", table) as? Int64
-    }
-}
-
-/// The number of a row.
-enum Rowid {
-    /// `rowid`, `_rowid_` or `oid`, whichever no column hides; nil for a table WITHOUT ROWID.
-    static func alias(of table: String, _ schema: String, _ connection: Connection) throws -> String? {
-        let definitions = try SchemaReader(connection: connection).columnDefinitions(table: table)
-        let columns = Set(definitions.map { $0.name.lowercased() })
-        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else { return nil }
-        do {
-            _ = try connection.prepare("SELECT \(alias) FROM \(schema).\(quoted(table))")
-            return alias
-        } catch let error as DatabaseError where error.code == 1 {
-            // "no such column": the table is WITHOUT ROWID.
-            return nil
-        }
     }
 }

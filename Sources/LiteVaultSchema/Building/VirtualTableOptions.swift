@@ -1,0 +1,13 @@
+/// How a virtual table is made.
+public struct VirtualTableOptions: OptionSet, Sendable {
+    /// The options as bits.
+    public let rawValue: Int
+
+    /// Options by their bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// It is no error when there is one of that name (`IF NOT EXISTS`); that one is left as it is.
+    public static let ifNotExists = Self(rawValue: 1 << 0)
+    /// It belongs to the connection and goes with it: it is made in the database `temp`.
+    public static let temporary = Self(rawValue: 1 << 1)
+}

@@ -1,0 +1,69 @@
+// Migrates a database, or says which version it is; driven by Tests/MigrationKillTests/run, which kills it.
+//
+//     MigrationWorker migrate FILE [wal]
+//     MigrationWorker check FILE         prints the number of migrations of a whole version
+import Foundation
+import LiteVault
+
+/// The file is encrypted where the engine can do that: with a raw key, which costs no derivation.
+let key: DatabaseKey? =
+    EngineInfo.linked.encryption == .none ? nil : try DatabaseKey.raw([UInt8](repeating: 0x5a, count: 32))
+
+func open(_ path: String) throws -> Connection {
+    guard let key else { return try Connection(path) }
+    return try Connection(path, key: key)
+}
+
+/// The schema and all rows as text.
+func content(_ db: Connection) throws -> [String] {
+    let objects = try db.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }.sorted { $0.name < $1.name }
+    var lines = objects.map { "\($0.type.rawValue) \($0.name): \($0.sql ?? "")" }
+    for table in objects where table.type == .table && !table.name.contains("_ft_") {
+        for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1, 2") { lines.append("\(table.name) \(row)") }
+    }
+    return lines
+}
+
+/// Why a database is not a whole version; nil when it is.
+func fault(_ path: String) throws -> (version: Int, fault: String?) {
+    guard FileManager.default.fileExists(atPath: path) else { return (0, nil) }
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    let db = try open(path)
+    let completed = try migrator.completedMigrations(db)
+    let applied = try migrator.appliedMigrations(db)
+    let found = try content(db)
+    let problems = try db.integrityCheck() + db.foreignKeyCheck().map(\.description)
+    try db.close()
+    let expected = try Connection()
+    if let last = completed.last { try migrator.migrate(expected, upTo: last) }
+    let wanted = try content(expected)
+    if applied.count != completed.count { return (completed.count, "applied \(applied), completed \(completed)") }
+    if let difference = zip(found, wanted).first(where: { $0 != $1 }) { return (completed.count, "\(difference)") }
+    if found.count != wanted.count { return (completed.count, "\(found.count) lines, not \(wanted.count)") }
+    if !problems.isEmpty { return (completed.count, "\(problems)") }
+    if size > 0 {
+        let report = try DatabaseFile(path).verify(key: key)
+        if !report.isIntact { return (completed.count, "\(report.problems)") }
+    }
+    return (completed.count, nil)
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count > 2, ["migrate", "check"].contains(arguments[1]) else {
+    print("usage: MigrationWorker migrate|check FILE [wal]")
+    exit(64)
+}
+if arguments[1] == "migrate" {
+    let db = try open(arguments[2])
+    if arguments.count > 3 { _ = try db.scalar("PRAGMA journal_mode = wal") }
+    db.foreignKeys = true
+    try migrator.migrate(db)
+    try db.close()
+} else {
+    let (version, fault) = try fault(arguments[2])
+    if let fault {
+        print("version \(version) is not whole: \(fault.prefix(500))")
+        exit(1)
+    }
+    print(version)
+}

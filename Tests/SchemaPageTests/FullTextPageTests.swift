@@ -1,0 +1,174 @@
+import LiteVault
+import Testing
+
+/// Not every engine has FTS5.
+let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")) != nil
+
+@Suite struct FullTextPageTests {
+    let db: Connection
+
+    init() throws {
+        db = try Connection()
+        try db.create(table: "document") { t in
+            t.autoIncrementedPrimaryKey("id")
+            t.column("title", .text)
+            t.column("my text", .text)
+        }
+        try db.run("INSERT INTO document VALUES (5, 'first', 'wondering about it')")
+    }
+
+    private func found(_ word: String, in table: String = "ft") throws -> [Int64] {
+        try db.all("SELECT rowid FROM \"\(table)\" WHERE \"\(table)\" MATCH ? ORDER BY 1", with: word) { try $0.get(0) }
+    }
+
+    @Test func `an FTS3 table has columns and a tokenizer`() throws {
+        try db.create(virtualTable: "ft", using: FTS3()) { t in
+            t.column("author")
+            t.column("full \"text\"")
+            t.tokenizer = .porter
+        }
+        #expect(
+            try db.sql("ft") == #"CREATE VIRTUAL TABLE "ft" USING fts3("author", "full ""text""", tokenize=porter)"#)
+        try db.run("INSERT INTO ft VALUES ('me', 'wondering')")
+        #expect(try found("wonder") == [1])
+        #expect(try db.columns("ft") == ["author", "full \"text\""])
+        try db.create(virtualTable: "plain", options: .ifNotExists, using: FTS3())
+        #expect(try db.sql("plain") == #"CREATE VIRTUAL TABLE "plain" USING fts3"#)
+    }
+
+    @Test func `an FTS4 table has options`() throws {
+        try db.create(virtualTable: "ft", using: FTS4()) { t in
+            t.column("content")
+            t.column("uid").notIndexed()
+            t.column("lid").asLanguageId()
+            t.tokenizer = .unicode61(diacritics: .keep, separators: ["X"], tokenCharacters: ["-", "."])
+            t.matchinfo = .fts3
+            t.prefixes = [4, 2]
+        }
+        #expect(
+            try db.sql("ft") == """
+                CREATE VIRTUAL TABLE "ft" USING fts4("content", "uid", \
+                tokenize=unicode61 "remove_diacritics=0" "separators=X" "tokenchars=-.", prefix="2,4", \
+                notindexed="uid", languageid="lid", matchinfo="fts3")
+                """)
+        try db.run("INSERT INTO ft (content, uid) VALUES ('a-b cXd é', 'unseen')")
+        #expect(try found("a-b") == [1] && found("c") == [1] && found("e") == [] && found("unseen") == [])
+    }
+
+    @Test func `an FTS4 table follows a table`() throws {
+        try db.create(virtualTable: "ft", ifNotExists: false, using: FTS4()) { t in
+            t.synchronize(withTable: "document")
+            t.column("title")
+            t.column("my text")
+        }
+        #expect(try found("wondering") == [5], "it was filled")
+        try follow()
+        try db.drop(table: "ft")
+        try db.dropFTS4SynchronizationTriggers(forTable: "ft")
+        try db.run("DELETE FROM document")
+        #expect(try db.schema.objectDefinitions(type: .trigger).isEmpty)
+    }
+
+    @Test(.enabled(if: hasFTS5, "the engine was built without FTS5"))
+    func `an FTS5 table has options`() throws {
+        try db.create(virtualTable: "ft", using: FTS5()) { t in
+            t.column("a")
+            t.column("b").notIndexed()
+            t.tokenizer = .porter(wrapping: .unicode61(diacritics: .keep, tokenCharacters: ["-"]))
+            t.prefixes = [2, 4]
+            t.columnSize = 0
+            t.detail = .column
+        }
+        #expect(
+            try db.sql("ft") == """
+                CREATE VIRTUAL TABLE "ft" USING fts5("a", "b" UNINDEXED, \
+                tokenize='porter unicode61 remove_diacritics 0 tokenchars ''-''', prefix="2,4", columnsize=0, \
+                detail="column")
+                """)
+        try db.run("INSERT INTO ft VALUES ('wondering well-known é', 'unseen')")
+        #expect(try found("wonder") == [1] && found("\"well-known\"") == [1] && found("e") == [] && found("unseen") == [])
+    }
+
+    @Test(.enabled(if: hasFTS5, "the engine was built without FTS5"))
+    func `an FTS5 table follows a table`() throws {
+        try db.create(virtualTable: "ft", using: FTS5()) { t in
+            t.synchronize(withTable: "document")
+            t.column("title")
+            t.column("my text")
+        }
+        #expect(try found("wondering") == [5], "it was filled")
+        try follow()
+        try db.run("INSERT INTO ft(ft) VALUES('integrity-check')")
+        try db.drop(table: "ft")
+        try db.dropFTS5SynchronizationTriggers(forTable: "ft")
+        try db.run("DELETE FROM document")
+        #expect(try db.schema.objectDefinitions(type: .trigger).isEmpty)
+    }
+
+    @Test func `without FTS5 the error says so`() throws {
+        let create = { try db.create(virtualTable: "ft", using: FTS5()) { t in t.column("a") } }
+        if hasFTS5 { try create() } else { #expect(throws: EngineUnsupported.self) { try create() } }
+    }
+
+    /// Changes the content in every way, and searches after each.
+    private func follow() throws {
+        try db.run("INSERT INTO document (title, \"my text\") VALUES ('second', 'more of it')")
+        #expect(try found("it") == [5, 6])
+        try db.run("UPDATE document SET \"my text\" = 'nothing' WHERE id = 6")
+        #expect(try found("it") == [5] && found("nothing") == [6])
+        try db.run("UPDATE document SET id = 9 WHERE id = 6")
+        #expect(try found("nothing") == [9])
+        try db.run("DELETE FROM document WHERE id = 5")
+        #expect(try found("it") == [])
+    }
+
+    @Test func `a rowid that a column hides is found by another name`() throws {
+        try db.create(table: "odd") { t in
+            t.column("rowid", .text)
+            t.column("text", .text)
+        }
+        try db.run("INSERT INTO odd VALUES ('x', 'word')")
+        try db.create(virtualTable: "ft", using: FTS4()) { t in
+            t.synchronize(withTable: "odd")
+            t.column("text")
+        }
+        try db.run("INSERT INTO odd VALUES ('y', 'other')")
+        #expect(try found("other") == [2])
+    }
+
+    @Test func `a table that an index cannot follow is refused, and nothing is made`() throws {
+        try db.create(table: "numberless", options: .withoutRowID) { t in t.primaryKey("key", .text) }
+        #expect(throws: SchemaBuilderError.self) {
+            try db.create(virtualTable: "ft", using: FTS4()) { t in t.synchronize(withTable: "numberless") }
+        }
+        #expect(throws: QueryError.noSuchTable(name: "absent")) {
+            try db.create(virtualTable: "ft", using: FTS4()) { t in t.synchronize(withTable: "absent") }
+        }
+        #expect(throws: SchemaBuilderError.self) {
+            try db.create(virtualTable: "ft", options: .temporary, using: FTS4()) { t in
+                t.synchronize(withTable: "document")
+            }
+        }
+        #expect(throws: DatabaseError.self) {
+            try db.create(virtualTable: "ft", using: FTS4()) { t in
+                t.synchronize(withTable: "document")
+                t.column("no such column")
+            }
+        }
+        #expect(try db.schema.objectDefinitions().allSatisfy { !$0.name.contains("ft") })
+    }
+
+    @Test func `a module of one's own is made and undone as one`() throws {
+        struct Failing: VirtualTableModule {
+            let moduleName = "rtree"
+            func makeTableDefinition(configuration: VirtualTableConfiguration) -> [String] { ["id", "a", "b"] }
+            func moduleArguments(for definition: [String], in connection: Connection) throws -> [String] { definition }
+            func database(_ db: Connection, didCreate name: String, using definition: [String]) throws {
+                #expect(try db.columns(name).count == 3)
+                throw QueryError.noSuchTable(name: "x")
+            }
+        }
+        #expect(throws: QueryError.self) { try db.create(virtualTable: "area", using: Failing()) }
+        #expect(try db.sql("area") == nil)
+    }
+}
