@@ -19,7 +19,11 @@ func content(_ db: Connection) throws -> [String] {
     let objects = try db.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }.sorted { $0.name < $1.name }
     var lines = objects.map { "\($0.type.rawValue) \($0.name): \($0.sql ?? "")" }
     for table in objects where table.type == .table && !table.name.contains("_ft_") {
-        for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1, 2") { lines.append("\(table.name) \(row)") }
+        for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \(row)") }
+    }
+    if objects.contains(where: { $0.name == "book_ft" }) {
+        let found = try db.scalar("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'") as? Int64
+        lines.append("found in the full-text index: \(found ?? -1)")
     }
     return lines
 }
@@ -53,17 +57,22 @@ guard arguments.count > 2, ["migrate", "check"].contains(arguments[1]) else {
     print("usage: MigrationWorker migrate|check FILE [wal]")
     exit(64)
 }
-if arguments[1] == "migrate" {
-    let db = try open(arguments[2])
-    if arguments.count > 3 { _ = try db.scalar("PRAGMA journal_mode = wal") }
-    db.foreignKeys = true
-    try migrator.migrate(db)
-    try db.close()
-} else {
-    let (version, fault) = try fault(arguments[2])
-    if let fault {
-        print("version \(version) is not whole: \(fault.prefix(500))")
-        exit(1)
+do {
+    if arguments[1] == "migrate" {
+        let db = try open(arguments[2])
+        if arguments.count > 3 { _ = try db.scalar("PRAGMA journal_mode = wal") }
+        db.foreignKeys = true
+        try migrator.migrate(db)
+        try db.close()
+    } else {
+        let (version, fault) = try fault(arguments[2])
+        if let fault {
+            print("version \(version) is not whole: \(fault.prefix(500))")
+            exit(1)
+        }
+        print(version)
     }
-    print(version)
+} catch {
+    print("\(error)")
+    exit(1)
 }
