@@ -41,15 +41,18 @@ extension TableSpecification {
         parts += uniqueKeys.map { .words(.text("UNIQUE"), .names($0.columns), .conflict($0.conflict)) }
         parts += foreignKeys
         parts += try self.foreignKeys.map {
-            foreignKey($0.columns, $0.table, try $0.otherColumns ?? keys.columns(of: $0.table, for: $0.columns), $0.actions)
+            foreignKey(
+                $0.columns, $0.table, try $0.otherColumns ?? keys.columns(of: $0.table, for: $0.columns), $0.actions)
         }
         parts += checks.map { .words(.text("CHECK"), $0.inParentheses) } + constraints
         return Statements(table: try SchemaText.text(of: statement(parts)), indexes: indexes.compactMap { $0 })
     }
 
     private func statement(_ parts: [SQLNode]) -> SQLNode {
-        let suffix = [options.contains(.strict) ? "STRICT" : nil, options.contains(.withoutRowID) ? "WITHOUT ROWID" : nil]
-            .compactMap { $0 }.joined(separator: ", ")
+        let suffix = [
+            options.contains(.strict) ? "STRICT" : nil, options.contains(.withoutRowID) ? "WITHOUT ROWID" : nil,
+        ]
+        .compactMap { $0 }.joined(separator: ", ")
         return .words(
             .text("CREATE"), options.contains(.temporary) ? .text("TEMPORARY") : nil, .text("TABLE"),
             options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil, .identifier(name),

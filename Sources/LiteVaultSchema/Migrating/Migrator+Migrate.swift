@@ -77,7 +77,8 @@ extension Migrator {
         let found: [ForeignKeyError]
         do { found = try connection.foreignKeyCheck() } catch let error as DatabaseError {
             throw MigrationError(
-                .foreignKeyViolation, migration: migration.name, "foreign keys refer to what is no key: \(error.message)",
+                .foreignKeyViolation, migration: migration.name,
+                "foreign keys refer to what is no key: \(error.message)",
                 underlying: error)
         }
         let violations = found.filter { !before.contains($0) }
