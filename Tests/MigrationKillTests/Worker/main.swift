@@ -31,7 +31,6 @@ func content(_ db: Connection) throws -> [String] {
 /// Why a database is not a whole version; nil when it is.
 func fault(_ path: String) throws -> (version: Int, fault: String?) {
     guard FileManager.default.fileExists(atPath: path) else { return (0, nil) }
-    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     let db = try open(path)
     let completed = try migrator.completedMigrations(db)
     let applied = try migrator.appliedMigrations(db)
@@ -45,6 +44,8 @@ func fault(_ path: String) throws -> (version: Int, fault: String?) {
     if let difference = zip(found, wanted).first(where: { $0 != $1 }) { return (completed.count, "\(difference)") }
     if found.count != wanted.count { return (completed.count, "\(found.count) lines, not \(wanted.count)") }
     if !problems.isEmpty { return (completed.count, "\(problems)") }
+    // A file that was only being made is empty once it was recovered.
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     if size > 0 {
         let report = try DatabaseFile(path).verify(key: key)
         if !report.isIntact { return (completed.count, "\(report.problems)") }
