@@ -84,11 +84,11 @@ import Testing
             Issue.record("\(error)")
         }
         do {
-            _ = try db.prepare("SELECT nothing FROM nowhere")
+            _ = try db.prepare("SELECT x FROM nowhere")
         } catch Result.error(let message, let code, let statement) {
             #expect(message == "no such table: nowhere")
             #expect(code == SQLITE_ERROR)
-            #expect(statement?.description == "SELECT nothing FROM nowhere")
+            #expect(statement?.description == "SELECT x FROM nowhere")
         }
     }
 
