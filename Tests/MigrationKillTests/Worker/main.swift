@@ -69,7 +69,11 @@ do {
     if arguments[1] != "check" {
         let db = try open(arguments[2])
         if arguments.count > 3 { _ = try db.scalar("PRAGMA journal_mode = wal") }
-        if arguments[1] == "create" { exit(0) }
+        if arguments[1] == "create" {
+            // Processes that find an empty file would each choose a salt for it, and only one can be right.
+            try db.setApplicationID(1)
+            exit(0)
+        }
         db.foreignKeys = true
         try migrator.migrate(db)
         try db.close()
