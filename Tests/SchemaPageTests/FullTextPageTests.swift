@@ -136,6 +136,22 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
         #expect(try found("other") == [2])
     }
 
+    @Test func `an index has the texts of a table that the application keeps in step, or none`() throws {
+        try db.create(virtualTable: "ft", using: FTS4()) { t in
+            t.column("title")
+            t.content = "document"
+        }
+        #expect(try db.sql("ft") == #"CREATE VIRTUAL TABLE "ft" USING fts4("title", content="document")"#)
+        try db.run("INSERT INTO ft(ft) VALUES('rebuild')")
+        #expect(try found("first") == [5])
+        try db.create(virtualTable: "bare", using: FTS4()) { t in
+            t.column("a")
+            t.content = ""
+        }
+        try db.run("INSERT INTO bare (docid, a) VALUES (7, 'word')")
+        #expect(try found("word", in: "bare") == [7])
+    }
+
     @Test func `a table that an index cannot follow is refused, and nothing is made`() throws {
         try db.create(table: "numberless", options: .withoutRowID) { t in t.primaryKey("key", .text) }
         #expect(throws: SchemaBuilderError.self) {

@@ -73,7 +73,8 @@ extension SchemaChanger {
             for child in try children(of: table) {
                 try TableRebuild(child, connection).follow(table: table, to: newName)
             }
-            try dependents.check(change: "renaming \(quoted(table))")
+            try dependents.check(
+                change: "renaming \(quoted(table)) (views and triggers follow with SQLite 3.26 and later)")
         default: try connection.run(operation.sql(table: table))
         }
     }

@@ -69,7 +69,8 @@ extension TableRebuild {
         let children = try children(of: column)
         try replace(with: newText, columns: columns, statements)
         for child in children { try TableRebuild(child, connection).follow(column: column, of: table, to: newName) }
-        try dependents.check(change: change, column: column)
+        let hint = " (views and triggers follow with SQLite 3.25 and later)"
+        try dependents.check(change: change + hint, column: column)
     }
 
     /// Renames a column of another table in the foreign keys of this one.

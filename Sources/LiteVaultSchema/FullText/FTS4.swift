@@ -26,7 +26,7 @@ public struct FTS4: VirtualTableModule, Sendable {
     ///
     /// - Throws: ``SchemaBuilderError/cannotSynchronize(table:reason:)``, `DatabaseError`
     public func moduleArguments(for definition: FTS4Definition, in connection: Connection) throws -> [String] {
-        try definition.content.check(definition.configuration, connection)
+        try definition.source.check(definition.configuration, connection)
         let config = FTS4Config().tokenizer(definition.tokenizer).prefix(definition.prefixes?.sorted() ?? [])
         for column in definition.columns {
             if column.isLanguageID {
@@ -38,7 +38,7 @@ public struct FTS4: VirtualTableModule, Sendable {
         if let compress = definition.compress { config.compress(compress) }
         if let uncompress = definition.uncompress { config.uncompress(uncompress) }
         if let matchinfo = definition.matchinfo { config.matchInfo(matchinfo) }
-        definition.content.apply(to: config)
+        definition.source.apply(to: config)
         return config.arguments().map(\.sql)
     }
 
@@ -46,7 +46,7 @@ public struct FTS4: VirtualTableModule, Sendable {
     public func database(
         _ connection: Connection, didCreate tableName: String, using definition: FTS4Definition
     ) throws {
-        guard let table = definition.content.synchronizedTable else { return }
+        guard let table = definition.source.synchronizedTable else { return }
         try FullTextTriggers(index: tableName, module: .fts4).create(
             on: table, columns: definition.columns.filter { !$0.isLanguageID }.map(\.name), connection)
     }

@@ -36,16 +36,16 @@ public final class FTS4Definition {
     /// The lengths of word beginnings for which an index is kept, in characters.
     public var prefixes: Set<Int>?
     let configuration: VirtualTableConfiguration
-    var content = FullTextContent.own
+    var source = FullTextContent.own
     var columns: [FullTextColumn] = []
 
     init(_ configuration: VirtualTableConfiguration) { self.configuration = configuration }
 
     /// The table whose texts are searched, which the application keeps in step with the index; empty for an index
     /// without texts (`content`). ``synchronize(withTable:)`` keeps both in step by itself.
-    public var contentTable: String? {
-        get { content.table }
-        set { content = newValue.map { .external($0) } ?? .own }
+    public var content: String? {
+        get { source.table }
+        set { source = newValue.map { .external($0) } ?? .own }
     }
 
     /// Adds a column.
@@ -58,5 +58,5 @@ public final class FTS4Definition {
 
     /// Searches the texts of a table, and follows its changes by triggers. The columns have the names of the table's.
     /// See `dropFTS4SynchronizationTriggers(forTable:)`.
-    public func synchronize(withTable table: String) { content = .synchronized(table) }
+    public func synchronize(withTable table: String) { source = .synchronized(table) }
 }

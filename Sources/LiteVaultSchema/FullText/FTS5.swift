@@ -27,15 +27,15 @@ public struct FTS5: VirtualTableModule, Sendable {
     ///
     /// - Throws: ``SchemaBuilderError/cannotSynchronize(table:reason:)``, `DatabaseError`
     public func moduleArguments(for definition: FTS5Definition, in connection: Connection) throws -> [String] {
-        try definition.content.check(definition.configuration, connection)
+        try definition.source.check(definition.configuration, connection)
         let config = FTS5Config().tokenizer(definition.tokenizer).prefix(definition.prefixes?.sorted() ?? [])
         for column in definition.columns {
             config.column(SQLExpression<Void>(column.name), column.isIndexed ? [] : [.unindexed])
         }
         if let size = definition.columnSize { config.columnSize(size) }
         if let detail = definition.detail { config.detail(detail) }
-        definition.content.apply(to: config)
-        if let table = definition.content.synchronizedTable {
+        definition.source.apply(to: config)
+        if let table = definition.source.synchronizedTable {
             config.contentRowId(SQLExpression<Void>(try FullTextContent.number(of: table, connection)))
         } else if let column = definition.contentRowID {
             config.contentRowId(SQLExpression<Void>(column))
@@ -47,7 +47,7 @@ public struct FTS5: VirtualTableModule, Sendable {
     public func database(
         _ connection: Connection, didCreate tableName: String, using definition: FTS5Definition
     ) throws {
-        guard let table = definition.content.synchronizedTable else { return }
+        guard let table = definition.source.synchronizedTable else { return }
         try FullTextTriggers(index: tableName, module: .fts5).create(
             on: table, columns: definition.columns.map(\.name), connection)
     }

@@ -96,4 +96,14 @@ import Testing
         #expect(try db.schema.foreignKeys(table: "vertex").map(\.toTable) == ["vertex"])
         #expect(try db.foreignKeyCheck().isEmpty)
     }
+
+    @Test func `where an old engine would break a view, the error names the version that would not`() throws {
+        try db.create(view: "v", asLiteral: "SELECT email FROM player")
+        let old = SchemaChanger(connection: db, version: SQLiteVersion(major: 3, minor: 15))
+        let column = #expect(throws: SchemaChangeRefused.self) {
+            try old.alter(table: "player") { $0.rename(column: "email", to: "mail") }
+        }
+        #expect(column?.description.contains("3.25") == true)
+        #expect(try db.sql("player")?.contains("email") == true)
+    }
 }

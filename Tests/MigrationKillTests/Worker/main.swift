@@ -1,5 +1,6 @@
 // Migrates a database, or says which version it is; driven by Tests/MigrationKillTests/run, which kills it.
 //
+//     MigrationWorker create FILE [wal]
 //     MigrationWorker migrate FILE [wal]
 //     MigrationWorker check FILE         prints the number of migrations of a whole version
 import Foundation
@@ -11,6 +12,12 @@ let key: DatabaseKey? =
 
 func open(_ path: String) throws -> Connection {
     guard let key else { return try Connection(path) }
+    // The key is tried out by reading, which another process that commits may stand in the way of.
+    for _ in 0..<500 {
+        do { return try Connection(path, key: key) } catch let error as VaultError where error.code == .busy {
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
     return try Connection(path, key: key)
 }
 
@@ -54,14 +61,19 @@ func fault(_ path: String) throws -> (version: Int, fault: String?) {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count > 2, ["migrate", "check"].contains(arguments[1]) else {
-    print("usage: MigrationWorker migrate|check FILE [wal]")
+guard arguments.count > 2, ["create", "migrate", "check"].contains(arguments[1]) else {
+    print("usage: MigrationWorker create|migrate|check FILE [wal]")
     exit(64)
 }
 do {
-    if arguments[1] == "migrate" {
+    if arguments[1] != "check" {
         let db = try open(arguments[2])
         if arguments.count > 3 { _ = try db.scalar("PRAGMA journal_mode = wal") }
+        if arguments[1] == "create" {
+            // Processes that find an empty file would each choose a salt for it, and only one can be right.
+            try db.setApplicationID(1)
+            exit(0)
+        }
         db.foreignKeys = true
         try migrator.migrate(db)
         try db.close()
