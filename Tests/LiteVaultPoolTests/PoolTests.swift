@@ -240,6 +240,18 @@ import Testing
         #expect(try pool.read { try $0.count() } == 3)
     }
 
+    @Test func `migrations run through a pool, and its readers see the new schema`() throws {
+        let pool = try scratch.pool()
+        let before = try pool.read { try $0.count() }
+        var migrator = Migrator()
+        migrator.registerMigration("a second table") { db in
+            try db.execute("CREATE TABLE second (id INTEGER PRIMARY KEY); INSERT INTO second VALUES (7)")
+        }
+        try pool.writeWithoutTransaction { try migrator.migrate($0) }
+        let second = try pool.read { try $0.scalar("SELECT id FROM second") as? Int64 }
+        #expect(before == 3 && second == 7)
+    }
+
     @Test func `a closed pool refuses, and its files are whole`() throws {
         let pool = try scratch.pool()
         _ = try pool.read { try $0.count() }
