@@ -22,7 +22,9 @@ import Testing
     private func isTold(
         _ region: DatabaseRegion, _ change: @Sendable @escaping (Connection) throws -> Void
     ) async throws -> Bool {
-        let pool = try Scratch().pool()
+        let place = try Scratch()
+        defer { withExtendedLifetime(place) {} }
+        let pool = try place.pool()
         try await pool.write {
             try $0.execute(
                 """
