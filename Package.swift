@@ -65,7 +65,10 @@ let package = Package(
         .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
         .target(name: "LiteVaultSchema", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
-            name: "LiteVault", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema"],
+            name: "LiteVaultPool", dependencies: ["LiteVaultCore", "LiteVaultCipher"] + engine, swiftSettings: swift),
+        .target(
+            name: "LiteVault",
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema", "LiteVaultPool"],
             swiftSettings: swift),
         .target(
             name: "LiteVaultBackup",
@@ -76,7 +79,9 @@ let package = Package(
         .target(name: "CProcessSupport"),
         .target(
             name: "SQLite",
-            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema"] + engine,
+            dependencies: [
+                "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema", "LiteVaultPool",
+            ] + engine,
             swiftSettings: swift),
         .executableTarget(
             name: "LiteVaultTool",
@@ -112,6 +117,7 @@ let package = Package(
             name: "MigrationWorker", dependencies: ["LiteVault"], path: "Tests/MigrationKillTests/Worker",
             swiftSettings: swift),
         .testTarget(name: "SchemaPageTests", dependencies: ["LiteVault"], swiftSettings: swift),
+        .testTarget(name: "LiteVaultPoolTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),

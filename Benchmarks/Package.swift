@@ -28,6 +28,12 @@ let package = Package(
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
             ]),
+        .executableTarget(
+            name: "PoolBenchmarks",
+            dependencies: [
+                .product(name: "LiteVault", package: "litevault"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -5,6 +5,7 @@
 @_exported public import LiteVaultCore
 // SQLITE_CONSTRAINT and its like, from the engine's own header.
 @_exported public import LiteVaultEngine
+@_exported public import LiteVaultPool
 @_exported public import LiteVaultQuery
 @_exported public import LiteVaultSchema
 

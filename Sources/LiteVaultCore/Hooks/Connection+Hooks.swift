@@ -30,32 +30,38 @@ extension Connection {
         _ callback: ((_ operation: Operation, _ db: String, _ table: String, _ rowid: Int64) -> Void)?
     ) {
         reading { db in
-            guard let callback else {
-                sqlite3_update_hook(db, nil, nil)
-                hooks.update = nil
-                return
-            }
-            let box = HookBox(self) { (change: RowChange) in
-                callback(change.operation, change.schema, change.table, change.rowid)
-            }
-            sqlite3_update_hook(
-                db,
-                { context, code, schema, table, rowid in
-                    guard let operation = Operation(code: code), let schema, let table else { return }
-                    HookBox<RowChange, Void>.call(
-                        context,
-                        RowChange(
-                            operation: operation, schema: String(cString: schema), table: String(cString: table),
-                            rowid: rowid))
-                }, box.pointer)
-            hooks.update = box
+            hooks.update = callback
+            installUpdateHook(db)
         }
+    }
+
+    /// Under the lock.
+    func installUpdateHook(_ db: OpaquePointer) {
+        guard hooks.update != nil || hooks.observer != nil else {
+            sqlite3_update_hook(db, nil, nil)
+            hooks.updating = nil
+            return
+        }
+        let user = hooks.update
+        let observer = hooks.observer
+        let box = HookBox(self) { (change: RowChange) in
+            observer?.didChange(change.operation, schema: change.schema, table: change.table, rowid: change.rowid)
+            user?(change.operation, String(cString: change.schema), String(cString: change.table), change.rowid)
+        }
+        sqlite3_update_hook(
+            db,
+            { context, code, schema, table, rowid in
+                guard let operation = Operation(code: code), let schema, let table else { return }
+                HookBox<RowChange, Void>.call(
+                    context, RowChange(operation: operation, schema: schema, table: table, rowid: rowid))
+            }, box.pointer)
+        hooks.updating = box
     }
 
     private struct RowChange {
         let operation: Operation
-        let schema: String
-        let table: String
+        let schema: UnsafePointer<CChar>
+        let table: UnsafePointer<CChar>
         let rowid: Int64
     }
 
@@ -65,19 +71,27 @@ extension Connection {
     /// - Parameter callback: nil removes it.
     public func commitHook(_ callback: (() throws -> Void)?) {
         reading { db in
-            guard let callback else {
-                sqlite3_commit_hook(db, nil, nil)
-                hooks.commit = nil
-                return
-            }
-            let box = HookBox(self) { (_: Void) -> Bool in
-                do { try callback() } catch { return false }
-                return true
-            }
-            sqlite3_commit_hook(
-                db, { context in HookBox<Void, Bool>.call(context, ()) ? 0 : 1 }, box.pointer)
-            hooks.commit = box
+            hooks.commit = callback
+            installCommitHook(db)
         }
+    }
+
+    /// Under the lock.
+    func installCommitHook(_ db: OpaquePointer) {
+        guard hooks.commit != nil || hooks.observer != nil else {
+            sqlite3_commit_hook(db, nil, nil)
+            hooks.committing = nil
+            return
+        }
+        let user = hooks.commit
+        let observer = hooks.observer
+        let box = HookBox(self) { (_: Void) -> Bool in
+            observer?.willCommit()
+            do { try user?() } catch { return false }
+            return true
+        }
+        sqlite3_commit_hook(db, { context in HookBox<Void, Bool>.call(context, ()) ? 0 : 1 }, box.pointer)
+        hooks.committing = box
     }
 
     /// Calls a closure after each rollback (`sqlite3_rollback_hook`), but not when a connection closes in the middle of a
@@ -86,15 +100,37 @@ extension Connection {
     /// - Parameter callback: nil removes it.
     public func rollbackHook(_ callback: (() -> Void)?) {
         reading { db in
-            sqlite3_rollback_hook(db, nil, nil)
-            hooks.rollback = callback.map { callback in HookBox(self) { (_: Void) in callback() } }
+            hooks.rollback = callback
             installRollbackHook()
         }
     }
 
     /// Under the lock.
     func installRollbackHook() {
-        guard let db, let box = hooks.rollback else { return }
+        guard let db else { return }
+        guard hooks.rollback != nil || hooks.observer != nil else {
+            sqlite3_rollback_hook(db, nil, nil)
+            hooks.rollingBack = nil
+            return
+        }
+        let user = hooks.rollback
+        let observer = hooks.observer
+        let box = HookBox(self) { (_: Void) in
+            observer?.didRollBack()
+            user?()
+        }
         sqlite3_rollback_hook(db, { context in HookBox<Void, Void>.call(context, ()) }, box.pointer)
+        hooks.rollingBack = box
+    }
+
+    /// Has somebody told of changes, beside the hooks that the user installs. nil: nobody any more.
+    package func setObserver(_ observer: (any ConnectionObserver)?) {
+        reading { db in
+            hooks.observer = observer
+            installTrace(db)
+            installUpdateHook(db)
+            installCommitHook(db)
+            installRollbackHook()
+        }
     }
 }

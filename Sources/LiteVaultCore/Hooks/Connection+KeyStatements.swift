@@ -35,7 +35,7 @@ private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
 
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
-private func keyAuthorizer(
+func keyAuthorizer(
     _: UnsafeMutableRawPointer?, action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
     _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?
 ) -> Int32 {

@@ -10,24 +10,42 @@ extension Connection {
     /// - Parameter callback: nil removes it.
     public func trace(_ callback: ((String) -> Void)?) {
         reading { db in
-            guard let callback else {
-                sqlite3_trace_v2(db, 0, nil, nil)
-                hooks.trace = nil
-                return
-            }
-            let box = HookBox(self) { (sql: String) in callback(sql) }
-            sqlite3_trace_v2(
-                db, UInt32(SQLITE_TRACE_STMT),
-                { _, context, statement, text in
-                    guard let statement, let text else { return 0 }
-                    let unexpanded = String(cString: text.assumingMemoryBound(to: CChar.self))
-                    HookBox<String, Void>.call(
-                        context, tracedText(of: OpaquePointer(statement), unexpanded: unexpanded))
-                    return 0
-                }, box.pointer)
-            hooks.trace = box
+            hooks.trace = callback
+            installTrace(db)
         }
     }
+
+    /// Under the lock.
+    func installTrace(_ db: OpaquePointer) {
+        guard hooks.trace != nil || hooks.observer != nil else {
+            sqlite3_trace_v2(db, 0, nil, nil)
+            hooks.tracing = nil
+            return
+        }
+        let user = hooks.trace
+        let observer = hooks.observer
+        let box = HookBox(self) { (start: StatementStart) in
+            observer?.willRun(start.text)
+            guard let user else { return }
+            user(tracedText(of: start.statement, unexpanded: String(cString: start.text)))
+        }
+        sqlite3_trace_v2(
+            db, UInt32(SQLITE_TRACE_STMT),
+            { _, context, statement, text in
+                guard let statement, let text else { return 0 }
+                HookBox<StatementStart, Void>.call(
+                    context,
+                    StatementStart(
+                        statement: OpaquePointer(statement), text: text.assumingMemoryBound(to: CChar.self)))
+                return 0
+            }, box.pointer)
+        hooks.tracing = box
+    }
+}
+
+private struct StatementStart {
+    let statement: OpaquePointer
+    let text: UnsafePointer<CChar>
 }
 
 private func tracedText(of statement: OpaquePointer, unexpanded: String) -> String {

@@ -23,8 +23,15 @@ final class HookBox<Argument, Result> {
 /// The closures that are installed on a connection.
 struct Hooks {
     var busy: AnyObject?
-    var trace: AnyObject?
-    var update: AnyObject?
-    var commit: AnyObject?
-    var rollback: HookBox<Void, Void>?
+    var trace: ((String) -> Void)?
+    var update: ((Connection.Operation, String, String, Int64) -> Void)?
+    var commit: (() throws -> Void)?
+    var rollback: (() -> Void)?
+    /// What the engine was given for each of them. Kept as long as it may call it.
+    var tracing: AnyObject?
+    var updating: AnyObject?
+    var committing: AnyObject?
+    var rollingBack: HookBox<Void, Void>?
+    /// Told of everything before the closures above, which are the user's.
+    var observer: (any ConnectionObserver)?
 }

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import LiteVaultCore
+
+// The connections themselves: readers come and go, the writer stays.
+
+extension AccessCore {
+    /// A reader that nobody uses, or a new one.
+    func takeReader() throws -> Connection {
+        let (idle, setups) = try state.withLock { state in
+            guard !state.isClosed else { throw AccessError.closed(path) }
+            let idle = state.readers.popLast()
+            if idle == nil { state.openReaders += 1 }
+            return (idle, idle == nil ? state.setups : [])
+        }
+        if let idle { return idle.connection }
+        do {
+            let reader = try source.openReader(configuration)
+            for setup in setups { try setup(reader) }
+            return reader
+        } catch {
+            state.withLock { $0.openReaders -= 1 }
+            throw error
+        }
+    }
+
+    func giveBack(_ reader: Connection, isUsable: Bool) {
+        let now = ContinuousClock.now
+        let sweeps = state.withLock { state in
+            guard isUsable, !state.isClosed else {
+                state.openReaders -= 1
+                return false
+            }
+            state.readers.append(IdleReader(connection: reader, since: now))
+            defer { state.isSweeping = true }
+            return !state.isSweeping
+        }
+        if sweeps { sweepLater() }
+    }
+
+    /// Closes readers that were idle for long. Runs only while there are any.
+    private func sweepLater() {
+        guard let seconds = configuration.idleReaderTimeout else { return }
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds) { [weak self] in
+            guard let self else { return }
+            closeIdleReaders(since: .now - .seconds(seconds))
+            let remain = state.withLock { state in
+                state.isSweeping = !state.readers.isEmpty
+                return state.isSweeping
+            }
+            if remain { sweepLater() }
+        }
+    }
+
+    /// Closes readers that nobody has used since then.
+    func closeIdleReaders(since limit: ContinuousClock.Instant = .now) {
+        let closing = state.withLock { state in
+            let closing = state.readers.filter { $0.since <= limit }
+            state.readers.removeAll { $0.since <= limit }
+            state.openReaders -= closing.count
+            return closing
+        }
+        // Not under the lock: closing may have to wait for the disk. What fails here is done by deinit.
+        for reader in closing { try? reader.connection.close() }
+    }
+
+    func releaseMemory() {
+        closeIdleReaders()
+        guard !CurrentAccess.isWithin(self) else { return }
+        writerGate.enqueue(
+            Gate.Job { [weak self] in
+                let writer = self?.state.withLock { $0.writer }
+                try? writer?.withLock {
+                    writer?.finalizeCache()
+                    try writer?.execute("PRAGMA shrink_memory")
+                }
+                return true
+            })
+    }
+
+    func register(_ setup: @escaping @Sendable (Connection) throws -> Void) throws {
+        try sync(.barrier) { writer in
+            try setup(writer)
+            // Nobody reads, so all of them are idle: each is opened again when it is needed.
+            closeIdleReaders()
+            state.withLock { $0.setups.append(setup) }
+        }
+    }
+
+    func close() throws {
+        if state.withLock({ $0.isClosed }) { return }
+        do {
+            try sync(.barrier) { _ in
+                try closeConnections()
+                state.withLock { $0.isClosed = true }
+            }
+        } catch let error as AccessError where error.code == .closed {}
+        pressure.stop()
+    }
+
+    /// Closes every connection. Inside a barrier.
+    func closeConnections() throws {
+        closeIdleReaders()
+        let writer = state.withLock { $0.writer }
+        try writer?.close()
+        state.withLock { state in
+            state.writer = nil
+            state.tracker = nil
+        }
+    }
+}

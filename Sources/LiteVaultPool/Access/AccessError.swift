@@ -1,0 +1,45 @@
+/// What a pool or queue refuses. The database is as it was.
+public struct AccessError: Error, Sendable {
+    /// The kinds of refusal. New ones may be added; `switch` over them with a `default`.
+    public enum Code: String, Sendable {
+        /// An access inside another access of the same database, on the same thread: it would wait for itself.
+        case reentrant
+        /// The pool or queue was closed.
+        case closed
+        /// A closure ended without ending the transaction that it had begun, which was rolled back.
+        case transactionLeftOpen
+    }
+
+    /// The kind.
+    public let code: Code
+    /// What happened, as a sentence.
+    public let message: String
+    /// The database's file; empty for one in memory.
+    public let path: String
+    /// What the caller can do about it.
+    public let remedy: String
+}
+
+extension AccessError: CustomStringConvertible {
+    /// The file, what happened and what to do.
+    public var description: String { (path.isEmpty ? "" : path + ": ") + message + " " + remedy }
+}
+
+extension AccessError {
+    static func reentrant(_ path: String) -> AccessError {
+        AccessError(
+            code: .reentrant, message: "The database is accessed inside an access of it.", path: path,
+            remedy: "Use the connection that the closure was given, or begin when it has returned.")
+    }
+
+    static func closed(_ path: String) -> AccessError {
+        AccessError(code: .closed, message: "The database was closed.", path: path, remedy: "Open it again.")
+    }
+
+    static func transactionLeftOpen(_ path: String) -> AccessError {
+        AccessError(
+            code: .transactionLeftOpen, message: "A closure left a transaction open, which was rolled back.",
+            path: path,
+            remedy: "Commit it, or use transaction(_:block:).")
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+internal import LiteVaultCore
+
+/// Ends an access when its task is cancelled.
+final class Cancellation: Sendable {
+    private struct State {
+        var isCancelled = false
+        /// Set while the closure of the access runs: never while it begins or ends a transaction, which an interrupt
+        /// would leave open.
+        var running: Connection?
+        var withdraw: (@Sendable () -> Void)?
+    }
+
+    private let state = Protected(State())
+
+    /// Says how to give up waiting. False when it is cancelled already.
+    func willWait(withdraw: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            state.withdraw = withdraw
+            return !state.isCancelled
+        }
+    }
+
+    func cancel() {
+        let withdraw = state.withLock { state in
+            state.isCancelled = true
+            defer { state.withdraw = nil }
+            return state.withdraw
+        }
+        withdraw?()
+        interrupt()
+    }
+
+    /// Again and again: an interrupt between two statements has no effect.
+    private func interrupt() {
+        let isRunning = state.withLock { state in
+            state.running?.interrupt()
+            return state.running != nil
+        }
+        guard isRunning else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) { self.interrupt() }
+    }
+
+    /// Runs the closure of an access so that cancelling interrupts it.
+    ///
+    /// - Throws: what it throws; `CancellationError` when it was cancelled, whatever the closure made of that.
+    func running<T>(on connection: Connection, _ body: () throws -> T) throws -> T {
+        try state.withLock { state in
+            guard !state.isCancelled else { throw CancellationError() }
+            state.running = connection
+        }
+        do {
+            let result = try body()
+            guard !end() else { throw CancellationError() }
+            return result
+        } catch {
+            guard !end() else { throw CancellationError() }
+            throw error
+        }
+    }
+
+    /// From here on nothing is interrupted. Returns whether it was cancelled.
+    private func end() -> Bool {
+        state.withLock { state in
+            state.running = nil
+            return state.isCancelled
+        }
+    }
+}

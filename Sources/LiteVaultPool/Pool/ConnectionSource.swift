@@ -1,0 +1,151 @@
+internal import LiteVaultCipher
+internal import LiteVaultCore
+
+/// Opens connections to one database, and derives its key once for all of them.
+final class ConnectionSource: Sendable {
+    private struct State {
+        var key: DatabaseKey?
+        var settings: CipherSettings
+        /// The key from which nothing has to be derived.
+        var reusable: DatabaseKey?
+        var derivations = 0
+    }
+
+    /// nil: in memory.
+    private let file: String?
+    private let state: Protected<State>
+
+    init(file: String?, key: DatabaseKey?, settings: CipherSettings) {
+        self.file = file
+        state = Protected(State(key: key, settings: settings))
+    }
+
+    var path: String { file ?? "" }
+    var isEncrypted: Bool { state.withLock { $0.key != nil } }
+    var settings: CipherSettings { state.withLock { $0.settings } }
+    var derivations: Int { state.withLock { $0.derivations } }
+
+    private var location: Connection.Location {
+        guard let file else { return .inMemory }
+        // A name that begins like a URI is a name nevertheless.
+        return .uri(file.utf8.starts(with: "file:".utf8) ? "./" + file : file)
+    }
+
+    func openWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
+        let writer = try unlocked(configuration)
+        writer.busyTimeout = configuration.busyTimeout
+        if usesWAL {
+            try writer.setJournalMode(.wal)
+            // Opens the log, which readers cannot.
+            try writer.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+        }
+        try writer.setSynchronous(configuration.synchronous)
+        try prepare(writer, configuration)
+        return writer
+    }
+
+    func openReader(_ configuration: DatabaseConfiguration) throws -> Connection {
+        let (key, settings) = state.withLock { ($0.reusable, $0.settings) }
+        let reader: Connection
+        if let key {
+            reader = try Connection(
+                location, key: key, settings: settings, readonly: true, busyTimeout: configuration.busyTimeout)
+            if key.needsDerivation { state.withLock { $0.derivations += 1 } }
+        } else {
+            reader = try Connection(location, readonly: true)
+        }
+        reader.busyTimeout = configuration.busyTimeout
+        try prepare(reader, configuration)
+        return reader
+    }
+
+    private func prepare(_ connection: Connection, _ configuration: DatabaseConfiguration) throws {
+        try connection.execute("PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF")")
+        try configuration.prepare?(connection)
+    }
+
+    /// A connection for writing whose key is proven.
+    private func unlocked(_ configuration: DatabaseConfiguration) throws -> Connection {
+        let (key, settings, known) = state.withLock { ($0.key, $0.settings, $0.reusable) }
+        guard let key else { return try Connection(location) }
+        func open(_ key: DatabaseKey) throws -> Connection {
+            try Connection(
+                location, key: key, settings: settings, readonly: false, busyTimeout: configuration.busyTimeout)
+        }
+        // Refuses what cannot be encrypted before anything is derived or opened.
+        _ = try CipherEngine.require(for: path)
+        try settings.validate(with: key)
+        guard key.needsDerivation, file != nil else {
+            state.withLock { $0.reusable = key }
+            return try open(key)
+        }
+        // A file that somebody else makes or replaces meanwhile has another salt than the one that was looked at.
+        for attempt in 0..<3 {
+            let salt = try fileSalt() ?? settings.salt ?? known?.salt ?? randomSalt()
+            let reused = known.flatMap { $0.salt == salt ? $0 : nil }
+            guard let reusable = try reused ?? derive(key, salt: salt, settings) else { break }
+            do {
+                let connection = try open(reusable)
+                state.withLock { $0.reusable = reusable }
+                return connection
+            } catch let error as VaultError where [.keyRejected, .wrongKind, .damaged].contains(error.code) {
+                let now = try fileSalt()
+                if attempt == 2 || now == nil || now == salt { break }
+            }
+        }
+        // Either the key is wrong, and this tells why; or the engine derives in another way than its settings say.
+        state.withLock { $0.derivations += 1 }
+        let connection = try open(key)
+        state.withLock { $0.reusable = key }
+        return connection
+    }
+
+    /// nil when the engine has to derive it.
+    private func derive(_ key: DatabaseKey, salt: [UInt8], _ settings: CipherSettings) throws -> DatabaseKey? {
+        guard let derived = try key.derived(salt: salt, settings: settings) else { return nil }
+        state.withLock { $0.derivations += 1 }
+        return derived
+    }
+
+    /// The salt that the file holds; nil when there is no file yet, or its salt is elsewhere.
+    private func fileSalt() throws -> [UInt8]? {
+        guard let file, (settings.plaintextHeaderSize ?? 0) == 0, !file.utf8.contains(0) else { return nil }
+        guard let bytes = try? EngineFile(path: file).read(at: 0, count: 16), bytes.count == 16 else { return nil }
+        return bytes
+    }
+
+    private func randomSalt() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    /// Changes the key of the file, while no connection of this process is open. The old key holds when it throws.
+    func rekey(to new: DatabaseKey, busyTimeout: Double, _ progress: OperationProgress.Report?) throws {
+        let (key, settings, reusable) = state.withLock { ($0.key, $0.settings, $0.reusable) }
+        guard let file, let old = reusable ?? key else {
+            throw VaultError(
+                .wrongKind, "The database has no key to change", path: path,
+                remedy: "Encrypt the file with DatabaseFile.encryptInPlace before the pool is opened.")
+        }
+        let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
+        let salt = (hasHeader ? settings.salt ?? old.salt : nil) ?? randomSalt()
+        let derived = try derive(new, salt: salt, settings) ?? new
+        try DatabaseFile(file, busyTimeout: busyTimeout).rekey(
+            from: old, to: derived, settings: settings, progress: progress)
+        state.withLock { state in
+            state.key = new
+            state.reusable = derived
+            state.settings.salt = hasHeader ? salt : nil
+        }
+    }
+
+    /// Copies the database into a new file, while it is in use.
+    func backup(
+        to destination: String, newKey: DatabaseKey?, busyTimeout: Double, _ progress: OperationProgress.Report?
+    ) throws {
+        guard let file else { throw VaultError(.usage, "A database in memory has no file to copy") }
+        let (key, settings) = state.withLock { ($0.reusable ?? $0.key, $0.settings) }
+        try DatabaseFile(file, busyTimeout: busyTimeout).backup(
+            to: destination, key: key, settings: settings, newKey: newKey, progress: progress)
+    }
+}

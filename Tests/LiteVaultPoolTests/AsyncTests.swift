@@ -1,0 +1,136 @@
+import Foundation
+import LiteVault
+import LiteVaultPool
+import Testing
+
+@Suite struct AsyncTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private static let endless = """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n
+        """
+
+    @Test func `tasks read and write, more of them than there are readers`() async throws {
+        let pool = try scratch.pool()
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for index in 0..<50 {
+                group.addTask {
+                    if index % 5 == 0 { try await pool.write { try $0.insert("\(index)") } }
+                    return try await pool.read { try $0.count() }
+                }
+            }
+            for try await count in group { #expect((3...13).contains(count)) }
+        }
+        #expect(try await pool.read { try $0.count() } == 13)
+        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(try await pool.readSnapshot(after: { try $0.insert("last") }) { db, _ in try db.count() } == 14)
+        #expect(try await pool.barrier { try $0.count() } == 14)
+    }
+
+    @Test func `cancelling a read interrupts its statement`() async throws {
+        let pool = try scratch.pool()
+        let running = Flag(false)
+        let task = Task {
+            try await pool.read { db in
+                running.set(true)
+                return try db.scalar(Self.endless) as? Int64
+            }
+        }
+        #expect(await eventually { running.value })
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(try await pool.read { try $0.count() } == 3)
+    }
+
+    @Test func `cancelling a write rolls it back, also between short statements`() async throws {
+        let pool = try scratch.pool()
+        let running = Flag(false)
+        let task = Task {
+            try await pool.write { db in
+                while true {
+                    try db.insert("undone")
+                    running.set(true)
+                }
+            }
+        }
+        #expect(await eventually { running.value })
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await pool.read { try $0.count() } == 3)
+        try await pool.write { try $0.insert("kept") }
+        #expect(try await pool.read { try $0.count() } == 4)
+    }
+
+    @Test func `a write that ignores its cancellation is rolled back all the same`() async throws {
+        let pool = try scratch.pool()
+        let running = Flag(false)
+        let cancelled = Event()
+        let task = Task {
+            try await pool.write { db in
+                try db.insert("undone")
+                running.set(true)
+                _ = cancelled.wait()
+                return 1
+            }
+        }
+        #expect(await eventually { running.value })
+        task.cancel()
+        cancelled.signal()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await pool.read { try $0.count() } == 3)
+    }
+
+    @Test func `a cancelled task that waits for its turn gives up waiting`() async throws {
+        let pool = try scratch.pool()
+        let running = Flag(false)
+        let goOn = Event()
+        let first = Task {
+            try await pool.write { _ in
+                running.set(true)
+                _ = goOn.wait()
+            }
+        }
+        #expect(await eventually { running.value })
+        let second = Task { try await pool.write { try $0.insert("never") } }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        goOn.signal()
+        try await first.value
+        #expect(try await pool.read { try $0.count() } == 3)
+        #expect(await eventually { pool.core.accessCount == 0 })
+    }
+
+    @Test func `cancellation at random moments leaves no transaction, no access and no connection behind`() async throws {
+        var configuration = DatabaseConfiguration()
+        configuration.maximumReaderCount = 3
+        configuration.synchronous = .off
+        let pool = try scratch.pool(configuration: configuration)
+        for round in 0..<60 {
+            let tasks = (0..<6).map { index in
+                Task {
+                    if index % 3 == 0 {
+                        try await pool.write { db in
+                            for _ in 0..<10 { try db.insert("\(round)") }
+                        }
+                    } else {
+                        _ = try await pool.read { db in
+                            try db.all("SELECT a FROM t") { try $0.get(0, as: String.self) }
+                        }
+                    }
+                }
+            }
+            if round % 2 == 0 { try await Task.sleep(for: .microseconds(round * 20)) }
+            for task in tasks { task.cancel() }
+            for task in tasks { _ = await task.result }
+        }
+        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(pool.core.openReaderCount <= 3)
+        let count = try await pool.read { try $0.count() }
+        #expect((count - 3) % 10 == 0)
+        #expect(try await pool.writeWithoutTransaction { $0.isInTransaction } == false)
+        try pool.close()
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("db-wal")))
+    }
+}

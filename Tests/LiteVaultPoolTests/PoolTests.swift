@@ -1,0 +1,292 @@
+import Foundation
+import LiteVault
+import LiteVaultPool
+import Testing
+
+@Suite struct PoolTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    @Test func `a read sees what was committed before it began, whatever is written meanwhile`() throws {
+        let pool = try scratch.pool()
+        let counts = try pool.read { db in
+            let before = try db.count()
+            let written = Event()
+            DispatchQueue.global().async {
+                try? pool.write { try $0.insert("meanwhile") }
+                written.signal()
+            }
+            #expect(written.wait())
+            return [before, try db.count()]
+        }
+        #expect(counts == [3, 3])
+        #expect(try pool.read { try $0.count() } == 4)
+    }
+
+    @Test func `a write that throws leaves nothing, and the pool usable`() throws {
+        let pool = try scratch.pool()
+        #expect(throws: Refused.self) {
+            try pool.write { db in
+                try db.insert("undone")
+                throw Refused()
+            }
+        }
+        #expect(try pool.read { try $0.count() } == 3)
+        try pool.write { try $0.insert("kept") }
+        #expect(try pool.read { try $0.count() } == 4)
+    }
+
+    @Test func `a reader cannot write`() throws {
+        let pool = try scratch.pool()
+        #expect { try pool.read { try $0.insert("no") } } throws: { ($0 as? DatabaseError)?.resultCode.primary == .readOnly }
+        #expect(try pool.read { try $0.count() } == 3)
+    }
+
+    @Test func `readers are opened when they are needed, at most as many as configured`() throws {
+        var configuration = DatabaseConfiguration()
+        configuration.maximumReaderCount = 2
+        let pool = try scratch.pool(configuration: configuration)
+        #expect(pool.core.openReaderCount == 0)
+        _ = try pool.read { try $0.count() }
+        _ = try pool.read { try $0.count() }
+        #expect(pool.core.openReaderCount == 1)
+        DispatchQueue.concurrentPerform(iterations: 20) { _ in _ = try? pool.read { try $0.count() } }
+        #expect((1...2).contains(pool.core.openReaderCount))
+        #expect(pool.core.accessCount == 0)
+    }
+
+    @Test func `readers read at the same time`() throws {
+        let pool = try scratch.pool()
+        let inside = Event()
+        let other = Event()
+        try pool.read { _ in
+            DispatchQueue.global().async {
+                try? pool.read { _ in
+                    other.signal()
+                    _ = inside.wait()
+                }
+                other.signal()
+            }
+            #expect(other.wait())
+        }
+        inside.signal()
+        #expect(other.wait())
+    }
+
+    @Test func `idle readers are closed after the configured time, and by releaseMemory`() async throws {
+        var configuration = DatabaseConfiguration()
+        configuration.idleReaderTimeout = 0.05
+        let pool = try scratch.pool(configuration: configuration)
+        _ = try await pool.read { try $0.count() }
+        #expect(await eventually { pool.core.openReaderCount == 0 })
+        configuration.idleReaderTimeout = nil
+        let kept = try DatabasePool(scratch.path("db"), configuration: configuration)
+        _ = try await kept.read { try $0.count() }
+        #expect(kept.core.openReaderCount == 1)
+        kept.releaseMemory()
+        #expect(kept.core.openReaderCount == 0)
+        #expect(try await kept.read { try $0.count() } == 3)
+    }
+
+    @Test func `an access inside an access of the same pool is refused`() throws {
+        let pool = try scratch.pool()
+        let refusal: (any Error) -> Bool = { ($0 as? AccessError)?.code == .reentrant }
+        #expect(performing: { try pool.write { _ in try pool.read { _ in } } }, throws: refusal)
+        #expect(performing: { try pool.write { _ in try pool.write { _ in } } }, throws: refusal)
+        #expect(performing: { try pool.read { _ in try pool.read { _ in } } }, throws: refusal)
+        #expect(performing: { try pool.read { _ in try pool.barrier { _ in } } }, throws: refusal)
+        #expect(performing: { try pool.barrier { _ in try pool.close() } }, throws: refusal)
+        let other = try DatabaseQueue()
+        #expect(try pool.write { _ in try other.read { try $0.scalar("SELECT 1") as? Int64 } } == 1)
+        #expect(try pool.read { try $0.count() } == 3)
+    }
+
+    @Test func `a transaction that a closure leaves open is rolled back, and said`() throws {
+        let pool = try scratch.pool()
+        #expect {
+            try pool.writeWithoutTransaction { db in
+                try db.execute("BEGIN")
+                try db.insert("undone")
+            }
+        } throws: {
+            ($0 as? AccessError)?.code == .transactionLeftOpen
+        }
+        #expect(try pool.read { try $0.count() } == 3)
+        try pool.write { try $0.insert("kept") }
+    }
+
+    @Test func `a statement that leaves its closure pins no snapshot`() throws {
+        let pool = try scratch.pool()
+        let statement = try pool.read { db in
+            let statement = try db.prepare("SELECT a FROM t")
+            _ = try statement.step()
+            return statement
+        }
+        try pool.write { try $0.insert("new") }
+        #expect(try pool.read { try $0.count() } == 4)
+        withExtendedLifetime(statement) {}
+    }
+
+    @Test func `a snapshot after a write is of that write, and lets others write`() throws {
+        let pool = try scratch.pool()
+        let count = try pool.readSnapshot(after: { try $0.insert("mine") }) { db, _ in
+            let written = Event()
+            DispatchQueue.global().async {
+                try? pool.write { try $0.insert("other") }
+                written.signal()
+            }
+            #expect(written.wait())
+            return try db.count()
+        }
+        #expect(count == 4)
+        #expect(try pool.read { try $0.count() } == 5)
+        #expect(pool.core.accessCount == 0)
+    }
+
+    @Test func `a barrier waits for the readers and keeps others out`() throws {
+        let pool = try scratch.pool()
+        let reading = Event()
+        let goOn = Event()
+        let done = Event()
+        let isReading = Flag(true)
+        DispatchQueue.global().async {
+            try? pool.read { _ in
+                reading.signal()
+                _ = goOn.wait()
+                isReading.set(false)
+            }
+            done.signal()
+        }
+        #expect(reading.wait())
+        DispatchQueue.global().async { goOn.signal() }
+        try pool.barrier { _ in #expect(!isReading.value) }
+        #expect(done.wait())
+        #expect(pool.core.accessCount == 0)
+    }
+
+    @Test func `safe defaults hold on every connection, and each can be changed`() throws {
+        let pool = try scratch.pool()
+        #expect(try pool.read { $0.foreignKeys && $0.busyTimeout == 5 && $0.readonly })
+        #expect(try pool.write { $0.foreignKeys && $0.journalMode == .wal && $0.synchronous == .full })
+        var configuration = DatabaseConfiguration()
+        configuration.foreignKeys = false
+        configuration.busyTimeout = 1
+        configuration.synchronous = .normal
+        configuration.writeMode = .deferred
+        let other = try DatabasePool(scratch.path("db"), configuration: configuration)
+        #expect(try other.read { !$0.foreignKeys && $0.busyTimeout == 1 })
+        #expect(try other.write { $0.synchronous == .normal })
+        // A deferred transaction lets another one begin: an immediate one would wait.
+        try other.write { _ in try pool.write { try $0.insert("meanwhile") } }
+    }
+
+    @Test func `prepare runs on every connection, and functions can be added later`() throws {
+        let prepared = Flag(0)
+        var configuration = DatabaseConfiguration()
+        configuration.prepare = { db in
+            prepared.update { $0 += 1 }
+            db.createFunction("twice", argumentCount: 1, deterministic: true) { arguments in
+                (arguments[0] as? Int64).map { $0 * 2 }
+            }
+        }
+        let pool = try scratch.pool(configuration: configuration)
+        #expect(try pool.read { try $0.scalar("SELECT twice(21)") as? Int64 } == 42)
+        #expect(prepared.value == 2)
+        let traced = Flag([String]())
+        try pool.onEveryConnection { db in
+            db.createFunction("thrice", argumentCount: 1, deterministic: true) { arguments in
+                (arguments[0] as? Int64).map { $0 * 3 }
+            }
+            try db.createCollation("backwards") { left, right in
+                left == right ? .orderedSame : left < right ? .orderedDescending : .orderedAscending
+            }
+            db.trace { sql in traced.update { $0.append(sql) } }
+        }
+        let sql = "SELECT thrice(14), (SELECT a FROM t ORDER BY a COLLATE backwards LIMIT 1)"
+        let result = { (db: Connection) in
+            try db.first(sql) { "\(try $0.get(0, as: Int.self))\(try $0.get(1, as: String.self))" }
+        }
+        #expect(try pool.read(result) == "42z")
+        #expect(try pool.write(result) == "42z")
+        #expect(traced.value.filter { $0 == sql }.count == 2)
+    }
+
+    @Test func `a backup of a pool in use is the database of one moment`() throws {
+        let pool = try scratch.pool()
+        try pool.read { db in
+            _ = try db.count()
+            try pool.backup(to: scratch.path("copy"))
+        }
+        #expect(try Connection(scratch.path("copy")).count() == 3)
+        try pool.read { db in
+            let target = try Connection(.inMemory)
+            let backup = try db.backup(usingConnection: target)
+            try backup.step()
+            backup.finish()
+            #expect(try target.count() == 3)
+        }
+    }
+
+    @Test func `a vacuum waits for the readers and leaves a small file`() throws {
+        let pool = try scratch.pool()
+        try pool.write { db in
+            for _ in 0..<200 { try db.run("INSERT INTO t (a) VALUES (zeroblob(4000))") }
+        }
+        try pool.write { try $0.execute("DELETE FROM t WHERE id > 3") }
+        _ = try pool.read { try $0.count() }
+        try pool.vacuum()
+        let size = try FileManager.default.attributesOfItem(atPath: scratch.path("db"))[.size] as? Int ?? .max
+        #expect(size < 100_000)
+        #expect(try pool.read { try $0.count() } == 3)
+    }
+
+    @Test func `migrations run through a pool, and its readers see the new schema`() throws {
+        let pool = try scratch.pool()
+        let before = try pool.read { try $0.count() }
+        var migrator = Migrator()
+        migrator.registerMigration("a second table") { db in
+            try db.execute("CREATE TABLE second (id INTEGER PRIMARY KEY); INSERT INTO second VALUES (7)")
+        }
+        try pool.writeWithoutTransaction { try migrator.migrate($0) }
+        let second = try pool.read { try $0.scalar("SELECT id FROM second") as? Int64 }
+        #expect(before == 3 && second == 7)
+    }
+
+    @Test func `a closed pool refuses, and its files are whole`() throws {
+        let pool = try scratch.pool()
+        _ = try pool.read { try $0.count() }
+        try pool.close()
+        try pool.close()
+        #expect { _ = try pool.read { try $0.count() } } throws: { ($0 as? AccessError)?.code == .closed }
+        #expect { _ = try pool.write { try $0.count() } } throws: { ($0 as? AccessError)?.code == .closed }
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("db-wal")))
+        #expect(try Connection(scratch.path("db")).count() == 3)
+    }
+
+    @Test func `a queue over one connection has the same face`() throws {
+        for queue in [try DatabaseQueue(), try DatabaseQueue(scratch.path("queue"))] {
+            let access: any DatabaseAccess = queue
+            try access.write { try $0.execute(Scratch.content) }
+            #expect { try access.read { try $0.insert("no") } } throws: {
+                ($0 as? DatabaseError)?.resultCode.primary == .readOnly
+            }
+            try access.write { try $0.insert("yes") }
+            #expect(try access.readSnapshot(after: { try $0.insert("and") }) { db, _ in try db.count() } == 5)
+            #expect(try access.barrier { try $0.count() } == 5)
+            try access.vacuum()
+            #expect { try access.read { _ in try access.read { _ in } } } throws: {
+                ($0 as? AccessError)?.code == .reentrant
+            }
+        }
+    }
+}
+
+/// A value that several threads use.
+final class Flag<T>: @unchecked Sendable {  // `stored` only under `lock`
+    private let lock = NSLock()
+    private var stored: T
+    init(_ value: T) { stored = value }
+    var value: T { lock.withLock { stored } }
+    func set(_ value: T) { lock.withLock { stored = value } }
+    func update(_ body: (inout T) -> Void) { lock.withLock { body(&stored) } }
+}
