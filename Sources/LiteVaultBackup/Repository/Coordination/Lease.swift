@@ -117,8 +117,10 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
     func release() async {
         renewal?.cancel()
         await renewal?.value
-        // If this fails, the lease ends with the process or by its age.
-        try? await write(released: true)
+        for _ in 0..<3 {
+            do { return try await write(released: true) } catch { continue }
+        }
+        // The lease ends with the process, or by its age.
     }
 
     private func keep() {

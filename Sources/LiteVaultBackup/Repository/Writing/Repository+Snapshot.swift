@@ -9,7 +9,7 @@ extension Repository {
     ///
     /// - Parameter capture: writes the image into the sink it is given. Nothing waits for the store meanwhile.
     package func snapshot(
-        of path: String, options: SnapshotOptions, capture: (any BlockSink) throws -> CaptureOutcome
+        of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureOutcome
     ) async throws -> SnapshotResult {
         try requireWritable()
         try await BackupError.aboutAsync(path) {
@@ -31,7 +31,7 @@ extension Repository {
 
     private func snapshot(
         _ path: String, _ name: String, _ lease: Lease, _ options: SnapshotOptions,
-        _ capture: (any BlockSink) throws -> CaptureOutcome
+        _ capture: @escaping (any BlockSink) throws -> CaptureOutcome
     ) async throws -> SnapshotResult {
         let database = databaseID(name)
         let previous = try await manifests(database)
@@ -51,10 +51,12 @@ extension Repository {
             try await nodes.prepare(root: root, blocks: last.manifest.blocks)
             map = BlockMap(root: root, blocks: last.manifest.blocks, source: nodes)
         }
+        let folder = try spoolFolder()
+        try PackSpool.sweep(folder)
         let sink = SnapshotSink(
-            repository: id, folder: try spoolFolder(), previous: map, avoiding: avoided,
+            repository: id, folder: folder, previous: map, avoiding: avoided,
             allowsPlaintext: options.allowsPlaintext, progress: options.progress)
-        let outcome = try BackupError.about(path) { try capture(sink) }
+        let outcome = try await BackupError.aboutAsync(path) { try await OwnThread.run { try capture(sink) } }
         let time = outcome.time ?? Date()
         let captured = try BackupError.about(path) { try sink.finish() }
 
