@@ -1,8 +1,9 @@
 import Foundation
+import LiteVault
 import LiteVaultBackup
 import Testing
 
-/// Pieces of a followed log, between snapshots.
+/// A followed log in a repository: every time that was seen is restored.
 @Suite struct SegmentTests {
     let scratch = Scratch()
 
@@ -12,103 +13,134 @@ import Testing
             local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
     }
 
-    /// Frames that change blocks of an image, and end at so many pages.
-    func frames(_ image: inout TestImage, _ blocks: [Int], pages: Int) throws -> String {
-        image.bytes += [UInt8](repeating: 0, count: max(0, pages * 4096 - image.bytes.count))
-        var bytes: [UInt8] = []
-        for (index, block) in blocks.enumerated() {
-            try image.change(block: block)
-            let commit = index == blocks.count - 1 ? UInt32(pages) : 0
-            bytes += withUnsafeBytes(of: UInt32(block + 1).bigEndian, Array.init)
-            bytes += withUnsafeBytes(of: commit.bigEndian, Array.init) + [UInt8](repeating: 9, count: 16)
-            bytes += image.bytes[(block * 4096)..<((block + 1) * 4096)]
+    /// A database in WAL mode that is followed; each step commits one row.
+    final class Followed {
+        let path: String
+        let connection: Connection
+        let repository: Repository
+        let follower: Follower
+        var spool: SegmentSpool
+        let writer: SegmentWriter
+        var newest = 0
+
+        init(_ scratch: Scratch, _ repository: Repository) async throws {
+            path = scratch.path("a.db")
+            self.repository = repository
+            connection = try Connection(path)
+            try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
+            follower = Follower(path)
+            spool = try SegmentSpool(folder: scratch.path("spool"))
+            writer = try await SegmentWriter.open(repository, database: "a.db")
         }
-        image.bytes.removeLast(image.bytes.count - pages * 4096)
-        try image.save()
-        let path = scratch.path(UUID().uuidString)
-        try Data(bytes).write(to: URL(fileURLWithPath: path))
-        return path
+
+        func insert(_ value: Int) throws { try connection.execute("INSERT INTO t VALUES (\(value))") }
+
+        func take() async throws -> Snapshot {
+            var options = SnapshotOptions()
+            options.allowsPlaintext = true
+            let snapshot = try await repository.snapshot(of: path, options: options).snapshot
+            newest = snapshot.sequence
+            return snapshot
+        }
+
+        /// Looks at the log, stores what was read, and returns when it had been seen.
+        @discardableResult
+        func poll() async throws -> Date? {
+            _ = try follower.poll(into: &spool)
+            var seen: Date?
+            for waiting in spool.takeWaiting() {
+                try await writer.append(waiting.path, began: waiting.began, snapshot: newest)
+                seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
+                waiting.discard()
+            }
+            // Times are in milliseconds: two of them must not be the same.
+            try await Task.sleep(nanoseconds: 20_000_000)
+            return seen
+        }
     }
 
-    func segment(_ snapshot: Int, _ continues: Bool, _ time: Date, _ frames: String) -> LogSegment {
-        LogSegment(
-            snapshot: snapshot, continues: continues, from: .init(salts: 7, frames: 0), until: .init(salts: 7, frames: 9),
-            pageSize: 4096, commits: 1, time: time, frames: frames)
-    }
-
-    func restored(_ repository: Repository, _ selection: SnapshotSelection) async throws -> [UInt8] {
+    func rows(_ repository: Repository, _ selection: SnapshotSelection) async throws -> Int64? {
         let path = scratch.path(UUID().uuidString)
         try await repository.restore(selection, to: path)
-        return try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        let restored = try Connection(path)
+        defer { try? restored.close() }
+        #expect(try restored.scalar("PRAGMA integrity_check") as? String == "ok")
+        return try restored.scalar("SELECT max(a) FROM t") as? Int64
     }
 
-    @Test func `every time that segments reach is restored, and a gap ends them`() async throws {
+    @Test func `every time that was seen is restored, across snapshots and checkpoints`() async throws {
         let repository = try await repository()
-        var image = try TestImage(scratch.path("a.db"), blocks: 20)
-        let snapshot = try await repository.snapshot(image).snapshot
-        var states = [image.bytes]
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
-        let changes = [([3, 4], 20), ([20, 21], 25), ([0], 12)]
-        for (index, change) in changes.enumerated() {
-            let path = try frames(&image, change.0, pages: change.1)
-            let time = snapshot.time.addingTimeInterval(Double(index + 1) * 10)
-            try await writer.append(segment(1, index > 0, time, path))
-            states.append(image.bytes)
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        #expect(followed.spool.takeNewRun())
+        let first = try await followed.take()
+        var seen: [(Int64, Date)] = []
+        for value in 1...8 {
+            if value == 3 { try followed.connection.execute("PRAGMA wal_checkpoint(PASSIVE)") }
+            if value == 5 { _ = try await followed.take() }
+            try followed.insert(value)
+            let time = try #require(try await followed.poll())
+            seen.append((Int64(value), time))
         }
-        for (index, state) in states.enumerated() {
-            let time = snapshot.time.addingTimeInterval(Double(index) * 10 + 5)
-            #expect(try await restored(repository, .at(time)) == state, "\(index)")
-        }
-        #expect(try await restored(repository, .latest) == states[3])
-        #expect(try await restored(repository, .id(snapshot.id)) == states[0])
+        await followed.writer.close()
+        for (value, time) in seen { #expect(try await rows(repository, .at(time)) == value) }
+        #expect(try await rows(repository, .latest) == 8)
+        #expect(try await rows(repository, .id(first.id)) == 0)
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await repository.check(options).problems == [])
 
-        // One after a gap is not applied.
-        let late = try frames(&image, [1], pages: 12)
-        try await writer.append(segment(1, false, snapshot.time.addingTimeInterval(60), late))
-        #expect(try await restored(repository, .latest) == states[3])
-        #expect(try await repository.check().problems == [])
-        await writer.close()
-
-        // Another follower goes on counting.
-        let next = try await SegmentWriter.open(repository, database: "a.db")
-        try await next.append(segment(1, true, snapshot.time.addingTimeInterval(70), late))
-        await next.close()
-        #expect(try await repository.check().problems == [])
-        #expect(try await repository.store.list("segments/").count == 5)
-    }
-
-    @Test func `two followers of a database are kept apart, and pruning does not wait for them`() async throws {
-        let repository = try await repository()
-        var image = try TestImage(scratch.path("a.db"), blocks: 20)
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
-        #expect(
-            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") } == .busy)
-        let first = try await repository.snapshot(image).snapshot
-        try await writer.append(
-            segment(1, false, first.time.addingTimeInterval(1), try frames(&image, [2], pages: 20)))
-        image = try TestImage(scratch.path("a.db"), blocks: 20)
-        try await repository.snapshot(image)
+        // What only a forgotten snapshot needs goes with it.
         var policy = RetentionPolicy()
         policy.last = 1
         _ = try await repository.forget(policy)
-        #expect(try await repository.store.list("segments/").isEmpty)
-        try await repository.prune(grace: 0)
-        #expect(try await repository.prune(grace: 0).removed == 2)
+        #expect(try await repository.store.list("segments/").count < 8)
+        #expect(try await rows(repository, .latest) == 8)
+        #expect(try await repository.check(options).problems == [])
+    }
+
+    @Test func `a follower that was stopped makes a gap, over which nothing is applied`() async throws {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        try followed.insert(1)
+        try await followed.poll()
+        followed.follower.stop()
+        try followed.insert(2)
+        try await followed.poll()
+        try followed.insert(3)
+        try await followed.poll()
+        #expect(try await rows(repository, .latest) == 1)
+        _ = try await followed.take()
+        #expect(try await rows(repository, .latest) == 3)
+        #expect(try await repository.check().problems == [])
+        await followed.writer.close()
+    }
+
+    @Test func `two followers of a database are kept apart`() async throws {
+        let repository = try await repository()
+        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        #expect(
+            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") } == .busy)
         await writer.close()
+        let next = try await SegmentWriter.open(repository, database: "a.db")
+        await next.close()
     }
 
     @Test func `a flipped bit, a missing segment and swapped ones are found`() async throws {
         let repository = try await repository()
-        var image = try TestImage(scratch.path("a.db"), blocks: 20)
-        let snapshot = try await repository.snapshot(image).snapshot
-        let writer = try await SegmentWriter.open(repository, database: "a.db")
-        for index in 0..<3 {
-            let path = try frames(&image, [index], pages: 20)
-            try await writer.append(segment(1, index > 0, snapshot.time.addingTimeInterval(Double(index + 1)), path))
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        for value in 1...3 {
+            try followed.insert(value)
+            try await followed.poll()
         }
-        await writer.close()
+        await followed.writer.close()
         let store = repository.store
         let names = try await store.list("segments/").map(\.name)
+        #expect(names.count == 3)
         let bytes = try await store.get(names[1])
         var options = CheckOptions()
         options.readsData = true
@@ -118,14 +150,14 @@ import Testing
             flipped[place] ^= 4
             try await store.put(names[1], bytes: flipped, condition: .none)
             #expect(try await !repository.check(options).problems.isEmpty, "\(place)")
+            #expect(await ObjectStoreConformance.code { _ = try await rows(repository, .latest) } == .damaged)
         }
         try await store.put(names[1], bytes: try await store.get(names[2]), condition: .none)
         #expect(try await !repository.check().problems.isEmpty)
         try await store.remove(names[1])
         #expect(try await !repository.check().problems.isEmpty)
-        let out = try await restored(repository, .latest)
-        #expect(out != image.bytes)
+        #expect(try await rows(repository, .latest) == 1)
         try await store.put(names[1], bytes: bytes, condition: .none)
-        #expect(try await restored(repository, .latest) == image.bytes)
+        #expect(try await rows(repository, .latest) == 3)
     }
 }

@@ -111,8 +111,7 @@ extension Repository {
                 }
                 _ = try await verifications(database)
             }
-            try await checkSegments(
-                database, Set(snapshots.map(\.sequence)), readsData: options.readsData, list)
+            try await checkSegments(database, readsData: options.readsData, list)
             found += snapshots
         }
         return found

@@ -33,18 +33,9 @@ extension Repository {
             return (chosen, nil)
         }
         if case .at(let limit) = selection { time = limit }
-        let id = chosen.manifest.database
-        var best = (snapshot: chosen, row: try await segments(after: chosen, until: time))
-        // A log may have been followed from an older snapshot, past this one.
-        let names = try await segments(id).filter { name in time.map { name.date <= $0 } ?? true }
-        if let last = names.last, last.snapshot < chosen.sequence, last.date > chosen.time, best.row.isEmpty,
-            let older = try await manifests(id).first(where: { $0.sequence == last.snapshot })
-        {
-            let row = try await segments(after: older, until: time)
-            if let reached = row.last?.0.date, reached > chosen.time { best = (older, row) }
-        }
-        try await restore(best.snapshot, best.row, to: destination, progress)
-        return (best.snapshot, best.row.last?.0.date)
+        let row = try await segments(after: chosen, until: time)
+        try await restore(chosen, row, to: destination, progress)
+        return (chosen, row.last?.0.date)
     }
 
     private func restore(
@@ -61,9 +52,8 @@ extension Repository {
             try VolumeSpace.require(UInt64(max(0, snapshot.size)), beside: destination)
             return try ReplacementFile(destination: destination)
         }
-        let writer = try LocalFile(updating: file.path)
-        try await write(snapshot, into: writer, progress: progress)
-        if !row.isEmpty { _ = try await apply(row, to: writer, size: snapshot.size) }
+        try await write(snapshot, into: try LocalFile(updating: file.path), progress: progress)
+        if !row.isEmpty { try await apply(row, to: file.path) }
         try BackupError.about(destination) { try file.publish() }
     }
 

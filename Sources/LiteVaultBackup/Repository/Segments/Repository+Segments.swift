@@ -29,80 +29,68 @@ extension Repository {
                 database: database, sequence: record.sequence, snapshot: record.snapshot, time: time
             ).object == name.object
         else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name.object) }
-        guard size == length + record.payloadSize, (512...65536).contains(record.pageSize), record.frames > 0,
-            record.payloadSize == Int64(record.frames) * Int64(24 + record.pageSize)
-        else { throw BackupError(.damaged, "has not the length that it says", path: name.object) }
+        guard size == length + record.payloadSize else {
+            throw BackupError(.damaged, "has not the length that it says", path: name.object)
+        }
         return (record, (document, length))
     }
 
     /// The segments that lead from a snapshot to a time, without a gap; none if there are none.
     ///
+    /// They are those of one run, which began before the snapshot was taken, from the first that had not been seen yet when
+    /// it was. The first of them may begin before the snapshot: its pages are then written again.
+    ///
     /// - Parameter time: nil for as far as they go.
     func segments(after snapshot: Snapshot, until time: Date?) async throws -> [(SegmentName, SegmentRecord, Int64)] {
         let database = snapshot.manifest.database
+        // Times are cut off at the millisecond. A segment too many does no harm.
+        let from = snapshot.time.addingTimeInterval(-0.002)
         var row: [(SegmentName, SegmentRecord, Int64)] = []
         var previous: Hash256?
-        for name in try await segments(database) where name.snapshot == snapshot.sequence {
+        for name in try await segments(database) where name.date >= from {
             if let time, name.date > time { break }
             let (record, head) = try await segment(name, database)
-            if let last = row.last {
-                guard record.continues, record.sequence == last.1.sequence + 1 else { break }
+            if let last = row.last?.1 {
+                guard record.run == last.run, record.place == last.place + 1 else { break }
                 guard record.predecessor == previous?.hex else {
                     throw BackupError(.damaged, "does not follow on the segment before it", path: name.object)
                 }
-            } else if record.continues {
-                // The start of the row is gone.
-                break
+            } else {
+                guard let began = Timestamp.date(record.began), began <= snapshot.time else { break }
             }
             row.append((name, record, head.length))
             previous = head.document.hash
         }
-        return row
+        // What ends before the snapshot would take it back.
+        guard let last = row.last?.1, let log = snapshot.manifest.log else { return row }
+        return last.salts == log.salts && Int(last.firstFrame + (last.frames - 1)) < log.frames ? [] : row
     }
 
     /// Writes the frames of segments over an image.
-    ///
-    /// - Returns: bytes of the image after the last commit.
-    func apply(_ segments: [(SegmentName, SegmentRecord, Int64)], to file: LocalFile, size: Int64) async throws -> Int64
-    {
-        var size = size
+    func apply(_ segments: [(SegmentName, SegmentRecord, Int64)], to path: String) async throws {
+        var applier = try SegmentApplier(image: path)
         for (name, record, offset) in segments {
             let spool = PackSpool(folder: try spoolFolder())
-            let (temporary, _) = try spool.create()
-            defer { temporary.discard() }
-            let copy = temporary.path + "-journal"
+            let (whole, _) = try spool.create()
+            defer { whole.discard() }
+            let (frames, writer) = try spool.create()
+            defer { frames.discard() }
+            // A name of a companion goes with the temporary file.
+            let copy = whole.path + "-journal"
             try await store.fetch(name.object, into: copy)
-            size = try Self.apply(record, LocalFile(reading: copy), from: offset, name.object, to: file) ?? size
-        }
-        try file.truncate(to: size)
-        return size
-    }
-
-    private static func apply(
-        _ record: SegmentRecord, _ source: LocalFile, from start: Int64, _ name: String, to file: LocalFile
-    ) throws -> Int64? {
-        var digest = SHA256()
-        try source.forEachPiece { offset, bytes in
-            let skipped = Int(max(0, min(Int64(bytes.count), start - offset)))
-            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
-        }
-        guard digest.finalize().hex == record.payloadHash else {
-            throw BackupError(.damaged, "its frames are not those that were stored", path: name)
-        }
-        var size: Int64?
-        for index in 0..<record.frames {
-            let offset = start + Int64(index) * Int64(24 + record.pageSize)
-            let frame = try source.read(at: offset, count: 24 + record.pageSize)
-            try frame.withUnsafeBytes { frame in
-                let page = Int64(frame.bigEndian32(0))
-                guard page > 0 else { throw BackupError(.damaged, "has a frame without a page", path: name) }
-                try file.write(
-                    UnsafeRawBufferPointer(rebasing: frame[24...]), at: (page - 1) * Int64(record.pageSize))
-                let pages = Int64(frame.bigEndian32(4))
-                if pages > 0 { size = pages * Int64(record.pageSize) }
+            try LocalFile(reading: copy).forEachPiece { place, bytes in
+                let skipped = Int(max(0, min(Int64(bytes.count), offset - place)))
+                try writer.write(
+                    UnsafeRawBufferPointer(rebasing: bytes[skipped...]), at: place + Int64(skipped) - offset)
+            }
+            try BackupError.about(name.object) {
+                guard try writer.hash() == record.payloadHash else {
+                    throw BackupError(.damaged, "its frames are not those that were stored", path: name.object)
+                }
+                try applier.apply(SegmentFile(frames.path))
             }
         }
-        return size
+        try applier.finish()
     }
 
     /// Removes the segments that continue snapshots which are gone.
@@ -111,14 +99,20 @@ extension Repository {
             // In this order: the snapshot that a segment continues was there before it.
             let names = try await segments(database)
             guard !names.isEmpty else { continue }
-            let present = Set(try await manifests(database).map(\.sequence))
-            for name in names where !present.contains(name.snapshot) { try await store.remove(name.object) }
+            let present = try await manifests(database)
+            for name in names {
+                // Stored after a snapshot that is gone, and not needed by a later one that was taken meanwhile.
+                let isNeeded = present.contains {
+                    $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
+                }
+                if !isNeeded { try await store.remove(name.object) }
+            }
         }
     }
 
     /// Reads every segment of a database, and with `readsData` its frames; notes what is wrong.
-    func checkSegments(_ database: String, _ snapshots: Set<Int>, readsData: Bool, _ list: ProblemList) async throws {
-        var previous: (sequence: Int, hash: Hash256)?
+    func checkSegments(_ database: String, readsData: Bool, _ list: ProblemList) async throws {
+        var previous: (sequence: Int, hash: Hash256, run: String)?
         for object in try await store.list(RepositoryFormat.segments(database)) {
             do {
                 guard let name = SegmentName(object.name) else {
@@ -128,12 +122,10 @@ extension Repository {
                 if let previous, record.sequence == previous.sequence + 1, record.predecessor != previous.hash.hex {
                     list.add(object.name, "does not follow on the segment before it: one of the two was replaced")
                 }
-                if let previous, record.sequence != previous.sequence + 1, record.continues,
-                    snapshots.contains(record.snapshot)
-                {
+                if let previous, record.sequence != previous.sequence + 1, record.run == previous.run {
                     list.add(object.name, "a segment before it is missing")
                 }
-                previous = (record.sequence, head.document.hash)
+                previous = (record.sequence, head.document.hash, record.run)
                 if readsData { try await compare(record, head.length, name) }
             } catch let error as BackupError where error.isDamage {
                 list.add(error, object.name)

@@ -10,63 +10,22 @@ struct SegmentRecord: Codable, Sendable, Equatable {
     var sequence: Int
     /// The hash of the segment before; absent for the first.
     var predecessor: String?
-    /// The sequence of the snapshot that the row of segments continues.
+    /// The sequence of the newest snapshot when it was stored.
     var snapshot: Int
-    /// Whether nothing is missing since the segment before.
-    var continues: Bool
-    var from: Manifest.LogPosition
-    var until: Manifest.LogPosition
+    /// The run of the follower, 32 hexadecimal digits, the segment's place in it from 0, and when it began: nothing is missing
+    /// between the segments of one run.
+    var run: String
+    var place: UInt64
+    var began: String
+    /// Both salts of the log's header, 16 hexadecimal digits.
+    var salts: String
+    var firstFrame: UInt32
+    var frames: UInt32
     var pageSize: Int
-    var frames: Int
-    var commits: Int
-    /// When the newest commit in it had been seen.
+    /// When its commits had been seen.
     var time: String
     var payloadSize: Int64
     var payloadHash: String
-}
-
-/// Frames of whole transactions, as whoever follows a write-ahead log hands them over.
-package struct LogSegment: Sendable {
-    /// A place in a log.
-    package struct Place: Sendable, Equatable {
-        /// Both salts of the log's header.
-        package var salts: UInt64
-        /// Frames before this place.
-        package var frames: Int
-
-        package init(salts: UInt64, frames: Int) {
-            self.salts = salts
-            self.frames = frames
-        }
-    }
-
-    /// The sequence of the snapshot that the row continues.
-    package var snapshot: Int
-    /// Whether nothing is missing since the segment that was handed over before; false for the first after a snapshot.
-    package var continues: Bool
-    package var from: Place
-    package var until: Place
-    /// Bytes in a page.
-    package var pageSize: Int
-    package var commits: Int
-    /// When the newest commit in it had been seen.
-    package var time: Date
-    /// A file of whole frames, 24 bytes of header and a page each, of which the last ends a transaction.
-    package var frames: String
-
-    package init(
-        snapshot: Int, continues: Bool, from: Place, until: Place, pageSize: Int, commits: Int, time: Date,
-        frames: String
-    ) {
-        self.snapshot = snapshot
-        self.continues = continues
-        self.from = from
-        self.until = until
-        self.pageSize = pageSize
-        self.commits = commits
-        self.time = time
-        self.frames = frames
-    }
 }
 
 /// What the name of a segment tells: enough to choose those that a restore needs without reading the others.

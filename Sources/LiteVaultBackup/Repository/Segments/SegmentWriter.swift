@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+package import Foundation
 
 /// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would number their
 /// segments alike.
@@ -39,20 +39,23 @@ package actor SegmentWriter {
     }
 
     /// Stores a segment; when it returns, the segment outlives a crash.
-    package func append(_ segment: LogSegment) async throws {
-        let source = try LocalFile(reading: segment.frames)
+    ///
+    /// - Parameters:
+    ///   - path: the file with the segment, as a ``WALSegmentSink`` was given it: header and frames.
+    ///   - began: when its run began.
+    ///   - snapshot: the sequence of the newest snapshot that is stored.
+    package func append(_ path: String, began: Date, snapshot: Int) async throws {
+        let source = try LocalFile(reading: path)
         let size = try source.size()
-        let frame = Int64(24 + segment.pageSize)
-        guard size > 0, size % frame == 0 else {
-            throw BackupError(.internal, "does not have whole frames", path: segment.frames)
-        }
+        let segment = try SegmentFile(path).segment
+        let seen = Date(timeIntervalSince1970: Double(segment.seen) / 1000)
         let number = (last?.sequence ?? 0) + 1
-        let name = SegmentName(database: database, sequence: number, snapshot: segment.snapshot, time: segment.time)
+        let name = SegmentName(database: database, sequence: number, snapshot: snapshot, time: seen)
         let record = SegmentRecord(
             repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash.hex,
-            snapshot: segment.snapshot, continues: segment.continues && last != nil, from: segment.from.position,
-            until: segment.until.position, pageSize: segment.pageSize, frames: Int(size / frame),
-            commits: segment.commits, time: Timestamp.text(segment.time), payloadSize: size,
+            snapshot: snapshot, run: segment.run.hex, place: segment.sequence, began: Timestamp.text(began),
+            salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
+            frames: segment.frameCount, pageSize: segment.pageSize, time: Timestamp.text(seen), payloadSize: size,
             payloadHash: try source.hash())
         let (head, hash) = try SealedDocument.seal(record, key: repository.key)
         let spool = PackSpool(folder: try repository.spoolFolder())
@@ -76,10 +79,11 @@ package actor SegmentWriter {
     package func close() async { await lease.release() }
 }
 
-extension LogSegment.Place {
-    var position: Manifest.LogPosition {
+extension Manifest.LogPosition {
+    /// 16 hexadecimal digits.
+    static func digits(_ salts: UInt64) -> String {
         let digits = String(salts, radix: 16)
-        return .init(salts: String(repeating: "0", count: 16 - digits.count) + digits, frames: frames)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }
 
