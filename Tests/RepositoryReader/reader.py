@@ -71,7 +71,8 @@ class Repository:
             yield [self.manifest(database, int(number)) for number in self.sequences(database)]
 
     def sequences(self, database):
-        return sorted(os.listdir(os.path.join(self.folder, "snapshots", database)))
+        names = os.listdir(os.path.join(self.folder, "snapshots", database))
+        return sorted(name for name in names if not name.startswith("."))
 
     def manifest(self, database, sequence):
         name = f"snapshots/{database}/{sequence:010d}"

@@ -47,10 +47,8 @@ struct Restore: VaultCommand {
         let opened = try session.repository(repository, secret)
         let selection = SnapshotSelection(id: snapshot, at: at)
         let (name, path, progress) = (database, dest, session.backupProgress)
-        let found = try AsyncWork.wait {
-            let found = try await opened.snapshot(selection, database: name)
-            try await opened.restore(found, to: path, progress: progress)
-            return found
+        let (found, reached) = try AsyncWork.wait {
+            try await opened.restore(selection, database: name, to: path, progress: progress)
         }
         var report = Report()
         report.set("repository", .string(repository.location))
@@ -58,12 +56,14 @@ struct Restore: VaultCommand {
         report.set("snapshot", .string(found.id))
         report.set("database", .string(found.database))
         report.set("time", .string(TimeArgument.text(found.time)))
+        if let reached { report.set("log_until", .string(TimeArgument.text(reached))) }
         report.set("destination", .string(dest))
         report.addResult(of: dest, session)
         report.say(
             "Restored snapshot \(found.id) of '\(Wording.visible(found.database))', "
                 + "taken \(TimeArgument.text(found.time)), to \(Wording.path(dest)): \(Wording.outcome(of: dest, session))."
         )
+        if let reached { report.say("With what was followed of its log until \(TimeArgument.text(reached)).") }
         report.say("Every block was compared with its hash; \(SnapshotSummary.protection(opened)).")
         return report
     }

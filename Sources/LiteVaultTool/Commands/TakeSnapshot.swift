@@ -28,6 +28,22 @@ struct TakeSnapshot: VaultCommand {
     @Flag(help: "Store a database that is not encrypted.")
     var allowPlaintext = false
 
+    @Option(
+        help: .init("How long to try while the database is locked (default 10s).", valueName: "time"),
+        transform: Duration.seconds(parsing:))
+    var wait: Double = 10
+
+    @Option(
+        help: .init(
+            "Give up a snapshot that would hold a lock or read mark for longer (default 1h).", valueName: "time"),
+        transform: Duration.seconds(parsing:))
+    var holdLimit: Double = 3600
+
+    @Option(
+        help: .init(
+            "Give up a snapshot while which the -wal file grows by more (default 1073741824).", valueName: "bytes"))
+    var walLimit: Int64 = 1 << 30
+
     @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -37,6 +53,9 @@ struct TakeSnapshot: VaultCommand {
         var options = SnapshotOptions()
         options.database = database
         options.allowsPlaintext = allowPlaintext
+        options.patience = wait
+        options.holdTime = holdLimit
+        options.walGrowth = walLimit
         options.tool = "litevault \(Version.number)"
         options.progress = session.backupProgress
         let opened = try session.repository(repository, secret, creating: true)

@@ -13,7 +13,7 @@ extension Repository {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
         let start = Date()
         let list = ProblemList()
-        let found = try await readable(&report, list)
+        let found = try await readable(options, &report, list)
         let spool = try spoolFolder()
         let tables = try PackTables(folder: spool)
         let data = try await store.list("data/")
@@ -76,7 +76,9 @@ extension Repository {
     }
 
     /// The snapshots that can be read; what is wrong with the others goes into the list.
-    private func readable(_ report: inout CheckReport, _ list: ProblemList) async throws -> [Snapshot] {
+    private func readable(
+        _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
+    ) async throws -> [Snapshot] {
         await noting(list, RepositoryFormat.doomed) { _ = try await doomed() }
         var found: [Snapshot] = []
         for database in try await databaseIDs(nil) {
@@ -109,6 +111,7 @@ extension Repository {
                 }
                 _ = try await verifications(database)
             }
+            try await checkSegments(database, readsData: options.readsData, list)
             found += snapshots
         }
         return found

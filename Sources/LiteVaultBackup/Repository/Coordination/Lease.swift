@@ -21,12 +21,16 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
 
         /// Whether its holder is known to be gone.
         var isDead: Bool {
-            ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace).state == .dead
+            let identity = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
+            if identity == .current { return !LeaseHolders.shared.contains(holder) }
+            return identity.state == .dead
         }
     }
 
     /// Seconds after which a lease that nobody renews is anybody's.
     static let patience = 600.0
+    /// What the leases of followers start with. They write no packs.
+    static let follower = "follow-"
     private static let interval = 60.0
 
     let name: String
@@ -50,7 +54,10 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
         acquired = record.acquired
     }
 
-    deinit { renewal?.cancel() }
+    deinit {
+        renewal?.cancel()
+        LeaseHolders.shared.remove(record.holder)
+    }
 
     /// Takes the lease.
     ///
@@ -76,6 +83,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
             }
             condition = .unchanged(present.tag)
         }
+        LeaseHolders.shared.insert(record.holder)
         do {
             let tag = try await store.put(
                 name, bytes: Array(SealedDocument.encoder.encode(record)),
@@ -85,9 +93,14 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
             lease.keep()
             return lease
         } catch let error as BackupError where error.code == .conflict {
+            LeaseHolders.shared.remove(record.holder)
             throw BackupError(
                 .busy, "\(what) was taken by somebody else just now", path: "\(store.location)/\(name)",
                 remedy: "Try again later.")
+        } catch {
+            // Where only the answer was lost, the lease is there and nobody's.
+            LeaseHolders.shared.remove(record.holder)
+            throw error
         }
     }
 
@@ -117,8 +130,11 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
     func release() async {
         renewal?.cancel()
         await renewal?.value
-        // If this fails, the lease ends with the process or by its age.
-        try? await write(released: true)
+        defer { LeaseHolders.shared.remove(record.holder) }
+        for _ in 0..<3 {
+            do { return try await write(released: true) } catch { continue }
+        }
+        // The lease ends with the process, or by its age.
     }
 
     private func keep() {

@@ -1,5 +1,5 @@
 internal import DurableFile
-internal import Foundation
+public import Foundation
 
 extension Repository {
     /// Writes a snapshot into a new file, every block checked against its hash; the file appears whole or not at all.
@@ -12,6 +12,36 @@ extension Repository {
     public func restore(
         _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws {
+        try await restore(snapshot, [], to: destination, progress)
+    }
+
+    /// Writes the state that `selection` means into a new file: with ``SnapshotSelection/latest`` and
+    /// ``SnapshotSelection/at(_:)`` also what the segments of a followed log add to a snapshot.
+    ///
+    /// - Parameter database: needed where the repository has several.
+    /// - Returns: the snapshot, and the time that the segments reach beyond it.
+    /// - Throws: as ``restore(_:to:progress:)``, and `noInput` when there is no such state.
+    @discardableResult
+    public func restore(
+        _ selection: SnapshotSelection, database: String? = nil, to destination: String,
+        progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> (snapshot: Snapshot, segmentsUntil: Date?) {
+        let chosen = try await snapshot(selection, database: database)
+        var time: Date?
+        if case .id = selection {
+            try await restore(chosen, [], to: destination, progress)
+            return (chosen, nil)
+        }
+        if case .at(let limit) = selection { time = limit }
+        let row = try await segments(after: chosen, until: time)
+        try await restore(chosen, row, to: destination, progress)
+        return (chosen, row.last?.0.date)
+    }
+
+    private func restore(
+        _ snapshot: Snapshot, _ row: [(SegmentName, SegmentRecord, Int64)], to destination: String,
+        _ progress: @escaping BackupProgress.Report
+    ) async throws {
         if try BackupError.about(destination, { try FileMetadata.ifExists(path: destination) }) != nil {
             throw BackupError(
                 .cannotCreate, "the destination exists", path: destination,
@@ -23,6 +53,7 @@ extension Repository {
             return try ReplacementFile(destination: destination)
         }
         try await write(snapshot, into: try LocalFile(updating: file.path), progress: progress)
+        if !row.isEmpty { try await apply(row, to: file.path) }
         try BackupError.about(destination) { try file.publish() }
     }
 

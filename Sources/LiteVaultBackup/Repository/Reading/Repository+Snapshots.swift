@@ -52,6 +52,22 @@ extension Repository {
         return snapshots
     }
 
+    /// The newest snapshot of a database, compared with what this machine remembers; reads no more than two manifests.
+    func newest(_ database: String) async throws -> Snapshot? {
+        let names = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
+        var found: [Snapshot] = []
+        if let last = names.last {
+            let newest = try await snapshot(last, database: database)
+            if let head = try head(database), head.sequence < newest.sequence {
+                let name = RepositoryFormat.snapshot(database, head.sequence)
+                if names.contains(name) { found.append(try await snapshot(name, database: database)) }
+            }
+            found.append(newest)
+        }
+        try compareWithHead(database, found)
+        return found.last
+    }
+
     /// Reads one manifest, and compares what it says with the name that it has.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
         let (manifest, document) = try await document(name, Manifest.self)

@@ -29,6 +29,7 @@ extension Repository {
                 try await lease.confirm()
                 try await store.remove(decision.snapshot.object)
             }
+            try await removeSegments(Set(decisions.map(\.snapshot.manifest.database)))
             return decisions
         }
     }

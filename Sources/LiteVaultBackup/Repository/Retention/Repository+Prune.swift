@@ -85,7 +85,10 @@ extension Repository {
     private func activeSince() async throws -> Double? {
         var earliest: Double?
         let now = try await store.now()
-        for object in try await store.list("leases/") where object.name != RepositoryFormat.lease("prune") {
+        for object in try await store.list("leases/")
+        where object.name != RepositoryFormat.lease("prune")
+            && !object.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
+        {
             guard let holder = try await Lease.holder(object.name, store), !holder.released, !holder.isDead,
                 now - object.modified < Lease.patience
             else { continue }

@@ -16,6 +16,11 @@ final class PackSpool {
 
     init(folder: String) { self.folder = folder }
 
+    /// Removes what runs that were killed have left: making a temporary file does it.
+    static func sweep(_ folder: String) throws {
+        try BackupError.about(folder) { try ReplacementFile(destination: folder + "/pack").discard() }
+    }
+
     func create() throws -> (file: ReplacementFile, writer: LocalFile) {
         try BackupError.about(folder) {
             let file = try ReplacementFile(destination: folder + "/pack")

@@ -9,7 +9,7 @@ extension Repository {
     ///
     /// - Parameter capture: writes the image into the sink it is given. Nothing waits for the store meanwhile.
     package func snapshot(
-        of path: String, options: SnapshotOptions, capture: (any BlockSink) throws -> CaptureOutcome
+        of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureOutcome
     ) async throws -> SnapshotResult {
         try requireWritable()
         try await BackupError.aboutAsync(path) {
@@ -31,13 +31,12 @@ extension Repository {
 
     private func snapshot(
         _ path: String, _ name: String, _ lease: Lease, _ options: SnapshotOptions,
-        _ capture: (any BlockSink) throws -> CaptureOutcome
+        _ capture: @escaping (any BlockSink) throws -> CaptureOutcome
     ) async throws -> SnapshotResult {
         let database = databaseID(name)
-        let previous = try await manifests(database)
-        try compareWithHead(database, previous)
+        let previous = try await newest(database)
         let host = ProcessInfo.processInfo.hostName
-        if let last = previous.last, options.database == nil, last.source != path {
+        if let last = previous, options.database == nil, last.source != path {
             throw BackupError(
                 .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
                 path: path, remedy: "Give it a name of its own with --database, or confirm this one with it.")
@@ -45,26 +44,28 @@ extension Repository {
         // After the lease was taken: what is listed from now on is not removed while we hold it.
         let avoided = try await doomed().avoided
         var map: BlockMap?
-        if let last = previous.last {
+        if let last = previous {
             let root = try last.manifest.rootEntry(last.object)
             let nodes = nodes(database)
             try await nodes.prepare(root: root, blocks: last.manifest.blocks)
             map = BlockMap(root: root, blocks: last.manifest.blocks, source: nodes)
         }
+        let folder = try spoolFolder()
+        try PackSpool.sweep(folder)
         let sink = SnapshotSink(
-            repository: id, folder: try spoolFolder(), previous: map, avoiding: avoided,
+            repository: id, folder: folder, previous: map, avoiding: avoided,
             allowsPlaintext: options.allowsPlaintext, progress: options.progress)
-        let outcome = try BackupError.about(path) { try capture(sink) }
+        let outcome = try await BackupError.aboutAsync(path) { try await OwnThread.run { try capture(sink) } }
         let time = outcome.time ?? Date()
         let captured = try BackupError.about(path) { try sink.finish() }
 
         try await upload(captured.spool, options.progress)
-        let last = previous.last?.manifest
+        let last = previous?.manifest
         // Small files change whole all the time; there it says nothing.
         let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
         let manifest = Manifest(
             repository: config.id, database: database, name: name, sequence: (last?.sequence ?? 0) + 1,
-            predecessor: previous.last?.hash.hex, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
+            predecessor: previous?.hash.hex, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
             base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
             time: Timestamp.text(time), host: host, source: path, tool: options.tool, salt: sink.salt.hex,
             plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,

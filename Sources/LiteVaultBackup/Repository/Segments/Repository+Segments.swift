@@ -1,0 +1,146 @@
+internal import Crypto
+internal import Foundation
+
+extension Repository {
+    /// The segments of a database by their names, in order.
+    func segments(_ database: String) async throws -> [SegmentName] {
+        try await store.list(RepositoryFormat.segments(database)).map { object in
+            guard let name = SegmentName(object.name) else {
+                throw BackupError(.damaged, "has a name that no segment has", path: object.name)
+            }
+            return name
+        }
+    }
+
+    /// What a segment says, and where its frames start.
+    func segment(
+        _ name: SegmentName, _ database: String
+    ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
+        guard let size = try await store.attributes(name.object)?.size else {
+            throw BackupError(.damaged, "is missing", path: name.object)
+        }
+        let bytes = try await store.get(name.object, range: 0..<min(size, 8192))
+        let document = try SealedDocument(bytes, name: name.object)
+        let record = try document.value(SegmentRecord.self, key: key, name: name.object)
+        let length = Int64(bytes.count - document.payload.count)
+        let time = Timestamp.date(record.time) ?? .distantPast
+        guard record.type == "segment", record.repository == config.id, record.database == database,
+            SegmentName(
+                database: database, sequence: record.sequence, snapshot: record.snapshot, time: time
+            ).object == name.object
+        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name.object) }
+        guard size == length + record.payloadSize else {
+            throw BackupError(.damaged, "has not the length that it says", path: name.object)
+        }
+        return (record, (document, length))
+    }
+
+    /// The segments that lead from a snapshot to a time, without a gap; none if there are none.
+    ///
+    /// They are those of one run, which began before the snapshot was taken, from the first that had not been seen yet when
+    /// it was. The first of them may begin before the snapshot: its pages are then written again.
+    ///
+    /// - Parameter time: nil for as far as they go.
+    func segments(after snapshot: Snapshot, until time: Date?) async throws -> [(SegmentName, SegmentRecord, Int64)] {
+        let database = snapshot.manifest.database
+        // Times are cut off at the millisecond. A segment too many does no harm.
+        let from = snapshot.time.addingTimeInterval(-0.002)
+        var row: [(SegmentName, SegmentRecord, Int64)] = []
+        var previous: Hash256?
+        for name in try await segments(database) where name.date >= from {
+            if let time, name.date > time { break }
+            let (record, head) = try await segment(name, database)
+            if let last = row.last?.1 {
+                guard record.run == last.run, record.place == last.place + 1 else { break }
+                guard record.predecessor == previous?.hex else {
+                    throw BackupError(.damaged, "does not follow on the segment before it", path: name.object)
+                }
+            } else {
+                guard let began = Timestamp.date(record.began), began <= snapshot.time else { break }
+            }
+            row.append((name, record, head.length))
+            previous = head.document.hash
+        }
+        // What ends before the snapshot would take it back.
+        guard let last = row.last?.1, let log = snapshot.manifest.log else { return row }
+        return last.salts == log.salts && Int(last.firstFrame + (last.frames - 1)) < log.frames ? [] : row
+    }
+
+    /// Writes the frames of segments over an image.
+    func apply(_ segments: [(SegmentName, SegmentRecord, Int64)], to path: String) async throws {
+        var applier = try SegmentApplier(image: path)
+        for (name, record, offset) in segments {
+            let spool = PackSpool(folder: try spoolFolder())
+            let (whole, _) = try spool.create()
+            defer { whole.discard() }
+            let (frames, writer) = try spool.create()
+            defer { frames.discard() }
+            // A name of a companion goes with the temporary file.
+            let copy = whole.path + "-journal"
+            try await store.fetch(name.object, into: copy)
+            try LocalFile(reading: copy).forEachPiece { place, bytes in
+                let skipped = Int(max(0, min(Int64(bytes.count), offset - place)))
+                try writer.write(
+                    UnsafeRawBufferPointer(rebasing: bytes[skipped...]), at: place + Int64(skipped) - offset)
+            }
+            try BackupError.about(name.object) {
+                guard try writer.hash() == record.payloadHash else {
+                    throw BackupError(.damaged, "its frames are not those that were stored", path: name.object)
+                }
+                try applier.apply(SegmentFile(frames.path))
+            }
+        }
+        try applier.finish()
+    }
+
+    /// Removes the segments that continue snapshots which are gone.
+    func removeSegments(_ databases: Set<String>) async throws {
+        for database in databases {
+            // In this order: the snapshot that a segment continues was there before it.
+            let names = try await segments(database)
+            guard !names.isEmpty else { continue }
+            let present = try await manifests(database)
+            for name in names {
+                // Stored after a snapshot that is gone, and not needed by a later one that was taken meanwhile.
+                let isNeeded = present.contains {
+                    $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
+                }
+                if !isNeeded { try await store.remove(name.object) }
+            }
+        }
+    }
+
+    /// Reads every segment of a database, and with `readsData` its frames; notes what is wrong.
+    func checkSegments(_ database: String, readsData: Bool, _ list: ProblemList) async throws {
+        var previous: (sequence: Int, hash: Hash256, run: String)?
+        for object in try await store.list(RepositoryFormat.segments(database)) {
+            do {
+                guard let name = SegmentName(object.name) else {
+                    throw BackupError(.damaged, "has a name that no segment has", path: object.name)
+                }
+                let (record, head) = try await segment(name, database)
+                if let previous, record.sequence == previous.sequence + 1, record.predecessor != previous.hash.hex {
+                    list.add(object.name, "does not follow on the segment before it: one of the two was replaced")
+                }
+                if let previous, record.sequence != previous.sequence + 1, record.run == previous.run {
+                    list.add(object.name, "a segment before it is missing")
+                }
+                previous = (record.sequence, head.document.hash, record.run)
+                if readsData { try await compare(record, head.length, name) }
+            } catch let error as BackupError where error.isDamage {
+                list.add(error, object.name)
+            }
+        }
+    }
+
+    private func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
+        var digest = SHA256()
+        let end = start + record.payloadSize
+        for offset in stride(from: start, to: end, by: 8 << 20) {
+            digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
+        }
+        guard digest.finalize().hex == record.payloadHash else {
+            throw BackupError(.damaged, "its frames are not those that were stored", path: name.object)
+        }
+    }
+}

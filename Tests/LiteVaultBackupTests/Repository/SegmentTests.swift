@@ -1,0 +1,163 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// A followed log in a repository: every time that was seen is restored.
+@Suite struct SegmentTests {
+    let scratch = Scratch()
+
+    func repository() async throws -> Repository {
+        try await Repository.openOrCreate(
+            DirectoryStore(scratch.path("repository")), secret: try .passphrase(Array("secret".utf8)),
+            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
+    }
+
+    /// A database in WAL mode that is followed; each step commits one row.
+    final class Followed {
+        let path: String
+        let connection: Connection
+        let repository: Repository
+        let follower: Follower
+        var spool: SegmentSpool
+        let writer: SegmentWriter
+        var newest = 0
+
+        init(_ scratch: Scratch, _ repository: Repository) async throws {
+            path = scratch.path("a.db")
+            self.repository = repository
+            connection = try Connection(path)
+            try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
+            follower = Follower(path)
+            spool = try SegmentSpool(folder: scratch.path("spool"))
+            writer = try await SegmentWriter.open(repository, database: "a.db")
+        }
+
+        func insert(_ value: Int) throws { try connection.execute("INSERT INTO t VALUES (\(value))") }
+
+        func take() async throws -> Snapshot {
+            var options = SnapshotOptions()
+            options.allowsPlaintext = true
+            let snapshot = try await repository.snapshot(of: path, options: options).snapshot
+            newest = snapshot.sequence
+            return snapshot
+        }
+
+        /// Looks at the log, stores what was read, and returns when it had been seen.
+        @discardableResult
+        func poll() async throws -> Date? {
+            _ = try follower.poll(into: &spool)
+            var seen: Date?
+            for waiting in spool.takeWaiting() {
+                try await writer.append(waiting.path, began: waiting.began, snapshot: newest)
+                seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
+                waiting.discard()
+            }
+            // Times are in milliseconds: two of them must not be the same.
+            try await Task.sleep(nanoseconds: 20_000_000)
+            return seen
+        }
+    }
+
+    func rows(_ repository: Repository, _ selection: SnapshotSelection) async throws -> Int64? {
+        let path = scratch.path(UUID().uuidString)
+        try await repository.restore(selection, to: path)
+        let restored = try Connection(path)
+        defer { try? restored.close() }
+        #expect(try restored.scalar("PRAGMA integrity_check") as? String == "ok")
+        return try restored.scalar("SELECT max(a) FROM t") as? Int64
+    }
+
+    @Test func `every time that was seen is restored, across snapshots and checkpoints`() async throws {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        #expect(followed.spool.takeNewRun())
+        let first = try await followed.take()
+        var seen: [(Int64, Date)] = []
+        for value in 1...8 {
+            if value == 3 { try followed.connection.execute("PRAGMA wal_checkpoint(PASSIVE)") }
+            if value == 5 { _ = try await followed.take() }
+            try followed.insert(value)
+            let time = try #require(try await followed.poll())
+            seen.append((Int64(value), time))
+        }
+        await followed.writer.close()
+        for (value, time) in seen { #expect(try await rows(repository, .at(time)) == value) }
+        #expect(try await rows(repository, .latest) == 8)
+        #expect(try await rows(repository, .id(first.id)) == 0)
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await repository.check(options).problems == [])
+
+        // What only a forgotten snapshot needs goes with it.
+        var policy = RetentionPolicy()
+        policy.last = 1
+        _ = try await repository.forget(policy)
+        #expect(try await repository.store.list("segments/").count < 8)
+        #expect(try await rows(repository, .latest) == 8)
+        #expect(try await repository.check(options).problems == [])
+    }
+
+    @Test func `a follower that was stopped makes a gap, over which nothing is applied`() async throws {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        try followed.insert(1)
+        try await followed.poll()
+        followed.follower.stop()
+        try followed.insert(2)
+        try await followed.poll()
+        try followed.insert(3)
+        try await followed.poll()
+        #expect(try await rows(repository, .latest) == 1)
+        _ = try await followed.take()
+        #expect(try await rows(repository, .latest) == 3)
+        #expect(try await repository.check().problems == [])
+        await followed.writer.close()
+    }
+
+    @Test func `two followers of a database are kept apart`() async throws {
+        let repository = try await repository()
+        let writer = try await SegmentWriter.open(repository, database: "a.db")
+        #expect(
+            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") } == .busy)
+        await writer.close()
+        let next = try await SegmentWriter.open(repository, database: "a.db")
+        await next.close()
+    }
+
+    @Test func `a flipped bit, a missing segment and swapped ones are found`() async throws {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        for value in 1...3 {
+            try followed.insert(value)
+            try await followed.poll()
+        }
+        await followed.writer.close()
+        let store = repository.store
+        let names = try await store.list("segments/").map(\.name)
+        #expect(names.count == 3)
+        let bytes = try await store.get(names[1])
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await repository.check(options).problems == [])
+        for place in stride(from: 0, to: bytes.count, by: 611) {
+            var flipped = bytes
+            flipped[place] ^= 4
+            try await store.put(names[1], bytes: flipped, condition: .none)
+            #expect(try await !repository.check(options).problems.isEmpty, "\(place)")
+            #expect(await ObjectStoreConformance.code { _ = try await rows(repository, .latest) } == .damaged)
+        }
+        try await store.put(names[1], bytes: try await store.get(names[2]), condition: .none)
+        #expect(try await !repository.check().problems.isEmpty)
+        try await store.remove(names[1])
+        #expect(try await !repository.check().problems.isEmpty)
+        #expect(try await rows(repository, .latest) == 1)
+        try await store.put(names[1], bytes: bytes, condition: .none)
+        #expect(try await rows(repository, .latest) == 3)
+    }
+}
