@@ -13,7 +13,11 @@ extension Connection {
     /// - Throws: ``VaultError``. The connection is closed then, and the file and its log stay as they are: nothing is
     ///   written in plaintext by code that goes on. Only a key that comes too late (`usage`: in a transaction, a second
     ///   one; `wrongKind`: a plaintext database) leaves the connection usable as it was.
-    public func key(_ key: String, db: String = "main") throws {
+    @_disfavoredOverload  // module SQLite has forms that throw `Result`, as for all of these
+    public func key(_ key: String, db: String = "main") throws { try giveKey(key, db: db) }
+
+    /// ``key(_:db:)-(String,_)`` for module `SQLite`, whose own form hides it there.
+    package func giveKey(_ key: String, db: String) throws {
         let key = try closingUnlessKeyed { try DatabaseKey.literalOrPassphrase(key) }
         try self.key(key, db: db)
     }
@@ -21,7 +25,11 @@ extension Connection {
     /// Gives an open connection its key: the bytes of a passphrase. What ``key(_:db:)-(String,_)`` says holds.
     ///
     /// - Throws: as ``key(_:db:)-(String,_)``.
-    public func key(_ key: Blob, db: String = "main") throws {
+    @_disfavoredOverload
+    public func key(_ key: Blob, db: String = "main") throws { try giveKey(key, db: db) }
+
+    /// ``key(_:db:)-(Blob,_)`` for module `SQLite`, whose own form hides it there.
+    package func giveKey(_ key: Blob, db: String) throws {
         let key = try closingUnlessKeyed { try DatabaseKey.passphrase(key.bytes, allowingRawKeyLiteral: true) }
         try self.key(key, db: db)
     }
@@ -64,11 +72,13 @@ extension Connection {
     ///
     /// - Throws: as ``key(_:db:)-(String,_)``; `wrongKind` for an older format, which names it. The connection is
     ///   closed.
+    @_disfavoredOverload
     public func keyAndMigrate(_ key: String, db: String = "main") throws { try self.key(key, db: db) }
 
     /// Gives an open connection its key, when the file has the engine's current format.
     ///
     /// - Throws: as ``keyAndMigrate(_:db:)-(String,_)``.
+    @_disfavoredOverload
     public func keyAndMigrate(_ key: Blob, db: String = "main") throws { try self.key(key, db: db) }
 
     /// Engines take an unknown name for the main database.

@@ -14,11 +14,13 @@ extension Connection {
     /// - Throws: ``VaultError``: `busy` when anybody else has the database open, `wrongKind` when it has no key,
     ///   `usage` inside a transaction, read-only or in memory. When the engine fails in the middle, `io` or `noSpace`:
     ///   the connection is closed then, and the old key still holds.
+    @_disfavoredOverload
     public func rekey(_ key: String, db: String = "main") throws { try rekey(.literalOrPassphrase(key), db: db) }
 
     /// Changes the key of the open database to the bytes of a passphrase.
     ///
     /// - Throws: as ``rekey(_:db:)-(String,_)``.
+    @_disfavoredOverload
     public func rekey(_ key: Blob, db: String = "main") throws {
         try rekey(.passphrase(key.bytes, allowingRawKeyLiteral: true), db: db)
     }

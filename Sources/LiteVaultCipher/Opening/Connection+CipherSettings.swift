@@ -33,7 +33,7 @@ extension Connection {
     }
 
     /// Whether a key was given for the database, be it right or wrong.
-    func hasKey(_ schemaName: String = "main") throws -> Bool {
+    package func hasKey(_ schemaName: String = "main") throws -> Bool {
         guard CipherEngine.version != nil else { return false }
         return try scalar("PRAGMA \(quoted(schemaName)).cipher_provider") != nil
     }

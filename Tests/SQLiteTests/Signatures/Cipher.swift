@@ -49,6 +49,36 @@ import Testing
         }
     }
 
+    @Test func `a wrong key is matched by its code, and says the file`() throws {
+        try encrypting {
+            let path = scratch.path("failure.db")
+            let first = try Connection(path)
+            try first.key("hello")
+            try first.run("CREATE TABLE foo (bar TEXT)")
+            let second = try Connection(path, readonly: true)
+            do {
+                try second.key("world")
+                Issue.record("opened")
+            } catch Result.error(let message, let code, _) {
+                #expect(code == SQLITE_NOTADB)
+                #expect(message.contains("failure.db"))
+            }
+        }
+    }
+
+    @Test func `databases in memory take keys and new ones`() throws {
+        try encrypting {
+            let bytes = (0..<64).map { UInt8($0 * 3) }
+            let db = try Connection()
+            try db.key(Blob(bytes: bytes))
+            try db.run("CREATE TABLE foo (bar TEXT)")
+            try db.rekey(Blob(bytes: bytes.reversed()))
+            try db.rekey("goodbye")
+            #expect(try db.scalar("SELECT count(*) FROM foo") as? Int64 == 0)
+            try Connection().key("x'2DD29CA851E7B56E4697B0E1F08507293D761A05CE4D1B628663F411A8086D99'")
+        }
+    }
+
     @Test func `a database is exported into an encrypted one and attached with its key`() throws {
         try encrypting {
             let db = try Connection()

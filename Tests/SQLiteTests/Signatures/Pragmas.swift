@@ -76,4 +76,25 @@ import Testing
         try db.detach("other")
         #expect(throws: (any Error).self) { try db.scalar(items.count) }
     }
+
+    @Test func `an attached database is in memory or read-only, and one that is not there is told`() throws {
+        try db.attach(.inMemory, as: "test")
+        let users = Table("attached_users", database: "test")
+        try db.run(users.create { $0.column(string) })
+        try db.run(users.insert(string <- "test"))
+        #expect(try db.prepare(users.select(string)).map { $0[string] } == ["test"])
+        try db.detach("test")
+        try Connection(scratch.path("c.db")).run("CREATE TABLE tests (email TEXT)")
+        try db.attach(.uri(scratch.path("c.db"), parameters: [.mode(.readOnly)]), as: "test")
+        #expect(try db.scalar(Table("tests", database: "test").count) == 0)
+        #expect(throws: Result.self) { try db.run("INSERT INTO test.tests VALUES ('a')") }
+        try db.detach("test")
+        do {
+            try db.detach("no-exist")
+            Issue.record("detached")
+        } catch let Result.error(message, code, _) {
+            #expect(code == SQLITE_ERROR)
+            #expect(message == "no such database: no-exist")
+        }
+    }
 }

@@ -1,0 +1,118 @@
+"""The cases of Tests/CompileTests/run."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(sys.argv[1])
+ROOT = HERE.parent.parent
+TOOL = pathlib.Path(os.environ.get("LITEVAULT_TOOL", ROOT / ".build/debug/litevault"))
+# Too much work for the solver, or more than one candidate: what a limit on scopes makes of an expression.
+TOO_MUCH = re.compile(r"error: (the compiler is unable to type-check|reasonable time)")
+
+
+def compiler():
+    """swiftc and the arguments that say where the modules are: those with which the build compiled module SQLite."""
+    scratch = TOOL.absolute().parent.parent
+    candidates = [scratch / "debug.yaml", scratch.parent / "debug.yaml"]
+    plan = next((path for path in candidates if path.exists()), None)
+    if plan is None:
+        sys.exit(f"{candidates[0]} is missing: the tool is not where it was built")
+    for line in plan.read_text().splitlines():
+        found = re.match(r'\s*args: (\["[^"]*swiftc".*\])$', line)
+        words = json.loads(found[1]) if found else []
+        if "-module-name" in words and words[words.index("-module-name") + 1] == "SQLite":
+            break
+    else:
+        sys.exit(f"{plan} does not say how module SQLite was compiled")
+    kept, index = [words[0]], 1
+    while index < len(words):
+        word = words[index]
+        if word in ("-I", "-target", "-sdk", "-Xcc", "-F"):
+            kept += words[index:index + 2]
+            index += 1
+        elif word.startswith("-I"):
+            kept.append(word)
+        index += 1
+    return kept
+
+
+COMPILER = compiler()
+CACHE = tempfile.TemporaryDirectory()
+
+
+def errors(file, *more):
+    """The lines of a file that the compiler refuses, with what it says first of each, and everything that it says."""
+    command = [*COMPILER, "-typecheck", "-parse-as-library", "-swift-version", "6", "-module-cache-path", CACHE.name]
+    result = subprocess.run([*command, *more, str(file)], capture_output=True, text=True, timeout=300)
+    lines = {}
+    for number, text in re.findall(rf"{re.escape(str(file))}:(\d+):\d+: error: (.*)", result.stderr):
+        lines.setdefault(int(number), text)
+    if result.returncode != 0 and not lines:
+        lines[0] = result.stderr.strip()[-500:] or f"the compiler ended with {result.returncode}"
+    return lines
+
+
+def accepted(file):
+    found = errors(file)
+    return "; ".join(f"line {line}: {text}" for line, text in sorted(found.items()))
+
+
+def refused(file):
+    marked = {n for n, line in enumerate(file.read_text().splitlines(), 1) if line.endswith("// refused")}
+    if not marked:
+        return "no line is marked"
+    found = errors(file)
+    problems = [f"line {line} compiles" for line in sorted(marked - set(found))]
+    problems += [f"line {line} is refused: {found[line]}" for line in sorted(set(found) - marked)]
+    return "; ".join(problems)
+
+
+def scopes(file):
+    found = re.match(r"// at most (\d+) scopes", file.read_text())
+    if not found:
+        sys.exit(f"{file} does not begin with `// at most N scopes`")
+    return int(found[1])
+
+
+def quick(file):
+    found = errors(file, "-Xfrontend", f"-solver-scope-threshold={scopes(file)}")
+    return "; ".join(f"line {line}: {text}" for line, text in sorted(found.items()))
+
+
+def measure():
+    for file in sorted((HERE / "quick").glob("*.swift")):
+        low, high = 0, 1
+        while errors(file, "-Xfrontend", f"-solver-scope-threshold={high}"):
+            low, high = high, high * 2
+        while high - low > max(1, high // 20):
+            middle = (low + high) // 2
+            if errors(file, "-Xfrontend", f"-solver-scope-threshold={middle}"):
+                low = middle
+            else:
+                high = middle
+        print(f"{high:7} of {scopes(file):7}  {file.stem}", flush=True)
+
+
+def main():
+    if "--measure" in sys.argv[2:]:
+        measure()
+        return 0
+    passed = failed = 0
+    for check in (accepted, refused, quick):
+        for file in sorted((HERE / check.__name__).glob("*.swift")):
+            problem = check(file)
+            if problem:
+                failed += 1
+                print(f"failed  {check.__name__}/{file.stem}: {problem}", flush=True)
+            else:
+                passed += 1
+                print(f"passed  {check.__name__}/{file.stem}", flush=True)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
