@@ -8,6 +8,11 @@ enum Benchmarks {
             let workloads: [(String, (Int) throws -> Workload)] = [
                 ("insert", insert), ("fetch by position", fetchByPosition), ("fetch by name", fetchByName),
                 ("point look-up", lookUp), ("text", text), ("blob", blob),
+                ("insert by setters", insertBySetters), ("insert by Codable", insertByCodable),
+                ("fetch by expression", fetchByExpression), ("structs", fetchStructs),
+                ("structs of numbers", fetchNumbers), ("structs by Codable", fetchByCodable),
+                ("structs of numbers by Codable", fetchNumbersByCodable), ("typed look-up", typedLookUp),
+                ("build", build),
             ]
             let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.0) }.map { name, make in
                 try measure(name, make(options.scale), options)
