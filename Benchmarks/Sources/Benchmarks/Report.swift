@@ -8,7 +8,9 @@ struct Report {
     /// The bars that were missed, in words.
     var failures: [String] {
         results.flatMap { result in
-            guard let own = result.lines.first(where: { $0.implementation.kind == .liteVault }) else { return [String]() }
+            guard let own = result.lines.first(where: { $0.implementation.kind == .liteVault }) else {
+                return [String]()
+            }
             var failures: [String] = []
             if let bar = result.workload.bar, own.ratio > bar {
                 let baseline = result.lines.first?.implementation.name ?? "C"
@@ -32,7 +34,8 @@ struct Report {
                 let own = line.implementation.kind == .liteVault
                 let limit = own ? bar.map { "<= " + format($0) } ?? "" : ""
                 lines.append(
-                    "| \(result.name) | \(line.implementation.name) | \(nanoseconds) | \(format(line.ratio)) | \(limit) |")
+                    "| \(result.name) | \(line.implementation.name) | \(nanoseconds) | \(format(line.ratio)) | \(limit) |"
+                )
             }
         }
         let missed = failures.isEmpty ? ["All bars are met."] : failures

@@ -81,7 +81,9 @@ func build(scale: Int) throws -> Workload {
                     try stopwatch.measure {
                         for i in 0..<count {
                             let request = UserRecord.select(Column("id"), Column("email"))
-                                .joining(required: UserRecord.orders.select(Column("total")).filter(Column("total") > 100.5))
+                                .joining(
+                                    required: UserRecord.orders.select(Column("total")).filter(Column("total") > 100.5)
+                                )
                                 .filter(Column("age") >= 18 + i % 10).filter(Column("email").like("%@example.com"))
                                 .order(Column("email").desc, Column("id")).limit(10 + i % 10, offset: 20)
                             let sql: SQL = "\(request)"

@@ -122,7 +122,10 @@ func fetchByCodable(scale: Int) throws -> Workload {
         count: rows, bar: 2,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_people(baseline, sql) } },
-            Implementation("LiteVault row.decode()", .liteVault) { stopwatch in
+            Implementation("LiteVault all(query, as:)", .liteVault) { stopwatch in
+                try stopwatch.measure { checksum(try db.all(people, as: Person.self)) }
+            },
+            Implementation("LiteVault row.decode()", .other) { stopwatch in
                 try stopwatch.measure {
                     let people: [Person] = try db.prepareRowIterator(people).map { try $0.decode() }
                     return checksum(people)

@@ -165,7 +165,10 @@ func fetchNumbersByCodable(scale: Int) throws -> Workload {
         count: rows, bar: nil,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_wide(baseline, everything) } },
-            Implementation("LiteVault row.decode()", .liteVault) { stopwatch in
+            Implementation("LiteVault all(query, as:)", .liteVault) { stopwatch in
+                try stopwatch.measure { try db.all(t, as: Numbers.self).checksum }
+            },
+            Implementation("LiteVault row.decode()", .other) { stopwatch in
                 try stopwatch.measure {
                     let numbers: [Numbers] = try db.prepareRowIterator(t).map { try $0.decode() }
                     return numbers.checksum
