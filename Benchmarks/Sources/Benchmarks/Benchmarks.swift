@@ -8,8 +8,14 @@ enum Benchmarks {
             let workloads: [(String, (Int) throws -> Workload)] = [
                 ("insert", insert), ("fetch by position", fetchByPosition), ("fetch by name", fetchByName),
                 ("point look-up", lookUp), ("text", text), ("blob", blob),
+                ("insert by setters", insertBySetters), ("insert by Codable", insertByCodable),
+                ("fetch by expression", fetchByExpression), ("structs", fetchStructs),
+                ("structs of numbers", fetchNumbers), ("structs by Codable", fetchByCodable),
+                ("structs of numbers by Codable", fetchNumbersByCodable), ("typed look-up", typedLookUp),
+                ("build", build),
             ]
-            let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.0) }.map { name, make in
+            let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.0) }.map {
+                name, make in
                 try measure(name, make(options.scale), options)
             }
             let report = Report(results: results, rounds: options.rounds)
@@ -52,7 +58,9 @@ struct Options {
     }
 
     private static func number(_ value: String?, of option: String) throws -> Int {
-        guard let number = value.flatMap({ Int($0) }), number > 0 else { throw Failure("\(option) needs a number above 0") }
+        guard let number = value.flatMap({ Int($0) }), number > 0 else {
+            throw Failure("\(option) needs a number above 0")
+        }
         return number
     }
 }

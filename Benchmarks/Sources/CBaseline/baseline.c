@@ -136,3 +136,93 @@ int64_t baseline_blob(sqlite3 *db, const char *sql) {
     sqlite3_finalize(statement);
     return sum;
 }
+
+typedef struct {
+    int64_t id;
+    unsigned char *email;
+    unsigned char *name;
+    int64_t age;
+    double balance;
+    int admin;
+} person;
+
+static unsigned char *copy_text(sqlite3_stmt *statement, int column, int *length) {
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    if (!text) return NULL;
+    *length = sqlite3_column_bytes(statement, column);
+    return copy(text, *length);
+}
+
+int64_t baseline_people(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    person *people = NULL;
+    size_t count = 0, capacity = 0;
+    int64_t sum = 0;
+    int code, length = 0;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (count == capacity) {
+            capacity = capacity ? capacity * 2 : 4;
+            people = realloc(people, capacity * sizeof(person));
+        }
+        person *one = &people[count++];
+        one->id = sqlite3_column_int64(statement, 0);
+        one->email = copy_text(statement, 1, &length);
+        sum += length;
+        one->name = copy_text(statement, 2, &length);
+        if (one->name) sum += length;
+        one->age = sqlite3_column_int64(statement, 3);
+        one->balance = sqlite3_column_double(statement, 4);
+        one->admin = sqlite3_column_int64(statement, 5) != 0;
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+    for (size_t i = 0; i < count; i++) {
+        sum += people[i].id + people[i].age + (int64_t)people[i].balance + people[i].admin;
+        free(people[i].email);
+        free(people[i].name);
+    }
+    free(people);
+    return sum;
+}
+
+typedef struct {
+    int64_t a, b, c, d, e, f, g;
+    double h, i;
+    int has_g, j;
+} wide;
+
+int64_t baseline_wide(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    wide *rows = NULL;
+    size_t count = 0, capacity = 0;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (count == capacity) {
+            capacity = capacity ? capacity * 2 : 4;
+            rows = realloc(rows, capacity * sizeof(wide));
+        }
+        wide *row = &rows[count++];
+        row->a = sqlite3_column_int64(statement, 0);
+        row->b = sqlite3_column_int64(statement, 1);
+        row->c = sqlite3_column_int64(statement, 2);
+        row->d = sqlite3_column_int64(statement, 3);
+        row->e = sqlite3_column_int64(statement, 4);
+        row->f = sqlite3_column_int64(statement, 5);
+        row->has_g = sqlite3_column_type(statement, 6) != SQLITE_NULL;
+        row->g = row->has_g ? sqlite3_column_int64(statement, 6) : 0;
+        row->h = sqlite3_column_double(statement, 7);
+        row->i = sqlite3_column_double(statement, 8);
+        row->j = sqlite3_column_int64(statement, 9) != 0;
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+    int64_t sum = 0;
+    double reals = 0;
+    for (size_t i = 0; i < count; i++) {
+        wide *row = &rows[i];
+        sum += row->a + row->b + row->c + row->d + row->e + row->f + row->g + row->j;
+        reals += row->h + row->i;
+    }
+    free(rows);
+    return sum + (int64_t)reals;
+}

@@ -63,6 +63,37 @@ int lv_create_window_function(struct sqlite3 *_Nonnull db, const char *_Nonnull 
                               lv_final_function _Nonnull final, lv_final_function _Nonnull value,
                               lv_step_function _Nonnull inverse, lv_destroy_function _Nonnull destroy);
 
+// MARK: Rows
+
+/// One value of a row. `type` is the storage class (`SQLITE_INTEGER` …), and `bits` holds an integer, the bits of a real
+/// or the address of a text or a blob of `length` bytes.
+struct lv_cell {
+    int64_t bits;
+    int32_t length;
+    int32_t type;
+};
+
+/// Reads the columns of the current row. Texts and blobs stay where the engine has them, valid until the statement is
+/// stepped, reset or finalized. Returns how many bytes they have together.
+size_t lv_read_cells(struct sqlite3_stmt *_Nonnull statement, struct lv_cell *_Nonnull cells, int count);
+
+/// Copies the texts and blobs of a row that was just read into memory of that size, and lets the cells point there.
+void lv_copy_cells(struct lv_cell *_Nonnull cells, int count, void *_Nullable memory);
+
+/// Reads a word that other threads may write at the same time. For guesses that are checked after they were read.
+static inline uintptr_t lv_word_load(const uintptr_t *_Nonnull word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+
+/// Writes a word that other threads may read at the same time.
+static inline void lv_word_store(uintptr_t *_Nonnull word, uintptr_t value) {
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+/// Writes a word that is 0, unless another thread did first. Tells whether it was written.
+static inline bool lv_word_claim(uintptr_t *_Nonnull word, uintptr_t value) {
+    uintptr_t expected = 0;
+    return __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 // MARK: Encryption. LV_NO_ENCRYPTION from each when the build or the loaded library has none.
 
 #define LV_NO_ENCRYPTION (-1)

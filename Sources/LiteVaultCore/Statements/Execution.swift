@@ -6,7 +6,7 @@ public import LiteVaultEngine
 /// Whoever runs it has the connection or the statement, and a statement in use is kept by the cache or, when it is not
 /// to be cached, by `begin` and `end`.
 @usableFromInline
-struct Execution {
+package struct Execution {
     @usableFromInline let handle: OpaquePointer
     @usableFromInline let parameterCount: Int32
     @usableFromInline let prepared: Unmanaged<PreparedStatement>
@@ -40,21 +40,39 @@ struct Execution {
 
     /// Binds a value to each parameter, in order, whose types are known only now.
     @usableFromInline
-    func bind(values: [(any Binding)?]) throws {
+    package func bind(values: [(any Binding)?]) throws {
         var code = SQLITE_OK
-        for (offset, value) in values.enumerated() {
-            let index = Int32(offset + 1)
-            let bound = value?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
-            if code == SQLITE_OK { code = bound }
+        values.withUnsafeBufferPointer { values in
+            for offset in values.indices {
+                let index = Int32(truncatingIfNeeded: offset + 1)
+                let bound = values[offset]?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
+                if code == SQLITE_OK { code = bound }
+            }
         }
         if code != SQLITE_OK || values.count != parameterCount {
             throw bindingFailure(code, count: Int32(clamping: values.count))
         }
     }
 
+    /// Binds a value to each parameter, in order.
+    ///
+    /// - Parameter value: gives the value for each position, from 0.
+    @inline(__always)
+    package func bind(count: Int, _ value: (Int) -> BoundValue) throws {
+        var code = SQLITE_OK
+        for offset in 0..<count {
+            let bound = value(offset).bind(to: handle, at: Int32(truncatingIfNeeded: offset + 1))
+            if code == SQLITE_OK { code = bound }
+        }
+        if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: Int32(clamping: count)) }
+    }
+
+    /// The statement, to be found again by ``Connection/begin(_:)-(PreparedStatement)``.
+    package var statement: PreparedStatement { prepared.takeUnretainedValue() }
+
     /// Whether there is a row.
     @inlinable
-    func step() throws -> Bool {
+    package func step() throws -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
@@ -63,7 +81,7 @@ struct Execution {
 
     /// Ends a statement that was not stepped to its end. One that writes commits only now, and that can fail.
     @inlinable
-    func finish() throws {
+    package func finish() throws {
         guard sqlite3_stmt_readonly(handle) == 0 else { return }
         let code = sqlite3_reset(handle)
         if code != SQLITE_OK { throw failure(code) }
@@ -90,10 +108,36 @@ struct Execution {
 extension Connection {
     /// Takes the lock, and a statement from the cache or a new one.
     @usableFromInline
-    func begin(_ sql: String) throws -> Execution {
+    package func begin(_ sql: String) throws -> Execution { try begin { try checkOut(sql) } }
+
+    /// The same for a text that is no `String` yet: it becomes one only where the statement is not that of the last time.
+    package func begin(_ utf8: UnsafeBufferPointer<UInt8>) throws -> Execution {
+        try begin {
+            guard let statement = cache.lastStatement(for: utf8) else {
+                return try checkOut(String(decoding: utf8, as: UTF8.self))
+            }
+            statement.isInUse = true
+            return statement
+        }
+    }
+
+    /// The same for a statement of an earlier execution; nil when the cache has dropped it or it is in use.
+    package func begin(_ statement: PreparedStatement) throws -> Execution? {
+        // One that left the cache may be finalized already, or belong to somebody. Taking the lock first makes that certain.
+        _ = try enter()
+        defer { leave() }
+        guard statement.isCached, !statement.isInUse else { return nil }
+        return try begin {
+            statement.isInUse = true
+            return statement
+        }
+    }
+
+    @inline(__always)
+    private func begin(_ checkOut: () throws -> PreparedStatement) throws -> Execution {
         _ = try enter()
         do {
-            let prepared = try checkOut(sql)
+            let prepared = try checkOut()
             if !prepared.isCached { _ = Unmanaged.passRetained(prepared) }
             prepared.mayHaveNewNames = true
             return Execution(prepared, of: self)
@@ -105,7 +149,7 @@ extension Connection {
 
     /// Resets the statement, gives it back, and the lock.
     @usableFromInline
-    func end(_ execution: Execution) {
+    package func end(_ execution: Execution) {
         execution.prepared._withUnsafeGuaranteedRef { prepared in
             giveBack(prepared)
             if !prepared.isCached { execution.prepared.release() }

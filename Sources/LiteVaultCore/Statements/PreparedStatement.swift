@@ -1,11 +1,12 @@
 internal import CEngineSupport
+internal import Foundation
 internal import LiteVaultEngine
 
 /// A `sqlite3_stmt` and what is known about it. It belongs to one connection and is used only under its lock.
 @usableFromInline
-final class PreparedStatement {
+package final class PreparedStatement {
     @usableFromInline let handle: OpaquePointer
-    let sql: String
+    package let sql: String
     private let isASCII: Bool
     let isCacheable: Bool
     @usableFromInline let parameterCount: Int32
@@ -21,6 +22,10 @@ final class PreparedStatement {
     var isRunning = false
     /// Whether the names can have changed: the engine prepares a statement anew at the first step of an execution.
     var mayHaveNewNames = true
+    /// The row that was copied last: its memory is used again unless it was kept.
+    var cells: RowCells?
+    /// What the columns of copied rows are called.
+    var described: Described?
     private var names: [String] = []
     private var nameReprepares: Int32 = -1
     /// Where the next column is probably looked for.
@@ -82,8 +87,20 @@ final class PreparedStatement {
         sql == text && sql.utf8.count == text.utf8.count && (isASCII || sql.utf8.elementsEqual(text.utf8))
     }
 
-    /// Ready for the next use: holds no lock, no bound value.
+    /// Whether this is the statement of a text.
+    func isOf(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
+        // All native strings are contiguous; for one that is not, the cache is asked by the text.
+        sql.utf8.withContiguousStorageIfAvailable { own in
+            guard own.count == utf8.count, let left = own.baseAddress, let right = utf8.baseAddress else {
+                return false
+            }
+            return memcmp(left, right, own.count) == 0
+        } ?? false
+    }
+
+    /// Ready for the next use: holds no lock, no bound value, and not much memory.
     func reset() {
+        if let cells, cells.capacity > 1 << 14 { self.cells = nil }
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }

@@ -6,12 +6,17 @@ public struct RowIterator: FailableIterator {
     public typealias Element = Row
 
     private let statement: Statement
-    private let columns: RowColumns
+    private let columns: (PreparedStatement) throws -> RowColumns
 
     /// The rows of a statement, from its first one.
-    package init(_ statement: Statement, columns: RowColumns? = nil) {
+    ///
+    /// - Parameter columns: finds out what the columns are called. It is asked under the lock when there is a row, and
+    ///   again when the statement was run by somebody else meanwhile.
+    package init(
+        _ statement: Statement, columns: @escaping (PreparedStatement) throws -> RowColumns = { $0.rowColumns() }
+    ) {
         self.statement = statement.makeIterator()
-        self.columns = columns ?? RowColumns(names: statement.columnNames)
+        self.columns = columns
     }
 
     /// The next row, or nil after the last one.
@@ -22,13 +27,22 @@ public struct RowIterator: FailableIterator {
     /// Each remaining row, made into something by a closure.
     ///
     /// - Throws: `DatabaseError`, and what the closure throws. The statement is reset then and holds no lock.
+    @inlinable
     public func map<T>(_ transform: (Row) throws -> T) throws -> [T] {
-        try compactMap { try transform($0) }
+        var result: [T] = []
+        do {
+            while let row = try failableNext() { result.append(try transform(row)) }
+        } catch {
+            end()
+            throw error
+        }
+        return result
     }
 
     /// Each remaining row, made into something by a closure; what is nil is left out.
     ///
     /// - Throws: as ``map(_:)``.
+    @inlinable
     public func compactMap<T>(_ transform: (Row) throws -> T?) throws -> [T] {
         var result: [T] = []
         do {
@@ -36,18 +50,22 @@ public struct RowIterator: FailableIterator {
                 if let element = try transform(row) { result.append(element) }
             }
         } catch {
-            statement.endExecution()
+            end()
             throw error
         }
         return result
     }
+
+    /// Ends the query before its last row.
+    @usableFromInline
+    func end() { statement.endExecution() }
 }
 
 extension Statement {
     /// The rows of the statement, from its first one, with the values that are bound.
     public func prepareRowIterator() -> RowIterator { RowIterator(self) }
 
-    func nextRow(_ columns: RowColumns) throws -> Row? {
+    func nextRow(_ columns: (PreparedStatement) throws -> RowColumns) throws -> Row? {
         try withPrepared { prepared in
             guard !isExhausted else { return nil }
             guard try step(prepared) else {
@@ -55,7 +73,10 @@ extension Statement {
                 sqlite3_reset(prepared.handle)
                 return nil
             }
-            return RowView(prepared).copy(columns)
+            if let rowColumns, isUndisturbed(prepared) { return prepared.copyRow(rowColumns) }
+            let found = try columns(prepared)
+            rowColumns = found
+            return prepared.copyRow(found)
         }
     }
 }

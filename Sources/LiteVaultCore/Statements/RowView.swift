@@ -48,10 +48,8 @@ public struct RowView: ~Copyable {
     public var columnNames: [String] { prepared.takeUnretainedValue().columnNames }
 
     /// A copy that can be kept.
-    public func copy() -> Row { copy(RowColumns(names: columnNames)) }
-
-    /// A copy that can be kept, whose columns are known already.
-    package func copy(_ columns: RowColumns) -> Row {
-        Row(columns: columns, cells: (0..<Int32(count)).map { StoredValue(sqlite3_column_value(statement, $0)) })
+    public func copy() -> Row {
+        let prepared = prepared.takeUnretainedValue()
+        return prepared.copyRow(prepared.rowColumns())
     }
 }

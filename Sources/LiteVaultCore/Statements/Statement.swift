@@ -14,6 +14,8 @@ public final class Statement {
     private var iteration: UInt64 = 0
     /// What went wrong in a call that cannot throw; the next one that can does.
     var pendingError: (any Error)?
+    /// What the columns of the rows of an iteration are called, once there was a row.
+    var rowColumns: RowColumns?
     /// Whether the last step of an iteration said that there are no more rows.
     var isExhausted = false
 
@@ -57,6 +59,9 @@ public final class Statement {
     func endIteration(_ iteration: UInt64) {
         if let prepared, prepared.execution == iteration { sqlite3_reset(prepared.handle) }
     }
+
+    /// Whether nothing else was begun since this iteration was. Under the lock.
+    func isUndisturbed(_ prepared: PreparedStatement) -> Bool { base != nil && prepared.execution == iteration }
 
     /// Notes that the statement itself is being executed.
     func noteExecution(_ prepared: PreparedStatement) {

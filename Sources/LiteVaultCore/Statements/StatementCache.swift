@@ -21,6 +21,12 @@ struct StatementCache {
         return found
     }
 
+    /// The statement of the last look-up, if it is of this text and nobody uses it.
+    func lastStatement(for utf8: UnsafeBufferPointer<UInt8>) -> PreparedStatement? {
+        if let last, !last.isInUse, last.isOf(utf8) { return last }
+        return nil
+    }
+
     /// Takes the statement of this text out of the cache, for somebody who keeps it.
     mutating func take(_ sql: String) -> PreparedStatement? {
         guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }

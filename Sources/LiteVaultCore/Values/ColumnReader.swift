@@ -22,6 +22,18 @@ public struct ColumnReader: ~Copyable {
         type = sqlite3_value_type(value)
     }
 
+    /// A column of an execution's current row, by its position.
+    @inlinable
+    @inline(__always)
+    package init(_ execution: Execution, _ index: Int) {
+        self.init(execution.handle, Int32(truncatingIfNeeded: index))
+    }
+
+    /// Whether it is NULL.
+    @inlinable
+    @inline(__always)
+    package var isNull: Bool { type == SQLITE_NULL }
+
     /// The error for a value that the type can not be read from.
     ///
     /// - Parameter expected: what was asked for, such as "an integer".

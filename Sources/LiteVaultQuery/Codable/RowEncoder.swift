@@ -100,6 +100,6 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     }
 
     private func set(_ value: (any Binding)?, _ key: Key) {
-        encoder.setters.append(Setter(column: .identifier(key.stringValue), value: .value(value)))
+        encoder.setters.append(Setter(column: .identifier(key.stringValue), bound: BoundValue(value)))
     }
 }

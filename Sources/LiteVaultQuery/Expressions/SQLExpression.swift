@@ -13,8 +13,9 @@ public struct SQLExpression<Datatype>: ExpressionType {
     /// The Swift type of its value.
     public typealias UnderlyingType = Datatype
 
-    package var root: SQLNode
+    @usableFromInline package var root: SQLNode
 
+    @inlinable
     package init(root: SQLNode) { self.root = root }
 
     /// An expression by its SQL text and the values of its parameters.
@@ -30,22 +31,16 @@ public struct SQLExpression<Datatype>: ExpressionType {
 
     /// The SQL text, with a `?` for each value.
     public var template: String {
-        get { rendered.sql }
+        get { root.template }
         set { self = SQLExpression(newValue, bindings) }
     }
 
     /// The values, in the order of the text.
     public var bindings: [(any Binding)?] {
-        get { rendered.bindings }
+        get { root.bindings }
         set { self = SQLExpression(template, newValue) }
     }
 
     /// Itself, without a type.
     public var expression: SQLExpression<Void> { SQLExpression<Void>(root: root) }
-
-    private var rendered: SQLBuilder {
-        var builder = SQLBuilder()
-        builder.append(root)
-        return builder
-    }
 }

@@ -1,7 +1,10 @@
-package import LiteVaultCore
+public import LiteVaultCore
 
 /// A piece of SQL, kept as a tree until it is needed as text: joining strings at every operator costs more than
 /// everything else that a query does.
+///
+/// Each case is a reference, so that a node is one word: an expression's tree has an identity that columns are found by.
+@usableFromInline
 package indirect enum SQLNode: Sendable {
     /// SQL text as it is.
     case text(String)
@@ -15,11 +18,22 @@ package indirect enum SQLNode: Sendable {
     case joined([SQLNode], separator: String)
     /// `prefix(piece)`.
     case wrapped(String, SQLNode)
+    /// Two operands with an operator between them, in parentheses.
+    case operation(SQLNode, String, SQLNode)
+    /// `table.column`.
+    case qualified(SQLNode, SQLNode)
+    /// A query.
+    case select(QueryClauses)
+    /// An INSERT of one row.
+    case insert(InsertedRow)
 
     /// Two operands with an operator between them, in parentheses unless asked otherwise.
-    package static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode, isWrapped: Bool = true) -> SQLNode {
-        let pair = SQLNode.joined([lhs, .text(name), rhs], separator: " ")
-        return isWrapped ? .wrapped("", pair) : pair
+    @inlinable
+    package static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode) -> SQLNode { .operation(lhs, name, rhs) }
+
+    /// The same without parentheses, where asked for.
+    package static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode, isWrapped: Bool) -> SQLNode {
+        isWrapped ? .operation(lhs, name, rhs) : .joined([lhs, .text(name), rhs], separator: " ")
     }
 
     /// A function and its arguments.
@@ -29,47 +43,25 @@ package indirect enum SQLNode: Sendable {
 
     /// Words of SQL with blanks between them; what is nil is left out.
     package static func words(_ nodes: SQLNode?...) -> SQLNode { .joined(nodes.compactMap { $0 }, separator: " ") }
-}
 
-/// SQL text in the making, and the values of its parameters.
-package struct SQLBuilder {
-    package private(set) var sql = ""
-    package private(set) var bindings: [(any Binding)?] = []
-
-    package init() { sql.reserveCapacity(128) }
-
-    package mutating func append(_ node: SQLNode) {
-        switch node {
-        case .text(let text): sql += text
-        case .template(let template, let values):
-            sql += template
-            bindings += values
-        case .identifier(let name): appendQuoted(name)
-        case .value(let value):
-            sql += "?"
-            bindings.append(value)
-        case .joined(let nodes, let separator):
-            var isFirst = true
-            for node in nodes {
-                if !isFirst { sql += separator }
-                isFirst = false
-                append(node)
-            }
-        case .wrapped(let prefix, let inner):
-            sql += prefix
-            sql += "("
-            append(inner)
-            sql += ")"
-        }
+    /// The SQL text, with a `?` for each value.
+    package var template: String {
+        var builder = SQLBuilder()
+        builder.append(self)
+        return builder.sql
     }
 
-    private mutating func appendQuoted(_ name: String) {
-        sql += "\""
-        if name.utf8.contains(UInt8(ascii: "\"")) {
-            for character in name { sql += character == "\"" ? "\"\"" : String(character) }
-        } else {
-            sql += name
-        }
-        sql += "\""
+    /// The values, in the order of the text.
+    package var bindings: [(any Binding)?] {
+        var builder = SQLBuilder()
+        builder.append(self)
+        return builder.bindings
     }
+
+    /// What tells this tree from every other one that is alive: the address of its memory.
+    ///
+    /// All cases are references, which the tests check by the size: the bits are an address and the case.
+    @inlinable
+    @inline(__always)
+    package var identity: UInt { unsafeBitCast(self, to: UInt.self) }
 }

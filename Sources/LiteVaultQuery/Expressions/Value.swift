@@ -97,6 +97,7 @@ extension Value {
     public var expression: SQLExpression<Void> { SQLExpression(root: .value(datatypeValue)) }
 
     /// Reads what the type is stored as, and makes the value of it.
+    @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Self {
         let stored: Datatype = try Datatype.read(from: column)
         guard let value = try fromDatatypeValue(stored) as? Self else {

@@ -1,3 +1,5 @@
+public import LiteVaultCore
+
 // Logic: && || ! and their forms for many terms.
 
 /// Whether all terms hold, in SQL.
@@ -19,51 +21,61 @@ private func connected(_ terms: [SQLExpression<Bool>], by separator: String, non
 }
 
 /// Whether both hold, in SQL.
+@inlinable
 public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
     SQLExpression(root: .infix(lhs.root, "AND", rhs.root))
 }
 
 /// Whether both hold, in SQL.
+@inlinable
 public func && (lhs: SQLExpression<Bool>, rhs: SQLExpression<Bool?>) -> SQLExpression<Bool?> {
     SQLExpression(root: .infix(lhs.root, "AND", rhs.root))
 }
 
 /// Whether both hold, in SQL.
+@inlinable
 public func && (lhs: SQLExpression<Bool?>, rhs: SQLExpression<Bool>) -> SQLExpression<Bool?> {
     SQLExpression(root: .infix(lhs.root, "AND", rhs.root))
 }
 
 /// Whether both hold, in SQL, with a value.
+@inlinable
 public func && <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.Base == Bool {
     SQLExpression(root: .infix(lhs.root, "AND", .value(rhs.datatypeValue)))
 }
 
 /// Whether both hold, in SQL, with a value.
+@inlinable
 public func && <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "AND", rhs.root))
 }
 
 /// Whether one of both holds, in SQL.
+@inlinable
 public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
     SQLExpression(root: .infix(lhs.root, "OR", rhs.root))
 }
 
 /// Whether one of both holds, in SQL.
+@inlinable
 public func || (lhs: SQLExpression<Bool>, rhs: SQLExpression<Bool?>) -> SQLExpression<Bool?> {
     SQLExpression(root: .infix(lhs.root, "OR", rhs.root))
 }
 
 /// Whether one of both holds, in SQL.
+@inlinable
 public func || (lhs: SQLExpression<Bool?>, rhs: SQLExpression<Bool>) -> SQLExpression<Bool?> {
     SQLExpression(root: .infix(lhs.root, "OR", rhs.root))
 }
 
 /// Whether one of both holds, in SQL, with a value.
+@inlinable
 public func || <T: SQLType>(lhs: SQLExpression<T>, rhs: Bool) -> SQLExpression<T> where T.Base == Bool {
     SQLExpression(root: .infix(lhs.root, "OR", .value(rhs.datatypeValue)))
 }
 
 /// Whether one of both holds, in SQL, with a value.
+@inlinable
 public func || <T: SQLType>(lhs: Bool, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == Bool {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "OR", rhs.root))
 }

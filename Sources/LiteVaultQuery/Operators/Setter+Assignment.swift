@@ -1,3 +1,5 @@
+public import LiteVaultCore
+
 precedencegroup ColumnAssignment {
     associativity: left
     assignment: true
@@ -17,11 +19,13 @@ public func <- <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) ->
 }
 
 /// Sets a column to a value.
+@inlinable
 public func <- <V: Value>(column: SQLExpression<V>, value: V) -> Setter {
-    Setter(column: column.root, value: .value(value.datatypeValue))
+    Setter(column: column.root, bound: BoundValue(value.datatypeValue))
 }
 
 /// Sets a column to a value, or to NULL for nil.
+@inlinable
 public func <- <V: Value>(column: SQLExpression<V?>, value: V?) -> Setter {
-    Setter(column: column.root, value: .value(value?.datatypeValue))
+    Setter(column: column.root, bound: value.map { BoundValue($0.datatypeValue) } ?? .null)
 }

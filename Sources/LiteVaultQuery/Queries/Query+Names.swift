@@ -6,7 +6,7 @@ extension QueryType {
 
     /// The table's column: `"users"."id"`.
     public func namespace<V>(_ column: SQLExpression<V>) -> SQLExpression<V> {
-        SQLExpression(root: .joined([tableName, column.root], separator: "."))
+        SQLExpression(root: .qualified(tableName, column.root))
     }
 
     /// The table's column: `users[id]` is `"users"."id"`.

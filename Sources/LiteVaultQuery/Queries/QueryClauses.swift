@@ -1,6 +1,6 @@
 /// The clauses of a query, as they are put together. Opaque: use the methods of `QueryType`.
 public struct QueryClauses: Sendable {
-    package struct From: Sendable {
+    package struct From: Sendable, Equatable {
         package var name: String
         package var alias: String?
         package var database: String?
@@ -21,16 +21,62 @@ public struct QueryClauses: Sendable {
 
     package var from: From
     var isDistinct = false
-    var columns: [SQLNode] = [.text("*")]
-    var with: [With] = []
-    var isRecursive = false
-    var joins: [Join] = []
+    var columns: [SQLNode] = allColumns
     var condition: SQLNode?
-    var grouping: [SQLNode] = []
-    var having: SQLNode?
-    var compounds: [(operation: String, query: SQLNode)] = []
     var order: [SQLNode] = []
     var limit: (length: Int, offset: Int?)?
+    /// The clauses that most queries do not have. Each step of putting a query together copies it: what is not there
+    /// costs nothing then.
+    private(set) var rare: Rare?
+
+    private static let allColumns: [SQLNode] = [.text("*")]
+
+    struct RareClauses: Sendable {
+        var with: [With] = []
+        var isRecursive = false
+        var joins: [Join] = []
+        var grouping: [SQLNode] = []
+        var having: SQLNode?
+        var compounds: [(operation: String, query: SQLNode)] = []
+    }
+
+    /// A reference with the meaning of a value.
+    indirect enum Rare: Sendable {
+        case clauses(RareClauses)
+    }
+
+    private var others: RareClauses {
+        get {
+            guard case .clauses(let clauses)? = rare else { return RareClauses() }
+            return clauses
+        }
+        set { rare = .clauses(newValue) }
+    }
+
+    var with: [With] {
+        get { rare == nil ? [] : others.with }
+        set { others.with = newValue }
+    }
+    var isRecursive: Bool {
+        get { rare == nil ? false : others.isRecursive }
+        set { others.isRecursive = newValue }
+    }
+    var joins: [Join] {
+        get { rare == nil ? [] : others.joins }
+        set { others.joins = newValue }
+    }
+    var grouping: [SQLNode] {
+        get { rare == nil ? [] : others.grouping }
+        set { others.grouping = newValue }
+    }
+    var having: SQLNode? {
+        get { rare == nil ? nil : others.having }
+        set { others.having = newValue }
+    }
+    var compounds: [(operation: String, query: SQLNode)] {
+        get { rare == nil ? [] : others.compounds }
+        set { others.compounds = newValue }
+    }
 
     init(_ name: String, alias: String? = nil, database: String? = nil) {
         from = From(name: name, alias: alias, database: database)

@@ -15,6 +15,7 @@ public protocol SchemaType: QueryType {
 
 extension QueryType {
     /// A copy with changed clauses.
+    @inline(__always)
     func changed(_ change: (inout QueryClauses) -> Void) -> Self {
         var query = self
         change(&query.clauses)
@@ -24,16 +25,10 @@ extension QueryType {
     /// The table's name as other clauses use it: its alias where it has one.
     package var tableName: SQLNode { qualified(clauses.from.alias ?? clauses.from.name) }
 
-    /// The table's name as FROM and JOIN introduce it: with its alias.
-    var aliasedTableName: SQLNode {
-        guard let alias = clauses.from.alias else { return tableName }
-        return .words(qualified(clauses.from.name), .text("AS"), .identifier(alias))
-    }
-
     private func qualified(_ name: String) -> SQLNode {
         // An alias is a name of the query, not of the database.
         guard let database = clauses.from.database, name != clauses.from.alias else { return .identifier(name) }
-        return .joined([.identifier(database), .identifier(name)], separator: ".")
+        return .qualified(.identifier(database), .identifier(name))
     }
 
     /// The query as a SELECT.

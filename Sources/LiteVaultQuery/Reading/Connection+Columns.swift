@@ -3,23 +3,36 @@ internal import LiteVaultCore
 extension Connection {
     /// What the columns of a query are called, for look-up by expressions: as the query writes them; those that `*`
     /// stands for by their names, with their table where tables are joined.
-    func columns(of query: any QueryType, _ statement: Statement) throws -> RowColumns {
-        let names = statement.columnNames
+    ///
+    /// They are kept with the statement. A text does not tell which expressions it was made of, so these are compared;
+    /// where `*` may stand for the columns of several tables, other tables can hide behind the same text.
+    func columns(of query: any QueryType, _ statement: PreparedStatement) throws -> RowColumns {
+        let clauses = query.clauses
+        let isSimple = clauses.rare == nil
+        return try statement.rowColumns(
+            isSame: { (origin: SelectedColumns) in
+                isSimple && origin.isSimple && SQLNode.areSame(origin.nodes, clauses.columns)
+            },
+            make: { names in
+                let columns = RowColumns(names: names, keys: try keys(of: query, names))
+                return (columns, SelectedColumns(nodes: clauses.columns, isSimple: isSimple))
+            })
+    }
+
+    private func keys(of query: any QueryType, _ names: [String]) throws -> [String]? {
         var keys: [String] = []
         for column in query.clauses.columns {
-            let text = SQLExpression<Void>(root: column).template
+            let text = column.template
             guard text == "*" || text.hasSuffix(".*") else {
                 keys.append(text)
                 continue
             }
-            if text == "*", query.clauses.columns.count == 1, query.clauses.joins.isEmpty {
-                keys += names.map(quoted)
-            } else {
-                keys += try keysOfStar(text, in: query)
-            }
+            // Names that are quoted are what columns are called without anybody's help.
+            if text == "*", query.clauses.columns.count == 1, query.clauses.joins.isEmpty { return nil }
+            keys += try keysOfStar(text, in: query)
         }
         // A compound or a changed schema may differ from what was foreseen: the statement's own names hold then.
-        return RowColumns(names: names, keys: keys.count == names.count ? keys : nil)
+        return keys.count == names.count ? keys : nil
     }
 
     private func keysOfStar(_ text: String, in query: any QueryType) throws -> [String] {
@@ -41,11 +54,18 @@ extension Connection {
             star.clauses.limit = nil
             star.clauses.with = query.clauses.with
             star.clauses.isRecursive = query.clauses.isRecursive
-            builder.append(star.selectNode)
+            builder.append(star.clauses)
             let names = try prepare(builder.sql, builder.bindings).columnNames.map(quoted)
             return withTable ? names.map { name(of: table) + "." + $0 } : names
         }
     }
 
     private func name(of table: any QueryType) -> String { SQLExpression<Void>(root: table.tableName).template }
+}
+
+/// What the columns of a statement's rows were found from.
+private struct SelectedColumns {
+    let nodes: [SQLNode]
+    /// Whether the query has no joins, and no other clause that could name a table.
+    let isSimple: Bool
 }

@@ -7,25 +7,32 @@ extension Connection {
     /// - Throws: `DatabaseError` when the query is not valid.
     public func prepare(_ query: any QueryType) throws -> AnySequence<Row> {
         let statement = try prepareStatement(query)
-        let columns = try columns(of: query, statement)
-        return AnySequence { AnyIterator(RowIteration(RowIterator(statement, columns: columns))) }
+        return AnySequence { AnyIterator(RowIteration(self.rows(of: query, statement))) }
     }
 
     /// The rows of a query, one after the other.
     ///
     /// - Throws: `DatabaseError` when the query is not valid.
     public func prepareRowIterator(_ query: any QueryType) throws -> RowIterator {
-        let statement = try prepareStatement(query)
-        return RowIterator(statement, columns: try columns(of: query, statement))
+        rows(of: query, try prepareStatement(query))
+    }
+
+    private func rows(of query: any QueryType, _ statement: Statement) -> RowIterator {
+        RowIterator(statement) { try self.columns(of: query, $0) }
     }
 
     /// The first row of a query; nil when there is none.
     ///
     /// - Throws: `DatabaseError`
     public func pluck(_ query: any QueryType) throws -> Row? {
-        let statement = try prepareStatement(query.limit(1, query.clauses.limit?.offset))
-        defer { statement.reset() }
-        return try RowIterator(statement, columns: try columns(of: query, statement)).failableNext()
+        var builder = SQLBuilder()
+        builder.append(query.clauses, limit: 1)
+        let execution = try begin(builder)
+        defer { end(execution) }
+        guard try execution.step() else { return nil }
+        let row = try execution.copyRow { try columns(of: query, $0) }
+        try execution.finish()
+        return row
     }
 
     /// The value of a query of one column.
@@ -62,10 +69,13 @@ extension Connection {
     private func scalarValue<V: Value>(of node: SQLNode, as type: V.Type) throws -> V? {
         var builder = SQLBuilder()
         builder.append(node)
-        let statement = try prepare(builder.sql, builder.bindings)
-        defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        return try statement.row.get(0, as: V?.self)
+        let execution = try begin(builder)
+        defer { end(execution) }
+        guard try execution.step() else { return nil }
+        var columns = RowColumnReader(execution)
+        let value = try columns.next(V?.self)
+        try execution.finish()
+        return value
     }
 
     private func prepareStatement(_ query: any QueryType) throws -> Statement {
@@ -82,8 +92,14 @@ private struct RowIteration: IteratorProtocol {
     mutating func next() -> Row? { rows.next() }
 }
 
-extension QueryType {
-    fileprivate func limit(_ length: Int, _ offset: Int?) -> Self {
-        offset.map { limit(length, offset: $0) } ?? limit(length)
+extension Connection {
+    /// Takes the lock and the statement of a text, and binds its values. Balanced by `end(_:)`, unless it throws.
+    package func begin(_ builder: borrowing SQLBuilder) throws -> Execution {
+        let execution = try begin(builder.utf8)
+        do { try execution.bind(values: builder.bindings) } catch {
+            end(execution)
+            throw error
+        }
+        return execution
     }
 }

@@ -35,49 +35,73 @@ extension Connection {
     /// All rows of a query, as tuples; of a query of one column, as its values.
     ///
     /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
+    @inlinable
     public func all<each Column: SQLType>(
         _ query: TypedQuery<repeat each Column>
     ) throws -> [(repeat each Column)] {
+        let execution = try begin(query.clauses)
+        defer { end(execution) }
         var rows: [(repeat each Column)] = []
-        try forEach(query) { (columns: repeat each Column) in rows.append((repeat each columns)) }
+        while try execution.step() {
+            var columns = RowColumnReader(execution)
+            rows.append((repeat try columns.next((each Column).self)))
+        }
         return rows
     }
 
     /// All rows of a query, each made into a value: `all(users.select(id, email), as: User.init)`.
     ///
     /// - Throws: as ``all(_:)``, and what the closure throws.
+    @inlinable
     public func all<T, each Column: SQLType>(
         _ query: TypedQuery<repeat each Column>, as make: (repeat each Column) throws -> T
     ) throws -> [T] {
+        let execution = try begin(query.clauses)
+        defer { end(execution) }
         var rows: [T] = []
-        try forEach(query) { (columns: repeat each Column) in rows.append(try make(repeat each columns)) }
+        while try execution.step() {
+            var columns = RowColumnReader(execution)
+            rows.append(try make(repeat try columns.next((each Column).self)))
+        }
         return rows
     }
 
     /// The first row of a query, as a tuple; nil when there is none.
     ///
     /// - Throws: as ``all(_:)``.
+    @inlinable
     public func first<each Column: SQLType>(
         _ query: TypedQuery<repeat each Column>
     ) throws -> (repeat each Column)? {
-        try all(query.limit(1)).first
+        let execution = try begin(query.clauses, limit: 1)
+        defer { end(execution) }
+        guard try execution.step() else { return nil }
+        var columns = RowColumnReader(execution)
+        let row = (repeat try columns.next((each Column).self))
+        try execution.finish()
+        return row
     }
 
     /// Hands each row of a query to a closure, a value for each column.
     ///
     /// - Throws: as ``all(_:)``, and what the closure throws; no lock of the database remains.
+    @inlinable
     public func forEach<each Column: SQLType>(
         _ query: TypedQuery<repeat each Column>, _ body: (repeat each Column) throws -> Void
     ) throws {
-        var builder = SQLBuilder()
-        builder.append(query.selectNode)
-        try forEachRow(builder.sql, bindings: builder.bindings) { row in try read(row.columns, body) }
+        let execution = try begin(query.clauses)
+        defer { end(execution) }
+        while try execution.step() {
+            var columns = RowColumnReader(execution)
+            try body(repeat try columns.next((each Column).self))
+        }
     }
 
-    private func read<each Column: SQLType>(
-        _ columns: RowColumnReader, _ body: (repeat each Column) throws -> Void
-    ) throws {
-        var columns = columns
-        try body(repeat try columns.next((each Column).self))
+    /// Takes the lock and the statement of a query, and binds its values. Balanced by `end(_:)`, unless it throws.
+    @usableFromInline
+    func begin(_ clauses: QueryClauses, limit: Int? = nil) throws -> Execution {
+        var builder = SQLBuilder()
+        builder.append(clauses, limit: limit)
+        return try begin(builder)
     }
 }

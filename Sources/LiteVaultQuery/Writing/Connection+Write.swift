@@ -8,7 +8,13 @@ extension Connection {
     @discardableResult
     public func run(_ query: Insert) throws -> Int64 {
         try withLock {
-            try runRendered(query.root)
+            if case .insert(let row) = query.root {
+                let execution = try begin(row)
+                defer { end(execution) }
+                while try execution.step() {}
+            } else {
+                try runRendered(query.root)
+            }
             return lastInsertRowid
         }
     }
@@ -40,6 +46,8 @@ extension Connection {
     private func runRendered(_ node: SQLNode) throws {
         var builder = SQLBuilder()
         builder.append(node)
-        try run(builder.sql, builder.bindings)
+        let execution = try begin(builder)
+        defer { end(execution) }
+        while try execution.step() {}
     }
 }

@@ -1,6 +1,12 @@
 extension QueryType {
     /// An INSERT of one row.
-    public func insert(_ value: Setter, _ more: Setter...) -> Insert { insert([value] + more) }
+    public func insert(_ value: Setter, _ more: Setter...) -> Insert {
+        // The array of the other values is used as it is: making one of all would cost more than binding them.
+        Insert(
+            root: .insert(
+                InsertedRow(
+                    table: clauses.from, onConflict: nil, leading: value, others: more, condition: clauses.condition)))
+    }
 
     /// An INSERT of one row; without values, of the default values.
     public func insert(_ values: [Setter]) -> Insert { inserting(nil, values) }
@@ -40,8 +46,10 @@ extension QueryType {
     private func inserting(_ onConflict: OnConflict?, _ values: [Setter]) -> Insert {
         guard !values.isEmpty else { return insert() }
         return Insert(
-            root: .words(
-                insertHead(onConflict, values.map(\.column)), .text("VALUES"), row(values.map(\.value)), whereClause))
+            root: .insert(
+                InsertedRow(
+                    table: clauses.from, onConflict: onConflict, leading: nil, others: values,
+                    condition: clauses.condition)))
     }
 
     /// Rows may set their columns in different orders, and may leave some out: the columns are those that any of them

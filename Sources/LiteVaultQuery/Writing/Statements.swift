@@ -46,46 +46,38 @@ extension Insert: RenderedStatement {}
 extension Update: RenderedStatement {}
 extension Delete: RenderedStatement {}
 
-extension RenderedStatement {
-    var rendered: SQLBuilder {
-        var builder = SQLBuilder()
-        builder.append(root)
-        return builder
-    }
-}
-
 extension Select {
     /// The SQL text, with a `?` for each value.
-    public var template: String { rendered.sql }
+    public var template: String { root.template }
     /// The values, in the order of the text.
-    public var bindings: [(any Binding)?] { rendered.bindings }
+    public var bindings: [(any Binding)?] { root.bindings }
     /// Itself, without a type.
     public var expression: SQLExpression<Void> { SQLExpression(root: root) }
 }
 
 extension Insert {
     /// The SQL text, with a `?` for each value.
-    public var template: String { rendered.sql }
+    public var template: String { root.template }
     /// The values, in the order of the text.
-    public var bindings: [(any Binding)?] { rendered.bindings }
+    public var bindings: [(any Binding)?] { root.bindings }
     /// Itself, without a type.
     public var expression: SQLExpression<Void> { SQLExpression(root: root) }
 }
 
 extension Update {
     /// The SQL text, with a `?` for each value.
-    public var template: String { rendered.sql }
+    public var template: String { root.template }
     /// The values, in the order of the text.
-    public var bindings: [(any Binding)?] { rendered.bindings }
+    public var bindings: [(any Binding)?] { root.bindings }
     /// Itself, without a type.
     public var expression: SQLExpression<Void> { SQLExpression(root: printed ?? root) }
 }
 
 extension Delete {
     /// The SQL text, with a `?` for each value.
-    public var template: String { rendered.sql }
+    public var template: String { root.template }
     /// The values, in the order of the text.
-    public var bindings: [(any Binding)?] { rendered.bindings }
+    public var bindings: [(any Binding)?] { root.bindings }
     /// Itself, without a type.
     public var expression: SQLExpression<Void> { SQLExpression(root: root) }
 }

@@ -2,7 +2,7 @@ internal import CBaseline
 internal import GRDB
 internal import LiteVault
 
-private func wide(_ rows: Int) throws -> Databases {
+func wide(_ rows: Int) throws -> Databases {
     try Databases(
         """
         CREATE TABLE t(a INTEGER, b INTEGER, c INTEGER, d INTEGER, e INTEGER, f INTEGER, g INTEGER, h REAL, i REAL, j INTEGER);
@@ -11,7 +11,7 @@ private func wide(_ rows: Int) throws -> Databases {
         """)
 }
 
-private let everything = "SELECT a, b, c, d, e, f, g, h, i, j FROM t"
+let everything = "SELECT a, b, c, d, e, f, g, h, i, j FROM t"
 
 /// All rows of 10 columns: 6 integers, an integer or NULL, 2 reals, a boolean.
 func fetchByPosition(scale: Int) throws -> Workload {

@@ -34,4 +34,10 @@ int64_t baseline_text(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
 /// Copies 1 blob of each row to the heap.
 int64_t baseline_blob(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
 
+/// Reads rows of (integer, text, text or NULL, integer, real, boolean) into an array of structs, texts copied.
+int64_t baseline_people(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
+
+/// Reads rows of 10 numbers, as `baseline_fetch` does, into an array of structs.
+int64_t baseline_wide(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
+
 #endif
