@@ -116,6 +116,7 @@ let package = Package(
             name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
+        .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]
