@@ -118,7 +118,8 @@ import Testing
                 t.column(balance)
                 t.check(balance >= 0)
             },
-            #""balance" REAL NOT NULL, CHECK ("balance" >= 0.0)"#)
+            #""balance" REAL NOT NULL, CHECK ("balance" >= 0.0)"#,
+            really: #""balance" REAL NOT NULL, CHECK (("balance" >= 0.0))"#)
     }
 
     // seeds 000:753

@@ -46,7 +46,7 @@ final class Sample: @unchecked Sendable {
                 INSERT INTO posts VALUES (10, 1, 'first', '1999-12-31T23:59:59.000'), (11, 2, 'second', NULL);
                 """)
         }
-        db.trace { [unowned self] in ran.append($0) }
+        db.trace { [weak self] in self?.ran.append($0) }
     }
 
     /// The statements that a block runs.

@@ -62,16 +62,18 @@ extension Connection {
     private func scalarValue<V: Value>(of node: SQLNode, as type: V.Type) throws -> V? {
         var builder = SQLBuilder()
         builder.append(node)
-        let statement = try prepare(builder.sql, builder.bindings)
-        defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        return try statement.row.get(0, as: V?.self)
+        return try requiring(builder.sql) {
+            let statement = try prepare(builder.sql, builder.bindings)
+            defer { statement.reset() }
+            guard try statement.step() else { return nil }
+            return try statement.row.get(0, as: V?.self)
+        }
     }
 
     private func prepareStatement(_ query: any QueryType) throws -> Statement {
         var builder = SQLBuilder()
         builder.append(query.selectNode)
-        return try prepare(builder.sql, builder.bindings)
+        return try requiring(builder.sql) { try prepare(builder.sql, builder.bindings) }
     }
 }
 

@@ -40,6 +40,6 @@ extension Connection {
     private func runRendered(_ node: SQLNode) throws {
         var builder = SQLBuilder()
         builder.append(node)
-        try run(builder.sql, builder.bindings)
+        try requiring(builder.sql) { _ = try run(builder.sql, builder.bindings) }
     }
 }
