@@ -10,35 +10,35 @@ import Testing
         try db.schema.columnDefinitions(table: table).map(\.name)
     }
 
-    // seeds 000:1555
+    // seeds 000:1555 001:906 002:1300 003:895
     @Test func `a table is renamed`() throws {
         let ran = try sample.ran { try db.run(users.rename(Table("users_old"))) }
         expectSQL(ran[0], #"ALTER TABLE "users" RENAME TO "users_old""#)
         #expect(try db.scalar(Table("users_old").count) == 2)
     }
 
-    // seeds 000:1568
+    // seeds 000:1568 001:913 002:1268 003:1004
     @Test func `a table is dropped`() throws {
         let ran = try sample.ran { try db.run(users.drop()) }
         expectSQL(ran[0], #"DROP TABLE "users""#)
         #expect(throws: Result.self) { try db.run(users.drop()) }
     }
 
-    // seeds 000:1576
+    // seeds 000:1576 001:918 002:1268 003:1011
     @Test func `a table is dropped where it exists`() throws {
         try db.run(users.drop(ifExists: true))
         let ran = try sample.ran { try db.run(users.drop(ifExists: true)) }
         expectSQL(ran[0], #"DROP TABLE IF EXISTS "users""#)
     }
 
-    // seeds 000:1590
+    // seeds 000:1590 001:925 002:1434 003:904
     @Test func `a column is added`() throws {
         let ran = try sample.ran { try db.run(users.addColumn(suffix)) }
         expectSQL(ran[0], #"ALTER TABLE "users" ADD COLUMN "suffix" TEXT"#)
         #expect(try columns().last == "suffix")
     }
 
-    // seeds 000:1607
+    // seeds 000:1607 001:934 002:1421 003:915
     @Test func `a column is added with a check`() throws {
         let ran = try sample.ran {
             try db.run(users.addColumn(suffix, check: ["JR", "SR"].contains(suffix)))
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: Result.self) { try db.run(users.update(suffix <- "XX")) }
     }
 
-    // seeds 000:1616
+    // seeds 000:1616 001:938 003:922
     @Test func `a column is added with a default value`() throws {
         let ran = try sample.ran { try db.run(users.addColumn(suffix, defaultValue: "SR")) }
         expectSQL(
@@ -56,7 +56,7 @@ import Testing
         #expect(try db.scalar(users.select(suffix)) == "SR")
     }
 
-    // seeds 000:1630
+    // seeds 000:1630 001:945 003:931
     @Test func `columns are added with a collation`() throws {
         let contacts = Table("contacts")
         try db.run("CREATE TABLE contacts (id INTEGER PRIMARY KEY)")
@@ -80,7 +80,7 @@ import Testing
         #expect(try columns("contacts") == ["id", "email", "name"])
     }
 
-    // seeds 000:1643
+    // seeds 000:1643 001:952 002:1381 003:941
     @Test func `a column is added with a reference`() throws {
         try db.run("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
         let notes = Table("notes")
@@ -91,7 +91,7 @@ import Testing
             #"ALTER TABLE "posts" ADD COLUMN "user_id" INTEGER REFERENCES "users" ("id")"#)
     }
 
-    // seeds 000:1660
+    // seeds 000:1660 001:961 002:986
     @Test func `a changer adds a column`() throws {
         let newColumn = ColumnDefinition(
             name: "new_text_column",
@@ -109,7 +109,7 @@ import Testing
         #expect(try db.scalar("SELECT new_text_column FROM users") as? String == "foo")
     }
 
-    // seeds 000:1679
+    // seeds 000:1679 001:968 002:806
     @Test func `a changer renames a column, on any engine`() throws {
         try db.run("ALTER TABLE users ADD COLUMN old_name TEXT DEFAULT 'kept'")
         let schemaChanger = SchemaChanger(connection: db)
@@ -119,7 +119,7 @@ import Testing
         #expect(try db.scalar("SELECT new_name FROM users") as? String == "kept")
     }
 
-    // seeds 000:1690
+    // seeds 000:1690 001:976 002:668
     @Test func `a changer drops a column, on any engine`() throws {
         let schemaChanger = SchemaChanger(connection: db)
         // The documentation drops "email"; here it is UNIQUE, and a key is not dropped without its constraint.
@@ -134,7 +134,7 @@ import Testing
         #expect(try columns("people") == ["id"])
     }
 
-    // seeds 000:1701
+    // seeds 000:1701 001:983 002:761
     @Test func `a changer renames and drops tables`() throws {
         try db.run("CREATE TABLE emails (a)")
         let schemaChanger = SchemaChanger(connection: db)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ArbitrarySQLSeeds {
     let db: Connection
 
-    // seeds 000:2261
+    // seeds 000:2261 001:1366 002:464 003:1412
     init() throws {
         db = try Connection()
         try db.execute("""
@@ -31,14 +31,14 @@ import Testing
         #expect(try db.scalar("SELECT count(*) FROM posts") as? Int64 == 0)
     }
 
-    // seeds 000:2285 000:2292
+    // seeds 000:2285 001:1385 002:193 003:1434 000:2292 001:1389 003:1440
     @Test func `a statement is prepared, then run`() throws {
         let stmt = try db.prepare("INSERT INTO users (email) VALUES (?)")
         try stmt.run("alice@mac.com")
         #expect(db.changes == 1)  // -> {Some 1}
     }
 
-    // seeds 000:2300
+    // seeds 000:2300 001:1394 002:332 003:1447
     @Test func `rows of a statement are iterated, with the names of their columns`() throws {
         try db.run("INSERT INTO users (email) VALUES ('alice@mac.com')")
         var printed: [String] = []
@@ -52,19 +52,19 @@ import Testing
         #expect(printed == ["id:1", "email:alice@mac.com"])
     }
 
-    // seeds 000:2314
+    // seeds 000:2314 001:1403 002:696 003:1459
     @Test func `a statement is run with a value`() throws {
         try db.run("INSERT INTO users (email) VALUES (?)", "alice@mac.com")
         #expect(db.lastInsertRowid == 1)
     }
 
-    // seeds 000:2322
+    // seeds 000:2322 001:1406 002:1394 003:1465
     @Test func `one value is selected`() throws {
         let count = try db.scalar("SELECT count(*) FROM users") as! Int64
         #expect(count == 0)
     }
 
-    // seeds 000:2329
+    // seeds 000:2329 001:1410 002:1394 003:1471
     @Test func `one value is selected by a prepared statement`() throws {
         let stmt = try db.prepare("SELECT count (*) FROM users")
         let count = try stmt.scalar() as! Int64

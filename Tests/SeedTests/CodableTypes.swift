@@ -13,7 +13,7 @@ import Testing
         })
     }
 
-    // seeds 000:1872
+    // seeds 000:1872 001:1103 002:134 003:1110
     @Test func `an encodable is inserted`() throws {
         struct User: Encodable {
             let name: String
@@ -24,7 +24,7 @@ import Testing
         #expect(try db.scalar(users.filter(id == 7).select(name)) == "other")
     }
 
-    // seeds 000:1893
+    // seeds 000:1893 001:1118 002:1368 003:1127
     @Test func `an encodable updates the rows of a filter`() throws {
         struct User: Encodable {
             let name: String?
@@ -38,7 +38,7 @@ import Testing
         #expect(try db.prepareRowIterator(users).map { $0[name] } == [nil, "other"])
     }
 
-    // seeds 000:1914
+    // seeds 000:1914 001:1132 002:918 003:1143
     @Test func `rows are decoded`() throws {
         struct User: Codable, Equatable {
             let id: Int64
@@ -51,7 +51,7 @@ import Testing
         #expect(loadedUsers == [User(id: 1, name: "a"), User(id: 2, name: nil)])
     }
 
-    // seeds 000:1928
+    // seeds 000:1928 001:1138 002:924 003:1151
     @Test func `a row gives a decoder, and the type is chosen by a column`() throws {
         enum ImageCodingKeys: String, CodingKey {
             case kind

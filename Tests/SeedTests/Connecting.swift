@@ -19,14 +19,14 @@ private struct Bundle {
     let folder: Folder
     init() throws { folder = try Folder() }
 
-    // seeds 000:340
+    // seeds 000:340 001:138 002:62 003:40
     @Test func `a path opens a database, made where there is none`() throws {
         let db = try Connection(folder("db.sqlite3"))
         try db.run("CREATE TABLE t (a)")
         #expect(FileManager.default.fileExists(atPath: folder("db.sqlite3")))
     }
 
-    // seeds 000:351
+    // seeds 000:351 001:144 002:1325 003:48
     @Test func `a database in the documents folder`() throws {
         let path = NSSearchPathForDirectoriesInDomains(
             .documentDirectory, .userDomainMask, true
@@ -36,7 +36,7 @@ private struct Bundle {
         #expect(db.description.hasSuffix("/db.sqlite3"))
     }
 
-    // seeds 000:361
+    // seeds 000:361 001:152 002:1066 003:58
     @Test func `a bundled database is copied once, then opened`() throws {
         func copyDatabaseIfNeeded(sourcePath: String) -> Bool {
             let documents = NSSearchPathForDirectoriesInDomains(.documentDirectory, .userDomainMask, true).first!
@@ -61,7 +61,7 @@ private struct Bundle {
         #expect(try copy.scalar("SELECT a FROM t") as? Int64 == 7)
     }
 
-    // seeds 000:379
+    // seeds 000:379 001:168 002:708 003:76
     @Test func `a database in a folder under application support`() throws {
         // set the path corresponding to application support
         let path =
@@ -79,7 +79,7 @@ private struct Bundle {
         #expect(FileManager.default.fileExists(atPath: "\(path)/db.sqlite3"))
     }
 
-    // seeds 000:401
+    // seeds 000:401 001:184 002:556 003:93
     @Test func `a bundled database is opened read-only, and refuses writing`() throws {
         let bundled = try #require(Bundle.main.path(forResource: "bundled", ofType: "sqlite3"))
         let made = try Connection(bundled)
@@ -92,7 +92,7 @@ private struct Bundle {
         #expect(throws: (any Error).self) { try db.run("INSERT INTO t VALUES (1)") }
     }
 
-    // seeds 000:433
+    // seeds 000:433 001:200 002:1313 003:109
     @Test func `without an argument the database is in memory`() throws {
         let db = try Connection()  // equivalent to `Connection(.inMemory)`
         #expect(db.description == "")
@@ -100,21 +100,21 @@ private struct Bundle {
         try db.run("CREATE TABLE t (a)")
     }
 
-    // seeds 000:439
+    // seeds 000:439 001:204 002:440 003:115
     @Test func `a temporary database has no name`() throws {
         let db = try Connection(.temporary)
         try db.run("CREATE TABLE t (a)")
         #expect(db.description == "")
     }
 
-    // seeds 000:453
+    // seeds 000:453 001:212 002:350
     @Test func `parameters of a URI are passed on`() throws {
         let db = try Connection(.uri(folder("file.sqlite"), parameters: [.cache(.private), .noLock(true)]))
         try db.run("CREATE TABLE t (a)")
         #expect(FileManager.default.fileExists(atPath: folder("file.sqlite")))
     }
 
-    // seeds 000:472
+    // seeds 000:472 001:222 002:1409 003:127
     @Test func `a busy timeout and a busy handler replace each other, and end the waiting`() throws {
         let other = try Connection(folder("busy.sqlite3"))
         try other.execute("CREATE TABLE t (a); BEGIN EXCLUSIVE")

@@ -18,7 +18,8 @@ private let kUTTypeImage = "public.image"
         try db.execute("CREATE TABLE attachments (UTI TEXT); INSERT INTO attachments VALUES ('public.png'), ('public.text')")
     }
 
-    // seeds 000:2065 000:2081 000:2088 000:2095
+    // seeds 000:2065 001:1228 003:1250 000:2081 001:1240 003:1264 000:2088 001:1244 003:1270 000:2095
+    // seeds 001:1248 003:1276
     @Test func `a typed function is defined, and filters`() throws {
         let typeConformsTo: (Expression<String>, Expression<String>) -> Expression<Bool> = (
             try db.createFunction("typeConformsTo", deterministic: true) { UTI, conformsToUTI in
@@ -33,7 +34,7 @@ private let kUTTypeImage = "public.image"
         #expect(try db.scalar(attachments.filter(again(UTI, UTI)).count) == 2)
     }
 
-    // seeds 000:2109 000:2119 000:2126
+    // seeds 000:2109 001:1258 003:1288 000:2119 001:1265 002:1249 003:1297 000:2126 001:1270 002:1254
     @Test func `a function is defined by its arguments, and called in SQL`() throws {
         db.createFunction("typeConformsTo", deterministic: true) { args in
             guard let UTI = args[0] as? String, let conformsToUTI = args[1] as? String else { return nil }
@@ -52,7 +53,7 @@ private let kUTTypeImage = "public.image"
         #expect(found == ["public.png", "public.png"])
     }
 
-    // seeds 000:2138
+    // seeds 000:2138 001:1278 003:1306
     @Test func `an aggregate reduces the rows`() throws {
         try db.execute("CREATE TABLE users (email TEXT); INSERT INTO users VALUES ('a@x'), ('b@x')")
         let reduce: (String, [Binding?]) -> String = { (last, bindings) in
@@ -64,7 +65,7 @@ private let kUTTypeImage = "public.image"
         #expect(result == " a@x b@x")
     }
 
-    // seeds 000:2154 000:2163
+    // seeds 000:2154 001:1289 002:1022 003:1319 000:2163 001:1295 002:1187 003:1327
     @Test func `a collation compares`() throws {
         try db.createCollation("NODIACRITIC") { lhs, rhs in
             return lhs.compare(rhs, options: .diacriticInsensitive)

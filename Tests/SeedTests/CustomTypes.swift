@@ -33,7 +33,7 @@ extension UIImage: Value {
 }
 
 @Suite struct CustomTypeSeeds {
-    // seeds 000:1798
+    // seeds 000:1798 001:1050 002:376 003:1050
     @Test func `a type of one's own is stored and read`() throws {
         let db = try Connection()
         let shades = Table("shades")
@@ -44,7 +44,7 @@ extension UIImage: Value {
         #expect(try db.scalar(shades.filter(color == Color(rgb: 1)).count) == 0)
     }
 
-    // seeds 000:1823
+    // seeds 000:1823 001:1067 002:834 002:841 003:1069
     @Test func `dates are text, and are compared`() throws {
         let db = try Sample().db
         let published_at = Expression<Date>("published_at")
@@ -66,7 +66,7 @@ extension UIImage: Value {
         #expect(try db.scalar(posts.filter(published_at <= Date()).count) == 1)
     }
 
-    // seeds 000:1840
+    // seeds 000:1840 001:1080 002:645 003:1084
     @Test func `binary data is stored as a blob`() throws {
         let db = try Connection()
         let pictures = Table("pictures")

@@ -8,7 +8,7 @@ import Testing
 
     private var encrypts: Bool { EngineInfo.linked.sqlcipherMajorVersion != nil }
 
-    // seeds 000:273
+    // seeds 000:273 001:93 002:246
     @Test func `a key is set and changed`() throws {
         let db = try Connection(folder("encrypted.sqlite3"))
         guard encrypts else {
@@ -24,7 +24,7 @@ import Testing
         #expect(try again.scalar("SELECT count(*) FROM t") as? Int64 == 0)
     }
 
-    // seeds 000:283
+    // seeds 000:283 001:101 002:955
     @Test func `an unencrypted database is exported into an encrypted one`() throws {
         let db = try Connection(folder("unencrypted.sqlite3"))
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (5)")

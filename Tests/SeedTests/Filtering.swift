@@ -6,7 +6,7 @@ import Testing
     var db: Connection { sample.db }
     init() throws { sample = try Sample() }
 
-    // seeds 000:1121
+    // seeds 000:1121 001:614 003:619
     @Test func `rows are filtered by conditions`() throws {
         let one = users.filter(id == 1)
         expectSQL(one, #"SELECT * FROM "users" WHERE ("id" = 1)"#)
@@ -24,7 +24,7 @@ import Testing
         #expect(try sample.emails(some).count == 2)
     }
 
-    // seeds 000:1143
+    // seeds 000:1143 001:633 003:640
     @Test func `where is another name of filter`() throws {
         let query = users.where(id == 1)
         expectSQL(query, #"SELECT * FROM "users" WHERE ("id" = 1)"#)

@@ -6,7 +6,7 @@ import Testing
     var db: Connection { sample.db }
     init() throws { sample = try Sample() }
 
-    // seeds 000:2176
+    // seeds 000:2176 001:1302 002:730 003:1336
     @Test func `an FTS4 table is created by its columns`() throws {
         let emails = VirtualTable("emails")
         let subject = Expression<String>("subject")
@@ -16,7 +16,7 @@ import Testing
         expectSQL(ran[0], #"CREATE VIRTUAL TABLE "emails" USING fts4("subject", "body")"#)
     }
 
-    // seeds 000:2187
+    // seeds 000:2187 001:1311 002:1090 003:1347
     @Test func `an FTS4 table with a tokenizer`() throws {
         let emails = VirtualTable("emails")
         let subject = Expression<String>("subject")
@@ -25,7 +25,7 @@ import Testing
         expectSQL(ran[0], #"CREATE VIRTUAL TABLE "emails" USING fts4("subject", "body", tokenize=porter)"#)
     }
 
-    // seeds 000:2194
+    // seeds 000:2194 001:1316 002:1165 003:1354
     @Test func `an FTS4 table with a configuration`() throws {
         let emails = VirtualTable("emails")
         let subject = Expression<String>("subject")
@@ -42,7 +42,7 @@ import Testing
             #"CREATE VIRTUAL TABLE "emails" USING fts4("subject", "body", notindexed="body", languageid="lid", order="desc")"#)
     }
 
-    // seeds 000:2212
+    // seeds 000:2212 001:1330 002:1103 003:1370
     @Test func `texts are found in an FTS4 table`() throws {
         let emails = VirtualTable("emails")
         let subject = Expression<String>("subject")
@@ -67,7 +67,7 @@ import Testing
         #expect(try db.pluck(replies) == nil)
     }
 
-    // seeds 000:2233
+    // seeds 000:2233 001:1345 002:1124 003:1387
     @Test(.enabled(if: EngineInfo.linked.hasCompileOption("ENABLE_FTS5"), "built without FTS5"))
     func `an FTS5 table is created, and texts are found by column`() throws {
         let emails = VirtualTable("emails")

@@ -31,7 +31,7 @@ import Testing
         expectSQL(~id, #"~("id")"#)
     }
 
-    // seeds 000:2019
+    // seeds 000:2019 001:1205 003:1223
     @Test func `the operator for nil is ifnull`() throws {
         let expression = name ?? email
         expectSQL(expression, #"ifnull("name", "email")"#)
@@ -39,7 +39,7 @@ import Testing
         #expect(try db.prepareRowIterator(users.select(expression)).map { $0[expression] } == ["Alice", "betty@icloud.com"])
     }
 
-    // seeds 000:2045
+    // seeds 000:2045 001:1215 002:23 003:1235
     @Test func `date functions`() throws {
         expectSQL(DateFunctions.date("now"), "date('now')")
         let date = Date(timeIntervalSince1970: 1_168_335_660)

@@ -6,7 +6,7 @@ import Testing
     var db: Connection { sample.db }
     init() throws { sample = try Sample(rows: false) }
 
-    // seeds 000:767
+    // seeds 000:767 001:378 002:1341 002:1346 003:327
     @Test func `rows are inserted, and replaced`() throws {
         let ran = try sample.ran {
             try db.run(users.insert(email <- "alice@mac.com", name <- "Alice"))
@@ -17,7 +17,7 @@ import Testing
         #expect(try db.scalar(users.select(name)) == "Alice B.")
     }
 
-    // seeds 000:778
+    // seeds 000:778 001:386 002:1351 003:337 003:792
     @Test func `an insert gives the rowid`() throws {
         do {
             let rowid = try db.run(users.insert(email <- "alice@mac.com"))
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    // seeds 000:790
+    // seeds 000:790 001:395 002:855 003:348
     @Test func `several rows are inserted at once, listed one after the other`() throws {
         do {
             let lastRowid = try db.run(users.insertMany([email <- "alice@mac.com"], [email <- "geoff@mac.com"]))
@@ -38,7 +38,7 @@ import Testing
         #expect(try sample.emails(users) == ["alice@mac.com", "geoff@mac.com"])
     }
 
-    // seeds 000:806
+    // seeds 000:806 001:406 002:683 003:361
     @Test func `a row of default values`() throws {
         try db.run("CREATE TABLE timestamps (id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP)")
         let timestamps = Table("timestamps")
@@ -47,7 +47,7 @@ import Testing
         #expect(try db.scalar("SELECT at IS NOT NULL FROM timestamps") as? Int64 == 1)
     }
 
-    // seeds 000:818
+    // seeds 000:818 001:413 002:405 003:370
     @Test func `an error is matched by its code`() throws {
         var printed = ""
         do {

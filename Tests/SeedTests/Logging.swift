@@ -2,7 +2,7 @@ import SQLite
 import Testing
 
 @Suite struct LoggingSeeds {
-    // seeds 000:2384
+    // seeds 000:2384 001:1449 002:362 003:1493
     @Test func `every statement is handed to a closure`() throws {
         let db = try Connection()
         final class Seen: @unchecked Sendable { var ran: [String] = [] }

@@ -10,7 +10,7 @@ extension Connection {
 }
 
 @Suite struct MigrationSeeds {
-    // seeds 000:1777
+    // seeds 000:1777 001:1035 002:583 003:1033
     @Test func `migrations run in turn by the version of the schema`() throws {
         let db = try Connection()
         var ran: [Int] = []

@@ -2,7 +2,7 @@ import SQLite
 import Testing
 
 @Suite struct OnlineBackupSeeds {
-    // seeds 000:2341
+    // seeds 000:2341 001:1417 002:1149 003:1480
     @Test func `a database is copied into memory`() throws {
         let folder = try Folder()
         // creates an in-memory copy of db.sqlite

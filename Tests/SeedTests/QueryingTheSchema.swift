@@ -12,7 +12,7 @@ import Testing
             """)
     }
 
-    // seeds 000:1511 000:1517
+    // seeds 000:1511 001:876 002:1233 000:1517 001:880
     @Test func `objects of the schema are listed by type`() throws {
         let schema = db.schema
         let indexes = try schema.objectDefinitions(type: .index)
@@ -23,7 +23,7 @@ import Testing
         #expect(triggers.map(\.name) == ["after_users"])
     }
 
-    // seeds 000:1529
+    // seeds 000:1529 001:888 002:885
     @Test func `indexes and columns of a table`() throws {
         let schema = db.schema
         let indexes = try schema.indexDefinitions("users")

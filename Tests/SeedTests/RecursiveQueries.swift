@@ -14,7 +14,7 @@ import Testing
             """)
     }
 
-    // seeds 000:1241
+    // seeds 000:1241 001:693
     @Test func `the management chain of a manager`() throws {
         // Get the management chain for the manager with id == 8
 
@@ -46,7 +46,7 @@ import Testing
         #expect(throws: Result.self) { try db.prepare(chain.with(chain, recursive: true, as: asWritten)) }
     }
 
-    // seeds 000:1265
+    // seeds 000:1265 001:715
     @Test func `the chain with levels, named columns and a hint`() throws {
         let chain = Table("chain")
         let id = Expression<Int64>("id")

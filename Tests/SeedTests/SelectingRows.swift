@@ -6,7 +6,7 @@ import Testing
     var db: Connection { sample.db }
     init() throws { sample = try Sample() }
 
-    // seeds 000:911
+    // seeds 000:911 001:476 003:448
     @Test func `rows are iterated, and give values by column`() throws {
         var printed: [String] = []
         let ran = try sample.ran {
@@ -19,7 +19,7 @@ import Testing
         expectSQL(ran[0], #"SELECT * FROM "users""#)
     }
 
-    // seeds 000:926
+    // seeds 000:926 001:486 003:462
     @Test func `a value is read by a call that throws`() throws {
         var printed: [String] = []
         for user in try db.prepare(users) {
@@ -34,7 +34,7 @@ import Testing
         #expect(printed == [#"name: Optional("Alice")"#, "QueryError", #"name: Optional("Betty")"#, "QueryError"])
     }
 
-    // seeds 000:939
+    // seeds 000:939 001:496 003:474
     @Test func `a prepared query is iterated later`() throws {
         let query = try db.prepare(users)
         var count = 0
@@ -44,7 +44,7 @@ import Testing
         #expect(count == 2)
     }
 
-    // seeds 000:953
+    // seeds 000:953 001:505 003:485
     @Test func `rows are collected, mapped and read one by one, and errors are thrown`() throws {
         // option 1: convert results into an Array of rows
         let rowIterator = try db.prepareRowIterator(users)
@@ -77,7 +77,7 @@ import Testing
         #expect(throws: Result.self) { try Array(try db.prepare(failing).prepareRowIterator()) }
     }
 
-    // seeds 000:981
+    // seeds 000:981 001:528 002:968 003:510
     @Test func `the first row is plucked`() throws {
         var first: String?
         let ran = try sample.ran {
@@ -88,7 +88,7 @@ import Testing
         #expect(try db.pluck(users.filter(id == 9)) == nil)
     }
 
-    // seeds 000:989
+    // seeds 000:989 001:533 002:973 003:517
     @Test func `all rows are collected`() throws {
         let ran = try sample.ran {
             let all = Array(try db.prepare(users))
@@ -97,7 +97,7 @@ import Testing
         expectSQL(ran[0], #"SELECT * FROM "users""#)
     }
 
-    // seeds 000:1003
+    // seeds 000:1003 001:540 002:231 003:526
     @Test func `clauses are chained`() throws {
         let query = users.select(email)  // SELECT "email" FROM "users"
             .filter(name != nil)  // WHERE "name" IS NOT NULL
@@ -111,7 +111,7 @@ import Testing
         #expect(try sample.emails(query) == ["alice@mac.com"])
     }
 
-    // seeds 000:1018
+    // seeds 000:1018 001:549 002:168 003:537
     @Test func `columns are selected`() throws {
         var printed: [String] = []
         let ran = try sample.ran {
@@ -124,7 +124,7 @@ import Testing
         expectSQL(ran[0], #"SELECT "id", "email" FROM "users""#)
     }
 
-    // seeds 000:1029
+    // seeds 000:1029 001:557 002:176 003:547
     @Test func `an expression is selected, and its value read by it`() throws {
         let sentence = name + " is " + cast(age) as Expression<String?> + " years old!"
         var printed: [String] = []

@@ -12,14 +12,14 @@ import Testing
         try sample.db.execute("CREATE TABLE counters (id INTEGER PRIMARY KEY, count INTEGER); INSERT INTO counters VALUES (1, 5)")
     }
 
-    // seeds 000:839
+    // seeds 000:839 001:428 002:776 003:387
     @Test func `a setter assigns a value`() throws {
         let ran = try sample.ran { try db.run(counter.update(count <- 0)) }
         expectSQL(ran[0], #"UPDATE "counters" SET "count" = 0 WHERE ("id" = 1)"#)
         #expect(try db.scalar(counter.select(count)) == 0)
     }
 
-    // seeds 000:849
+    // seeds 000:849 001:435 002:781 003:396
     @Test func `a setter increments`() throws {
         let ran = try sample.ran {
             try db.run(counter.update(count++))  // equivalent to `counter.update(count -> count + 1)`
@@ -30,7 +30,7 @@ import Testing
         #expect(try db.scalar(counter.select(count)) == 6)
     }
 
-    // seeds 000:856
+    // seeds 000:856 001:440 002:786 003:403
     @Test func `an amount is moved in a transaction`() throws {
         let alice = users.filter(id == 1)
         let betty = users.filter(id == 2)

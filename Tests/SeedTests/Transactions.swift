@@ -2,7 +2,7 @@ import SQLite
 import Testing
 
 @Suite struct TransactionSeeds {
-    // seeds 000:1492
+    // seeds 000:1492 001:861 003:873
     @Test func `statements of a transaction are committed together`() throws {
         let sample = try Sample(rows: false)
         let db = sample.db

@@ -6,7 +6,7 @@ import Testing
     var db: Connection { sample.db }
     init() throws { sample = try Sample(rows: false) }
 
-    // seeds 000:1385
+    // seeds 000:1385 001:789 003:785
     @Test func `a row is inserted, and updated where it is there`() throws {
         let upsert = users.upsert(email <- "alice@mac.com", name <- "Alice", onConflictOf: email)
         expectSQL(
@@ -23,7 +23,7 @@ import Testing
         #expect(try db.scalar(users.select(name)) == "Alice B.")
     }
 
-    // seeds 000:1393
+    // seeds 000:1393 001:794 003:337 003:792
     @Test(.enabled(if: engineHas(3, 24), "ON CONFLICT is of SQLite 3.24"))
     func `an upsert gives the rowid`() throws {
         do {
