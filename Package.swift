@@ -122,6 +122,8 @@ let package = Package(
             name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
+        // As a project that was written for SQLite.swift would compile them: without upcoming features.
+        .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

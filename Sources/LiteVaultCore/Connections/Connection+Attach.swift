@@ -11,7 +11,7 @@ extension Connection {
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
-            try Statement(self, sql: "ATTACH DATABASE ? AS \(quoted(schemaName))").run(location.description)
+            try Statement(self, sql: "ATTACH DATABASE ? AS \(quoted(schemaName, by: "'"))").run(location.description)
             try refuseAccidentalPlaintext(schemaName)
         }
     }
@@ -35,7 +35,7 @@ extension Connection {
         try withLock {
             // A cached statement on the database would keep it busy.
             finalizeCache()
-            try Statement(self, sql: "DETACH DATABASE \(quoted(schemaName))").run()
+            try Statement(self, sql: "DETACH DATABASE \(quoted(schemaName, by: "'"))").run()
         }
     }
 }

@@ -21,7 +21,9 @@ public struct TypedQuery<each Column: SQLType>: QueryType {
 extension QueryType {
     /// Selects columns, whose types are then those of the rows.
     ///
-    /// It is meant where the rows are read by `all`, `first` or `forEach` of a connection.
+    /// It is meant where the rows are read by `all`, `first` or `forEach` of a connection. Anywhere else `select` gives the
+    /// query itself with its columns, or of one column a ``ScalarQuery``, as SQLite.swift has it.
+    @_disfavoredOverload
     public func select<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
     ) -> TypedQuery<repeat each Column> {
@@ -32,6 +34,20 @@ extension QueryType {
 }
 
 extension Connection {
+    /// All values of a query of one column.
+    ///
+    /// - Throws: as ``all(_:)``.
+    public func all<V: SQLType>(_ query: ScalarQuery<V>) throws -> [V] {
+        var values: [V] = []
+        try forEachTuple(of: query.selectNode) { (value: V) in values.append(value) }
+        return values
+    }
+
+    /// The first value of a query of one column; nil when there is none.
+    ///
+    /// - Throws: as ``all(_:)``.
+    public func first<V: SQLType>(_ query: ScalarQuery<V>) throws -> V? { try all(query.limit(1)).first }
+
     /// All rows of a query, as tuples; of a query of one column, as its values.
     ///
     /// - Throws: `DatabaseError`; `QueryError` when a value is NULL or of another type.
@@ -90,6 +106,20 @@ extension Connection {
         _ query: TypedQuery<repeat each Column>, _ body: (repeat each Column) throws -> Void
     ) throws {
         let execution = try begin(query.clauses)
+        defer { end(execution) }
+        while try execution.step() {
+            var columns = RowColumnReader(execution)
+            try body(repeat try columns.next((each Column).self))
+        }
+    }
+
+    /// Hands each row of a statement to a closure, a value for each column.
+    func forEachTuple<each Column: SQLType>(
+        of node: SQLNode, _ body: (repeat each Column) throws -> Void
+    ) throws {
+        var builder = SQLBuilder()
+        builder.append(node)
+        let execution = try begin(builder)
         defer { end(execution) }
         while try execution.step() {
             var columns = RowColumnReader(execution)

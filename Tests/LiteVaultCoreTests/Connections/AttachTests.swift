@@ -72,6 +72,6 @@ import Testing
     @Test func `an error in attaching does not show what was bound`() throws {
         let error = #expect(throws: DatabaseError.self) { try db.attach(.uri("/nonesuch/dir/a.db"), as: "a") }
         #expect(error?.resultCode.primary == .cantOpen)
-        #expect(error?.sql == "ATTACH DATABASE ? AS \"a\"")
+        #expect(error?.sql == "ATTACH DATABASE ? AS 'a'")
     }
 }

@@ -1,0 +1,71 @@
+/// When a trigger runs.
+public enum TriggerTiming: String, Sendable {
+    /// Before the row is written.
+    case before = "BEFORE"
+    /// After the row was written.
+    case after = "AFTER"
+    /// In place of writing to a view.
+    case insteadOf = "INSTEAD OF"
+}
+
+/// What a trigger runs for.
+public enum TriggerEvent: Sendable {
+    /// A row was inserted; it is `new`.
+    case insert
+    /// A row was updated; it was `old` and is `new`.
+    case update
+    /// One of these columns was updated.
+    case updateOf([any Expressible])
+    /// A row was deleted; it was `old`.
+    case delete
+
+    fileprivate var node: SQLNode {
+        switch self {
+        case .insert: .text("INSERT")
+        case .update: .text("UPDATE")
+        case .updateOf(let columns): .words(.text("UPDATE OF"), .joined(columns.map(\.node), separator: ", "))
+        case .delete: .text("DELETE")
+        }
+    }
+}
+
+extension SchemaType {
+    /// `CREATE TRIGGER "name" AFTER INSERT ON "users" WHEN … BEGIN …; END` (https://sqlite.org/lang_createtrigger.html).
+    ///
+    /// ```swift
+    /// let new = Table("new")
+    /// try db.run(users.createTrigger("audit", .after, .insert, [log.insert(userID <- new[id])]))
+    /// ```
+    ///
+    /// What it does not cover, such as RAISE, is written as SQL and run by `Connection.run`.
+    ///
+    /// - Parameters:
+    ///   - name: the trigger's name. It is made in the database of the table.
+    ///   - timing: when it runs.
+    ///   - event: what it runs for.
+    ///   - condition: which rows it runs for. `Table("new")[column]` and `Table("old")[column]` are the row's values.
+    ///   - ifNotExists: whether it is no error when there is one of that name; that one is left as it is.
+    ///   - statements: inserts, updates, deletes and queries. Their values become part of the trigger.
+    /// - Returns: the SQL text, for `Connection.run`.
+    public func createTrigger(
+        _ name: String, _ timing: TriggerTiming, _ event: TriggerEvent, when condition: SQLExpression<Bool>? = nil,
+        ifNotExists: Bool = false, _ statements: [any Expressible]
+    ) -> String {
+        SQLNode.words(
+            createNode("TRIGGER", inSchema(name), ifNotExists: ifNotExists), .text(timing.rawValue), event.node,
+            .text("ON"), .identifier(clauses.from.name), .text("FOR EACH ROW"),
+            condition.map { .words(.text("WHEN"), $0.root) }, .text("BEGIN"),
+            .joined(statements.map { .joined([$0.node, .text(";")], separator: "") }, separator: " "), .text("END")
+        ).sql
+    }
+
+    /// `DROP TRIGGER "name"`, in the database of the table.
+    ///
+    /// - Parameters:
+    ///   - name: the trigger's name.
+    ///   - ifExists: whether it is no error when there is none.
+    /// - Returns: the SQL text, for `Connection.run`.
+    public func dropTrigger(_ name: String, ifExists: Bool = false) -> String {
+        dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql
+    }
+}
