@@ -81,7 +81,7 @@ let package = Package(
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVault", "DurableFile", "CProcessSupport",
+                "LiteVault", "LiteVaultBackup", "DurableFile", "CProcessSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swift),

@@ -3,9 +3,11 @@ public import LiteVaultCore
 extension Row {
     /// A row by the positions of its quoted column names, and its values.
     public init(_ columnNames: [String: Int], _ values: [(any Binding)?]) {
-        let keys = values.indices.map { index in columnNames.first { $0.value == index }?.key ?? "" }
-        self.init(
-            columns: RowColumns(names: keys.map(Self.unquoted), keys: keys), cells: values.map(StoredValue.init))
+        let count = max(values.count, (columnNames.values.max() ?? -1) + 1)
+        let keys = (0..<count).map { index in columnNames.first { $0.value == index }?.key ?? "" }
+        // Names beyond the values name what is NULL.
+        let cells = values.map(StoredValue.init) + Array(repeating: .null, count: count - values.count)
+        self.init(columns: RowColumns(names: keys.map(Self.unquoted), keys: keys), cells: cells)
     }
 
     /// The positions of the columns, by their quoted names.

@@ -5,6 +5,7 @@ import Testing
 @Suite struct UsageTests {
     static let commands = [
         "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "vacuum", "backup",
+        "snapshot", "snapshots", "restore", "forget", "check",
     ]
     let workspace: Workspace
 
@@ -17,7 +18,7 @@ import Testing
         #expect(run.errors.isEmpty)
         #expect(run.output.contains("EXAMPLES:\n  litevault \(command) "))
         #expect(run.output.contains("EXIT STATUS:"))
-        for status in [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 130, 143] {
+        for status in [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 78, 130, 143] {
             #expect(run.output.contains("\n  \(status) "), "status \(status)")
         }
     }

@@ -12,12 +12,14 @@ public enum DateText {
     /// The text of a date, to the millisecond; that of the nearest date of the years 0000 to 9999 for one outside of them.
     /// Such a date is not stored: ``string(exactly:)``.
     public static func string(from date: Date) -> String {
+        if let text = DateFormat.shared.string(from: date) { return text }
         let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
         return string(milliseconds: total.isNaN ? 0 : Swift.min(Swift.max(total, years.lowerBound), years.upperBound))
     }
 
     /// The text of a date, to the millisecond, or nil when it is not of the years 0000 to 9999.
     public static func string(exactly date: Date) -> String? {
+        if let text = DateFormat.shared.string(from: date) { return text }
         let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
         return years.contains(total) ? string(milliseconds: total) : nil
     }
@@ -41,6 +43,7 @@ public enum DateText {
 
     /// The date of a text, or nil when it is in no form that is understood.
     public static func date(from text: String) -> Date? {
+        if let date = DateFormat.shared.date(from: text) { return date }
         var scanner = Scanner(bytes: Array(text.utf8))
         guard let year = scanner.number(digits: 4), scanner.skip("-"),
             let month = scanner.number(digits: 2), (1...12).contains(month), scanner.skip("-"),

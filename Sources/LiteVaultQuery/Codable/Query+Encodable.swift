@@ -31,10 +31,10 @@ extension QueryType {
     public func insertMany(
         _ encodables: [any Encodable], userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Insert {
-        insertMany(
-            try encodables.map {
-                try RowEncoder.setters(of: $0, userInfo: userInfo, writesNil: true) + otherSetters
-            })
+        let encoders = try encodables.map { try RowEncoder.encoded($0, userInfo: userInfo, writesNil: true) }
+        // Columns that no row has are left to their defaults; otherwise every row has every column.
+        let isSame = Set(encoders.map(\.absentColumns)).count == 1
+        return insertMany(encoders.map { (isSame ? $0.presentSetters : $0.setters) + otherSetters })
     }
 
     /// An INSERT of a value that becomes an UPDATE where a row with its value of a column is there already.
@@ -52,9 +52,21 @@ extension QueryType {
     /// An UPDATE of the rows of the query to a value. What is nil becomes NULL.
     ///
     /// - Throws: what encoding throws.
+    @_disfavoredOverload  // module SQLite has one that prints as SQLite.swift's does
     public func update(
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Update {
         update(try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: true) + otherSetters)
+    }
+
+    /// An UPDATE that writes what is nil and does not print it.
+    package func updatePrintingValues(
+        _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any], otherSetters: [Setter]
+    ) throws -> Update {
+        let encoder = try RowEncoder.encoded(encodable, userInfo: userInfo, writesNil: true)
+        var whole = update(encoder.setters + otherSetters)
+        let values = encoder.presentSetters
+        if values.count < encoder.setters.count, !values.isEmpty { whole.printed = update(values + otherSetters).root }
+        return whole
     }
 }

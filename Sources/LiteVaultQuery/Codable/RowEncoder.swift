@@ -8,6 +8,14 @@ final class RowEncoder: Encoder {
     /// Whether nil becomes NULL, or is left out.
     let writesNil: Bool
     fileprivate(set) var setters: [Setter] = []
+    /// Those of the setters that stand for an optional property without a value.
+    fileprivate var absent: Set<Int> = []
+
+    var presentSetters: [Setter] {
+        absent.isEmpty ? setters : setters.indices.filter { !absent.contains($0) }.map { setters[$0] }
+    }
+
+    var absentColumns: Set<String> { Set(absent.map { setters[$0].columnText }) }
 
     private init(userInfo: [CodingUserInfoKey: Any], writesNil: Bool) {
         self.userInfo = userInfo
@@ -17,9 +25,15 @@ final class RowEncoder: Encoder {
     static func setters(
         of value: any Encodable, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
     ) throws -> [Setter] {
+        try encoded(value, userInfo: userInfo, writesNil: writesNil).setters
+    }
+
+    static func encoded(
+        _ value: any Encodable, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
+    ) throws -> RowEncoder {
         let encoder = RowEncoder(userInfo: userInfo, writesNil: writesNil)
         try value.encode(to: encoder)
-        return encoder.setters
+        return encoder
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -80,7 +94,9 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     }
 
     private func encodeNilIfWanted(_ key: Key) throws {
-        if encoder.writesNil { set(nil, key) }
+        guard encoder.writesNil else { return }
+        encoder.absent.insert(encoder.setters.count)
+        set(nil, key)
     }
 
     private func set(_ value: (any Binding)?, _ key: Key) {

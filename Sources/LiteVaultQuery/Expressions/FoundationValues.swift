@@ -16,6 +16,7 @@ extension Date: Value {
     /// The date of a text in one of the forms of `DateText`.
     ///
     /// - Throws: `QueryError.malformedValue`
+    @_disfavoredOverload  // module SQLite has a form that does not throw
     public static func fromDatatypeValue(_ stringValue: String) throws -> Date {
         guard let date = DateText.date(from: stringValue) else { throw malformed("date") }
         return date
@@ -30,6 +31,7 @@ extension UUID: Value {
     /// The UUID of a text of 36 characters.
     ///
     /// - Throws: `QueryError.malformedValue`
+    @_disfavoredOverload  // module SQLite has a form that does not throw
     public static func fromDatatypeValue(_ stringValue: String) throws -> UUID {
         guard let uuid = UUID(uuidString: stringValue) else { throw malformed("UUID") }
         return uuid
@@ -44,6 +46,7 @@ extension URL: Value {
     /// The URL of a text.
     ///
     /// - Throws: `QueryError.malformedValue`
+    @_disfavoredOverload  // module SQLite has a form that does not throw
     public static func fromDatatypeValue(_ stringValue: String) throws -> URL {
         guard let url = URL(string: stringValue) else { throw malformed("URL") }
         return url

@@ -11,7 +11,7 @@ public import LiteVaultCore
 ///     var datatypeValue: Int64 { rgb }
 /// }
 /// ```
-public protocol Value: Expressible, SQLType where Base == Self {
+public protocol Value: Expressible, SQLType where Base == Self, Logical == Bool, Count == Int {
     /// What reading gives: the type itself.
     associatedtype ValueType = Self
     /// What it is stored as.

@@ -1,10 +1,19 @@
 public import LiteVaultCore
 
+// Disfavoured: module `SQLite` has forms of its own, which treat a value of another type as SQLite.swift does.
+
 extension Row {
+    /// ``get(_:)`` for module `SQLite`, whose own form hides it there.
+    package func typedValue<V: Value>(_ column: SQLExpression<V>) throws -> V { try get(column) }
+
+    /// ``get(_:)`` for module `SQLite`, whose own form hides it there.
+    package func typedValue<V: Value>(_ column: SQLExpression<V?>) throws -> V? { try get(column) }
+
     /// The value of a column.
     ///
     /// - Throws: `QueryError` when the query has no such column, or several that could be meant, or the value is NULL or
     ///   cannot be read as this type; and what the type's `fromDatatypeValue` throws.
+    @_disfavoredOverload
     public func get<V: Value>(_ column: SQLExpression<V>) throws -> V {
         let index = try index(of: column.root)
         guard let value: V = try value(at: index) else {
@@ -16,6 +25,7 @@ extension Row {
     /// The value of a column that may be NULL; nil for NULL.
     ///
     /// - Throws: as ``get(_:)``.
+    @_disfavoredOverload
     public func get<V: Value>(_ column: SQLExpression<V?>) throws -> V? {
         try value(at: try index(of: column.root))
     }
@@ -23,11 +33,13 @@ extension Row {
     /// The value of a column.
     ///
     /// It cannot throw and stops the program when ``get(_:)`` would: use it where the query and the type are your own.
+    @_disfavoredOverload
     public subscript<T: Value>(column: SQLExpression<T>) -> T {
         do { return try get(column) } catch { fatalError("row[column] failed, use get(_:): \(error)") }
     }
 
     /// The value of a column that may be NULL; nil for NULL. As for the other subscript, `get(_:)` throws.
+    @_disfavoredOverload
     public subscript<T: Value>(column: SQLExpression<T?>) -> T? {
         do { return try get(column) } catch { fatalError("row[column] failed, use get(_:): \(error)") }
     }

@@ -21,6 +21,8 @@ public struct Insert: ExpressionType {
 /// An UPDATE, or another statement that tells how many rows it changed.
 public struct Update: ExpressionType {
     package let root: SQLNode
+    /// What `asSQL()` and `description` show, where it is not all that runs.
+    var printed: SQLNode?
     package init(root: SQLNode) { self.root = root }
     /// An UPDATE by its SQL text and values.
     public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
@@ -76,7 +78,7 @@ extension Update {
     /// The values, in the order of the text.
     public var bindings: [(any Binding)?] { rendered.bindings }
     /// Itself, without a type.
-    public var expression: SQLExpression<Void> { SQLExpression(root: root) }
+    public var expression: SQLExpression<Void> { SQLExpression(root: printed ?? root) }
 }
 
 extension Delete {

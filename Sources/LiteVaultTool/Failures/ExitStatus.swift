@@ -10,6 +10,7 @@ enum ExitStatus: Int32, CaseIterable {
     case inputOutput = 74
     case busy = 75
     case keyRejected = 77
+    case config = 78
     case interrupted = 130
     case terminated = 143
 
@@ -26,6 +27,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .inputOutput: "input/output error, disk full"
         case .busy: "locked or in use by another process: try again"
         case .keyRejected: "the key is missing, wrong or malformed"
+        case .config: "the configuration file is wrong"
         case .interrupted: "interrupted (SIGINT); nothing half-written is left"
         case .terminated: "terminated (SIGTERM); nothing half-written is left"
         }

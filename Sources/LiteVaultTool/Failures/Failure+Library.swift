@@ -1,4 +1,5 @@
 internal import LiteVault
+internal import LiteVaultBackup
 
 extension Failure {
     /// The failure for any error: the one place where the library's errors become the tool's.
@@ -11,6 +12,9 @@ extension Failure {
             self.init(
                 FailureCode(rawValue: error.code.name) ?? .internal, Self.inline(error.message), path: error.path,
                 remedy: error.remedy)
+        case let error as BackupError:
+            self.init(
+                FailureCode(error.code), Self.inline(error.message), path: error.path, remedy: error.remedy)
         default:
             self.init(
                 .internal, Self.inline(String(describing: error)),
@@ -25,5 +29,16 @@ extension Failure {
         let second = text.dropFirst().first
         if second.map({ $0.isLowercase || $0 == " " }) ?? true { text = text.prefix(1).lowercased() + text.dropFirst() }
         return text
+    }
+}
+
+extension FailureCode {
+    /// What a backup's failure is on the command line: two of its kinds have no row of their own.
+    init(_ code: BackupError.Code) {
+        switch code {
+        case .conflict: self = .busy
+        case .missing: self = .noInput
+        default: self = FailureCode(rawValue: code.rawValue) ?? .internal
+        }
     }
 }

@@ -12,11 +12,13 @@ enum FailureCode: String, CaseIterable {
     case noSpace = "no-space"
     case busy
     case keyRejected = "key-rejected"
+    case jobFailed = "job-failed"
+    case config
 
     /// The status that the process ends with.
     var status: ExitStatus {
         switch self {
-        case .internal: .failed
+        case .internal, .jobFailed: .failed
         case .usage: .usage
         case .damaged: .damaged
         case .noInput, .wrongKind: .noInput
@@ -25,6 +27,7 @@ enum FailureCode: String, CaseIterable {
         case .inputOutput, .noSpace: .inputOutput
         case .busy: .busy
         case .keyRejected: .keyRejected
+        case .config: .config
         }
     }
 }

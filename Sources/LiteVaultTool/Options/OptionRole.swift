@@ -5,6 +5,23 @@ protocol KeyRole {
     static var prefix: String { get }
     /// How help texts and prompts call this key.
     static var noun: String { get }
+    /// The options' common start: `--NAME-file` and so on.
+    static var option: String { get }
+    /// What `--NAME-format` can be.
+    static var formats: String { get }
+}
+
+extension KeyRole {
+    static var option: String { prefix + "key" }
+    static var formats: String { "a passphrase, 64 or 96 hex digits, or 32 or 48 bytes" }
+}
+
+/// The secret that authenticates a repository. It is no key of a database.
+enum RepositorySecretRole: KeyRole {
+    static let prefix = ""
+    static let noun = "repository's secret"
+    static let option = "repository-secret"
+    static let formats = "a passphrase, 64 or more hex digits, or 32 or more bytes"
 }
 
 /// The key that opens the database a command reads; for `encrypt`, the key of the new database.

@@ -8,10 +8,8 @@ struct TestImage {
 
     init(_ path: String, blocks: Int, extra: Int = 0) throws {
         self.path = path
-        var generator = SystemRandomNumberGenerator()
-        bytes = (0..<(blocks * 4096 + extra) / 8).flatMap { _ in
-            withUnsafeBytes(of: generator.next() as UInt64, Array.init)
-        }
+        bytes = try [UInt8](
+            FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/urandom")).read(upToCount: blocks * 4096 + extra) ?? Data())
         try save()
     }
 

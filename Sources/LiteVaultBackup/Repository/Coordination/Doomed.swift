@@ -36,3 +36,12 @@ extension Doomed {
         Set((packs.map(\.name) + sparse).compactMap { $0.split(separator: "/").last.flatMap { PackID(hex: $0) } })
     }
 }
+
+extension Repository {
+    /// Lists packs as about to be removed, as pruning does.
+    package func doom(_ names: [String]) async throws {
+        let now = try await store.now()
+        let list = Doomed(repository: config.id, packs: names.map { .init(name: $0, since: now) }, sparse: [])
+        try await put(list, as: RepositoryFormat.doomed, condition: .none)
+    }
+}

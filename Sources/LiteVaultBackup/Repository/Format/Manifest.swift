@@ -13,8 +13,6 @@ struct Manifest: Codable, Sendable, Equatable {
         var salts: String
         /// How many frames of it are in the image.
         var frames: Int
-        /// The checksum of the last of them, 16 hexadecimal digits.
-        var checksum: String?
     }
 
     var type = "snapshot"

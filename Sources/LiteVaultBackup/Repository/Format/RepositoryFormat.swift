@@ -31,6 +31,7 @@ package enum RepositoryFormat {
     package static func segments(_ database: String) -> String { "segments/\(database)/" }
     package static func segment(_ database: String, _ sequence: Int) -> String { segments(database) + padded(sequence) }
     package static func verified(_ database: String) -> String { "verified/\(database)" }
+    package static func forgotten(_ database: String) -> String { "forgotten/\(database)" }
     package static func lease(_ name: String) -> String { "leases/\(name)" }
 
     /// Ten digits: names in order are numbers in order.

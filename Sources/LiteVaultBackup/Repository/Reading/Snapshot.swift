@@ -44,6 +44,17 @@ public struct Snapshot: Sendable {
     public var object: String { RepositoryFormat.snapshot(manifest.database, sequence) }
 }
 
+extension Snapshot {
+    /// A snapshot of nothing, taken at a time: what rules about times can be tried on.
+    package static func example(_ time: Date) throws -> Snapshot {
+        let manifest = Manifest(
+            repository: "", database: "", name: "", sequence: 1, epoch: 1, base: true, rewritten: false,
+            time: Timestamp.text(time), host: "", source: "", tool: "", salt: "", plaintext: false, size: 0, blocks: 0,
+            root: .init(pack: "", offset: 0, hash: ""), changedBlocks: 0, dataBytes: 0, treeBytes: 0)
+        return try Snapshot(manifest: manifest, hash: Hash256(of: []), name: "")
+    }
+}
+
 /// What a verification of a snapshot found.
 public struct SnapshotVerification: Sendable, Equatable, Codable {
     /// How deep it looked.

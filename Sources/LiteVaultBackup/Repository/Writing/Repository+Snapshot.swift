@@ -39,7 +39,7 @@ extension Repository {
         let host = ProcessInfo.processInfo.hostName
         if let last = previous.last, options.database == nil, last.source != path {
             throw BackupError(
-                .conflict, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
+                .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
                 path: path, remedy: "Give it a name of its own with --database, or confirm this one with it.")
         }
         // After the lease was taken: what is listed from now on is not removed while we hold it.
@@ -55,7 +55,7 @@ extension Repository {
             repository: id, folder: try spoolFolder(), previous: map, avoiding: avoided,
             allowsPlaintext: options.allowsPlaintext, progress: options.progress)
         let outcome = try BackupError.about(path) { try capture(sink) }
-        let time = Date()
+        let time = outcome.time ?? Date()
         let captured = try BackupError.about(path) { try sink.finish() }
 
         try await upload(captured.spool, options.progress)
@@ -70,7 +70,7 @@ extension Repository {
             plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
             root: .init(
                 pack: captured.root.pack.hex, offset: captured.root.position, hash: captured.root.hash.hex),
-            log: outcome.log.map { .init(salts: $0.salts, frames: $0.frames, checksum: $0.checksum) },
+            log: outcome.log.map { .init(salts: $0.salts, frames: $0.frames) },
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)
         let snapshot = try await publish(manifest, lease)
         return SnapshotResult(snapshot: snapshot, packs: captured.spool.packs.count)

@@ -1,3 +1,5 @@
+package import struct Foundation.Date
+
 /// What a snapshot is taken with.
 public struct SnapshotOptions: Sendable {
     /// The database's name in the repository; nil takes the file's name.
@@ -26,7 +28,12 @@ public struct SnapshotResult: Sendable {
 /// What a capture tells of the image besides its bytes.
 package struct CaptureOutcome: Sendable {
     /// Where in the write-ahead log the image ends: salts and checksum as hexadecimal digits; nil without a log.
-    package var log: (salts: String, frames: Int, checksum: String?)?
+    package var log: (salts: String, frames: Int)?
+    /// When the image was the state of the database; nil: when the capture ended.
+    package var time: Date?
 
-    package init(log: (salts: String, frames: Int, checksum: String?)? = nil) { self.log = log }
+    package init(log: (salts: String, frames: Int)? = nil, time: Date? = nil) {
+        self.log = log
+        self.time = time
+    }
 }

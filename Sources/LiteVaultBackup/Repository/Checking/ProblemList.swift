@@ -1,0 +1,17 @@
+/// Gathers what is wrong, each thing once.
+final class ProblemList {
+    private(set) var problems: [CheckReport.Problem] = []
+
+    /// Notes damage at `path`, or at the place that the error names.
+    func add(_ error: BackupError, _ path: String) { add(error.path ?? path, error.message) }
+
+    func add(_ path: String, _ message: String) {
+        let problem = CheckReport.Problem(path, message)
+        if !problems.contains(problem) { problems.append(problem) }
+    }
+}
+
+extension BackupError {
+    /// Whether it tells of the state of the repository, not of a failure to read it.
+    var isDamage: Bool { code == .damaged || code == .missing }
+}

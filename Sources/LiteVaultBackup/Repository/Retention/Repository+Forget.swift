@@ -1,0 +1,53 @@
+internal import Foundation
+
+extension Repository {
+    /// Decides which snapshots to keep, and removes the manifests of the others. Their packs stay until ``prune(grace:progress:)``.
+    ///
+    /// - Parameters:
+    ///   - policy: the rules, applied to each database by itself.
+    ///   - database: nil for all of them.
+    ///   - dryRun: only decide.
+    /// - Returns: what became of every snapshot, and why.
+    /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` when somebody else removes something,
+    ///   `damaged` when the repository is: nothing is removed then.
+    public func forget(
+        _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
+        progress: BackupProgress.Report = { _ in }
+    ) async throws -> [RetentionDecision] {
+        guard !policy.isEmpty else {
+            throw BackupError(
+                .config, "no rule says which snapshots to keep", remedy: "Give at least one --keep-… option.")
+        }
+        if dryRun { return try await decide(policy, database) }
+        try requireWritable()
+        return try await holding("prune", "removing from the repository") { lease in
+            let decisions = try await decide(policy, database)
+            let going = decisions.filter { !$0.keeps }
+            try await note(forgotten: going.map(\.snapshot))
+            for (index, decision) in going.enumerated() {
+                try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
+                try await lease.confirm()
+                try await store.remove(decision.snapshot.object)
+            }
+            return decisions
+        }
+    }
+
+    private func decide(_ policy: RetentionPolicy, _ database: String?) async throws -> [RetentionDecision] {
+        let all = try await snapshots(database: database)
+        return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }.flatMap { policy.decide($0.value) }
+    }
+
+    /// Does something while holding a lease.
+    func holding<T>(_ name: String, _ what: String, _ body: (Lease) async throws -> T) async throws -> T {
+        let lease = try await Lease.take(name, of: store, what: what)
+        do {
+            let result = try await body(lease)
+            await lease.release()
+            return result
+        } catch {
+            await lease.release()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import Foundation
+
+/// What pruning did.
+public struct PruneResult: Sendable, Equatable {
+    /// Packs that snapshots need.
+    public var kept = 0
+    /// Packs that were listed now or before, and go in a later run.
+    public var doomed = 0
+    /// Packs that were removed, and their bytes.
+    public var removed = 0
+    /// Bytes of the packs that were removed.
+    public var removedBytes: Int64 = 0
+    /// Packs that snapshots need less than half of: the next snapshots store those blocks anew.
+    public var sparse = 0
+}
+
+extension Repository {
+    /// Removes packs that no snapshot needs, in two steps: a run lists them, and a later one, after a time of grace,
+    /// removes those that are still not needed. Restores that are under way get that time to end.
+    ///
+    /// - Parameters:
+    ///   - grace: seconds.
+    ///   - dryRun: only tell.
+    /// - Throws: ``BackupError`` `damaged` when a manifest or a block map can not be read, as nobody knows then what is
+    ///   needed; nothing is removed. `busy` when somebody else removes something.
+    @discardableResult
+    public func prune(
+        grace: Double = 86_400, dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> PruneResult {
+        try requireWritable()
+        return try await holding("prune", "removing from the repository") { lease in
+            try await prune(lease, grace, dryRun, progress)
+        }
+    }
+
+    private func prune(
+        _ lease: Lease, _ grace: Double, _ dryRun: Bool, _ progress: @escaping BackupProgress.Report
+    ) async throws -> PruneResult {
+        // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
+        // manifest is found below; if not, its lease is.
+        let packs = try await store.list("data/") + store.list("tree/")
+        let writers = try await activeSince()
+        let now = try await store.now()
+        let used = try await usedPacks()
+        let before = try await doomed()
+        let since = Dictionary(before.packs.map { ($0.name, $0.since) }) { first, _ in first }
+
+        var result = PruneResult()
+        var listed: [Doomed.Pack] = []
+        var going: [ObjectAttributes] = []
+        var sparse: [String] = []
+        for pack in packs {
+            if let live = used[pack.name] {
+                result.kept += 1
+                if let live, let blocks = RepositoryFormat.blocks(inDataPackOf: pack.size), live * 2 < blocks {
+                    sparse.append(pack.name)
+                }
+                continue
+            }
+            // A second for stores that tell whole seconds.
+            if let writers, pack.modified >= writers - 1 { continue }
+            let first = since[pack.name] ?? now
+            listed.append(.init(name: pack.name, since: first))
+            let isOld = since[pack.name] != nil && first + grace <= now && writers.map { first < $0 } ?? true
+            if isOld { going.append(pack) } else { result.doomed += 1 }
+        }
+        result.sparse = sparse.count
+        result.removed = going.count
+        result.removedBytes = going.reduce(0) { $0 + $1.size }
+        if dryRun { return result }
+        // Those that go now stay on the list until they are seen to be gone.
+        let list = Doomed(repository: config.id, packs: listed, sparse: sparse)
+        if !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty || !before.sparse.isEmpty {
+            try await put(list, as: RepositoryFormat.doomed, condition: .none)
+        }
+        for (index, pack) in going.enumerated() {
+            try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
+            if index % 100 == 0 { try await lease.confirm() }
+            try await store.remove(pack.name)
+        }
+        return result
+    }
+
+    /// Since when somebody has been writing without a break; nil when nobody is.
+    private func activeSince() async throws -> Double? {
+        var earliest: Double?
+        let now = try await store.now()
+        for object in try await store.list("leases/") where object.name != RepositoryFormat.lease("prune") {
+            guard let holder = try await Lease.holder(object.name, store), !holder.released, !holder.isDead,
+                now - object.modified < Lease.patience
+            else { continue }
+            earliest = min(earliest ?? holder.acquired, holder.acquired)
+        }
+        return earliest
+    }
+
+    /// The packs that snapshots need; for data packs how many of their blocks.
+    private func usedPacks() async throws -> [String: Int?] {
+        var live: [PackID: BlockSet] = [:]
+        let walk = TreeWalk(
+            visit: { entry in
+                live[entry.pack, default: BlockSet()].insert(entry.position)
+                return true
+            }, problem: { throw $0 })
+        for database in try await databaseIDs(nil) {
+            let source = nodes(database)
+            let snapshots = try await manifests(database)
+            try compareWithHead(database, snapshots)
+            for snapshot in snapshots {
+                let root = try snapshot.manifest.rootEntry(snapshot.object)
+                try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
+                _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+            }
+        }
+        var used: [String: Int?] = [:]
+        for pack in walk.packs { used[RepositoryFormat.tree(pack)] = .some(nil) }
+        for (pack, blocks) in live { used[RepositoryFormat.data(pack)] = blocks.count }
+        return used
+    }
+}
+
+/// Which blocks of a pack: a bit for each.
+struct BlockSet {
+    private var words = [UInt64](repeating: 0, count: RepositoryFormat.packBlocks / 64)
+
+    mutating func insert(_ block: UInt32) {
+        guard block < UInt32(RepositoryFormat.packBlocks) else { return }
+        words[Int(block / 64)] |= 1 << UInt64(block % 64)
+    }
+
+    var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+}

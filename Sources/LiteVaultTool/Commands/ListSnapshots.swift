@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import LiteVaultBackup
+
+/// `litevault snapshots`: what a repository has.
+struct ListSnapshots: VaultCommand {
+    static let configuration = configured(
+        "snapshots", "List the snapshots of a repository.",
+        """
+        Each with its id, time, size, what it added to the repository and the result of its last verification. \
+        Manifests are authenticated where the repository's secret is given, and compared with what this machine \
+        remembers: a repository that was rolled back is an error.
+        """,
+        examples: [
+            "litevault snapshots --repository /backup/vaults",
+            "litevault snapshots --repository /backup/vaults --database vault.db --json | jq .snapshots",
+        ])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @Option(help: .init("Only those of this database.", valueName: "name"))
+    var database: String?
+
+    @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        try session.claim(secret)
+        let opened = try session.repository(repository, secret)
+        let name = database
+        let found = try AsyncWork.wait { try await opened.snapshots(database: name) }
+        var report = Report()
+        report.set("repository", .string(repository.location))
+        report.set("authenticated", .bool(opened.isAuthenticated))
+        report.set("snapshots", .array(found.map(SnapshotSummary.json)))
+        for (database, snapshots) in Dictionary(grouping: found, by: \.database).sorted(by: { $0.key < $1.key }) {
+            report.say("\(Wording.visible(database)):")
+            for snapshot in snapshots { report.say("  " + SnapshotSummary.line(snapshot)) }
+        }
+        report.say("\(Wording.count(found.count, "snapshot")), \(SnapshotSummary.protection(opened)).")
+        return report
+    }
+}

@@ -1,0 +1,83 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultBackup
+
+/// `litevault restore`: a snapshot into a new file.
+struct Restore: VaultCommand {
+    static let configuration = configured(
+        "restore", "Write a snapshot of a repository into a new file; needs no database key.",
+        """
+        The newest snapshot, one by its id, or the last that was taken at a time or before. Every block is compared \
+        with its hash while it is written, and the file gets the name DEST only when it is whole. It has the key that \
+        the database had at that time.
+        """,
+        examples: [
+            "litevault restore --repository /backup/vaults --database vault.db restored.db",
+            "litevault restore --repository /backup/vaults --snapshot 3f2a90c1 restored.db",
+            "litevault restore --repository /backup/vaults --at 2026-11-21T12:30:00Z restored.db",
+        ])
+
+    @Argument(help: "The file to make. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    var dest: String
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @Option(help: .init("The database; needed where the repository has several.", valueName: "name"))
+    var database: String?
+
+    @Option(help: .init("The snapshot: the start of its id, or 'latest' (default).", valueName: "id"))
+    var snapshot: String?
+
+    @Option(
+        help: .init("The last snapshot at this time or before (UTC without a zone).", valueName: "time"),
+        transform: TimeArgument.date(parsing:))
+    var at: Date?
+
+    @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws {
+        if at != nil, snapshot != nil { throw ValidationError("give --snapshot or --at, not both") }
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.claim(secret)
+        try Preflight.requireAbsent(dest)
+        let opened = try session.repository(repository, secret)
+        let selection = SnapshotSelection(id: snapshot, at: at)
+        let (name, path, progress) = (database, dest, session.backupProgress)
+        let found = try AsyncWork.wait {
+            let found = try await opened.snapshot(selection, database: name)
+            try await opened.restore(found, to: path, progress: progress)
+            return found
+        }
+        var report = Report()
+        report.set("repository", .string(repository.location))
+        report.set("authenticated", .bool(opened.isAuthenticated))
+        report.set("snapshot", .string(found.id))
+        report.set("database", .string(found.database))
+        report.set("time", .string(TimeArgument.text(found.time)))
+        report.set("destination", .string(dest))
+        report.addResult(of: dest, session)
+        report.say(
+            "Restored snapshot \(found.id) of '\(Wording.visible(found.database))', "
+                + "taken \(TimeArgument.text(found.time)), to \(Wording.path(dest)): \(Wording.outcome(of: dest, session))."
+        )
+        report.say("Every block was compared with its hash; \(SnapshotSummary.protection(opened)).")
+        return report
+    }
+}
+
+extension SnapshotSelection {
+    /// What `--snapshot` and `--at` mean.
+    init(id: String?, at: Date?) {
+        if let at {
+            self = .at(at)
+        } else if let id, id != "latest" {
+            self = .id(id)
+        } else {
+            self = .latest
+        }
+    }
+}

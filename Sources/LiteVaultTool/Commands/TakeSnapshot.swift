@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import LiteVault
+internal import LiteVaultBackup
+
+/// `litevault snapshot`: what changed of a database, into a repository.
+struct TakeSnapshot: VaultCommand {
+    static let configuration = configured(
+        "snapshot", "Store a snapshot of a database that may be in use; needs no database key.",
+        """
+        The snapshot is one committed state of SOURCE. Only blocks that changed since the one before are stored; \
+        it can be restored by itself all the same. The repository is made on first use. With a secret \
+        (--repository-secret-…) everything in it is authenticated: whoever can write to the store can then not \
+        change it unnoticed. A database without encryption is refused without --allow-plaintext.
+        """,
+        examples: [
+            "litevault snapshot vault.db --repository /backup/vaults",
+            "litevault snapshot vault.db --repository /backup/vaults --repository-secret-file ~/.backup-secret --json",
+        ])
+
+    @Argument(help: "The database.", completion: .file(), transform: PathArgument.literal)
+    var source: String
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @Option(help: .init("The database's name in the repository (default: the file's).", valueName: "name"))
+    var database: String?
+
+    @Flag(help: "Store a database that is not encrypted.")
+    var allowPlaintext = false
+
+    @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        try session.claim(secret)
+        try Preflight.requireSource(source)
+        var options = SnapshotOptions()
+        options.database = database
+        options.allowsPlaintext = allowPlaintext
+        options.tool = "litevault \(Version.number)"
+        options.progress = session.backupProgress
+        let opened = try session.repository(repository, secret, creating: true)
+        let (path, chosen) = (source, options)
+        let result = try AsyncWork.wait { try await opened.snapshot(of: path, options: chosen) }
+
+        var report = Report()
+        report.set("source", .string(source))
+        report.set("repository", .string(repository.location))
+        report.set("authenticated", .bool(opened.isAuthenticated))
+        report.set("snapshot", SnapshotSummary.json(result.snapshot))
+        report.set("unchanged", .bool(result.isUnchanged))
+        report.set("seconds", .number(session.elapsed))
+        let snapshot = result.snapshot
+        report.say(
+            "Snapshot \(snapshot.id) of '\(Wording.visible(snapshot.database))': \(Wording.size(snapshot.size)), "
+                + "\(Wording.size(snapshot.changed)) changed, \(Wording.size(snapshot.stored)) stored "
+                + "in \(Wording.duration(session.elapsed)).")
+        if snapshot.isRewritten {
+            report.say(
+                "Nearly all blocks changed (a rekey or VACUUM): epoch \(snapshot.epoch). Older snapshots may need an older key."
+            )
+        }
+        return report
+    }
+}

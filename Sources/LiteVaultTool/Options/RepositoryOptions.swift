@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import LiteVaultBackup
+
+/// Which repository, and where this machine keeps what belongs to it.
+struct RepositoryOptions: ParsableArguments {
+    @Option(
+        name: .customLong("repository"),
+        help: .init("The repository: a folder, or s3://BUCKET/PREFIX.", valueName: "r"), completion: .directory)
+    var location: String
+
+    @Option(
+        name: .customLong("state-folder"),
+        help: .init("Where the newest snapshots seen are remembered.", valueName: "path"), completion: .directory)
+    var state: String?
+
+    @Option(
+        name: .customLong("cache-folder"),
+        help: .init("Where copies of block maps are kept.", valueName: "path"), completion: .directory)
+    var cache: String?
+
+    @Option(
+        name: .customLong("spool-folder"),
+        help: .init("Where data waits to be stored, and databases are restored for tests.", valueName: "path"),
+        completion: .directory)
+    var spool: String?
+
+    /// The folders of this machine.
+    var local: LocalFolders {
+        var folders = LocalFolders.standard
+        if let state { folders.state = state }
+        if let cache { folders.cache = cache }
+        if let spool { folders.spool = spool }
+        return folders
+    }
+}

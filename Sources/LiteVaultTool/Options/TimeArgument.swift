@@ -1,0 +1,22 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// A point in time as an argument has it: ISO 8601, in UTC where no zone is given.
+enum TimeArgument {
+    static func date(parsing text: String) throws -> Date {
+        var full = text.replacingOccurrences(of: " ", with: "T")
+        if !full.contains("T") { full += "T00:00:00" }
+        let clock = full[(full.firstIndex(of: "T") ?? full.startIndex)...]
+        if !clock.contains("Z"), !clock.contains("+"), !clock.contains("-") {
+            if clock.split(separator: ":").count == 2 { full += ":00" }
+            full += "Z"
+        }
+        for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
+            if let date = try? style.parse(full) { return date }
+        }
+        throw ValidationError("a time is written 2026-11-21T12:30:00Z; without a zone it is UTC")
+    }
+
+    /// As results show it.
+    static func text(_ date: Date) -> String { date.formatted(Date.ISO8601FormatStyle()) }
+}

@@ -1,0 +1,53 @@
+internal import LiteVaultBackup
+
+/// How a snapshot is shown.
+enum SnapshotSummary {
+    static func json(_ snapshot: Snapshot) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init(name: "id", value: .string(snapshot.id)), .init(name: "database", value: .string(snapshot.database)),
+            .init(name: "sequence", value: .integer(Int64(snapshot.sequence))),
+            .init(name: "time", value: .string(TimeArgument.text(snapshot.time))),
+            .init(name: "size", value: .integer(snapshot.size)),
+            .init(name: "stored", value: .integer(snapshot.stored)),
+            .init(name: "changed", value: .integer(snapshot.changed)),
+            .init(name: "epoch", value: .integer(Int64(snapshot.epoch))),
+            .init(name: "rewritten", value: .bool(snapshot.isRewritten)),
+            .init(name: "encrypted", value: .bool(!snapshot.isPlaintext)),
+            .init(name: "host", value: .string(snapshot.host)), .init(name: "source", value: .string(snapshot.source)),
+        ]
+        if let found = snapshot.verification {
+            members.append(.init(name: "verification", value: json(found)))
+        }
+        return .object(members)
+    }
+
+    static func json(_ found: SnapshotVerification) -> JSONValue {
+        [
+            "level": .string(found.level.rawValue), "passed": .bool(found.passed),
+            "time": .string(TimeArgument.text(found.time)),
+        ]
+    }
+
+    /// One line of a list.
+    static func line(_ snapshot: Snapshot) -> String {
+        var line = "\(snapshot.id)  \(TimeArgument.text(snapshot.time))  "
+        line += pad(Wording.size(snapshot.size)) + "  " + pad("+" + Wording.size(snapshot.stored)) + "  "
+        line +=
+            snapshot.verification.map { $0.passed ? "\($0.level.rawValue) ok" : "\($0.level.rawValue) FAILED" } ?? "-"
+        if snapshot.isRewritten { line += "  rewritten: rekey or VACUUM, epoch \(snapshot.epoch)" }
+        if snapshot.isPlaintext { line += "  not encrypted" }
+        return line
+    }
+
+    private static func pad(_ text: String) -> String {
+        String(repeating: " ", count: max(0, 10 - text.count)) + text
+    }
+
+    /// What guards what was read.
+    static func protection(_ repository: Repository) -> String {
+        if repository.isAuthenticated { return "authenticated by the repository's secret" }
+        return repository.hasSecret
+            ? "not authenticated, as the repository's secret was not given"
+            : "guarded by hashes only: the repository has no secret"
+    }
+}

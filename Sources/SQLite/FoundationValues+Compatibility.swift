@@ -1,0 +1,44 @@
+public import Foundation
+internal import LiteVaultCore
+internal import LiteVaultQuery
+
+// The conversions without `throws` that SQLite.swift declares. Rows are read by the throwing ones, so a malformed value
+// in a file is an error and never ends the program; only who calls these with a text of their own has to know it is valid.
+
+extension Date {
+    /// The date of a text; ends the program when it is none. `DateText.date(from:)` answers nil instead.
+    public static func fromDatatypeValue(_ stringValue: String) -> Date {
+        guard let date = DateText.date(from: stringValue) else { malformed("date", "DateText.date(from:)") }
+        return date
+    }
+}
+
+extension UUID {
+    /// The UUID of a text; ends the program when it is none. `UUID(uuidString:)` answers nil instead.
+    public static func fromDatatypeValue(_ stringValue: String) -> UUID {
+        guard let uuid = UUID(uuidString: stringValue) else { malformed("UUID", "UUID(uuidString:)") }
+        return uuid
+    }
+}
+
+extension URL {
+    /// The URL of a text; ends the program when it is none. `URL(string:)` answers nil instead.
+    public static func fromDatatypeValue(_ stringValue: String) -> URL {
+        guard let url = URL(string: stringValue) else { malformed("URL", "URL(string:)") }
+        return url
+    }
+}
+
+private func malformed(_ expected: String, _ alternative: String) -> Never {
+    fatalError("fromDatatypeValue(_:) got a text that is no \(expected): use \(alternative)")
+}
+
+/// The formatter of dates: `yyyy-MM-dd'T'HH:mm:ss.SSS`, `en_US_POSIX`, UTC. Set another one, or change this one's format,
+/// before the first use of a connection, and dates are written and read by it; the forms of `DateText` are still read.
+///
+/// Without a use of this variable dates are written and read without a formatter, which is several times as fast.
+/// Getting and setting is safe from every thread; changing the formatter's own properties is not.
+public var dateFormatter: DateFormatter {
+    get { DateFormat.shared.formatter }
+    set { DateFormat.shared.formatter = newValue }
+}

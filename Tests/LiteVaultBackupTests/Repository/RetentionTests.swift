@@ -1,0 +1,170 @@
+import Foundation
+import LiteVaultBackup
+import Testing
+
+@Suite struct RetentionTests {
+    let scratch = Scratch()
+
+    func repository() async throws -> Repository {
+        try await Repository.openOrCreate(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
+    }
+
+    func packs(_ repository: Repository) async throws -> Int {
+        try await repository.store.list("data/").count + repository.store.list("tree/").count
+    }
+
+    func policy(_ change: (inout RetentionPolicy) -> Void) -> RetentionPolicy {
+        var policy = RetentionPolicy()
+        change(&policy)
+        return policy
+    }
+
+    @Test func `a policy without rules is refused`() async throws {
+        let repository = try await repository()
+        #expect(await ObjectStoreConformance.code { _ = try await repository.forget(.init()) } == .config)
+    }
+
+    @Test func `what is forgotten hurts no other snapshot, and its packs go in a later run`() async throws {
+        let repository = try await repository()
+        var image = try TestImage(scratch.path("a.db"), blocks: 200)
+        try await repository.snapshot(image)
+        for block in 0..<5 {
+            try image.change(block: block)
+            try await repository.snapshot(image)
+        }
+        let before = try await packs(repository)
+        let planned = try await repository.forget(policy { $0.last = 2 }, dryRun: true)
+        #expect(planned.map(\.keeps) == [false, false, false, false, true, true])
+        #expect(try await repository.snapshots().count == 6)
+        let done = try await repository.forget(policy { $0.last = 2 })
+        #expect(done.map(\.keeps) == planned.map(\.keeps))
+        #expect(done.last?.reasons == ["newest", "last 1"])
+        #expect(try await repository.snapshots().map(\.sequence) == [5, 6])
+
+        let listed = try await repository.prune(grace: 0)
+        #expect(listed.removed == 0)
+        #expect(listed.doomed > 0)
+        #expect(try await packs(repository) == before)
+        let waiting = try await repository.prune(grace: 3600)
+        #expect(waiting.removed == 0)
+        #expect(try await packs(repository) == before)
+        let removed = try await repository.prune(grace: 0)
+        #expect(removed.removed == listed.doomed)
+        #expect(try await packs(repository) == before - removed.removed)
+
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await repository.check(options).problems == [])
+        try await repository.store.remove(try await repository.snapshots()[0].object)
+        #expect(try await repository.check().problems.map(\.path).count == 1)
+        let newest = try await repository.snapshot(.latest)
+        try await repository.restore(newest, to: scratch.path("out"))
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: scratch.path("out")))) == image.bytes)
+    }
+
+    @Test func `a writer takes nothing over from a doomed pack, and a needed pack is no longer doomed`() async throws {
+        let repository = try await repository()
+        var image = try TestImage(scratch.path("a.db"), blocks: 100)
+        try await repository.snapshot(image)
+        let old = try await repository.store.list("data/").map(\.name)
+        // Doomed by hand: the newest snapshot still needs it.
+        try image.change(block: 1)
+        try await repository.snapshot(image)
+        _ = try await repository.forget(policy { $0.last = 1 })
+        try await repository.doom(old)
+        let third = try await repository.snapshot(image)
+        #expect(third.snapshot.changed == 0)
+        #expect(third.snapshot.stored > Int64(99 * 4096))
+        let pruned = try await repository.prune(grace: 0)
+        #expect(pruned.removed == 0)
+        #expect(try await repository.check().problems == [])
+    }
+
+    @Test func `blocks of packs that hardly anybody needs are stored anew, so that the packs can go`() async throws {
+        let repository = try await repository()
+        var image = try TestImage(scratch.path("a.db"), blocks: 100)
+        try await repository.snapshot(image)
+        for block in 0..<60 { try image.change(block: block) }
+        try await repository.snapshot(image)
+        _ = try await repository.forget(policy { $0.last = 1 })
+        #expect(try await repository.prune(grace: 0).sparse == 1)
+        let third = try await repository.snapshot(image)
+        #expect(third.snapshot.changed == 0)
+        #expect(third.snapshot.stored > Int64(40 * 4096))
+        _ = try await repository.forget(policy { $0.last = 1 })
+        try await repository.prune(grace: 0)
+        try await repository.prune(grace: 0)
+        let bytes = try await repository.store.list("data/").reduce(0) { $0 + $1.size }
+        #expect(bytes < 101 * 4130 + 200)
+        #expect(try await repository.check().problems == [])
+    }
+
+    @Test func `the newest verified snapshot stays, whatever the rules say`() async throws {
+        let repository = try await repository()
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await repository.snapshot(image)
+        _ = try await repository.check()
+        for block in 0..<3 {
+            try image.change(block: block)
+            try await repository.snapshot(image)
+        }
+        let decisions = try await repository.forget(policy { $0.last = 1 })
+        #expect(decisions.map(\.keeps) == [true, false, false, true])
+        #expect(decisions[0].reasons == ["last verified"])
+    }
+
+    @Test func `periods keep the newest of each`() async throws {
+        // One snapshot every 6 hours for 60 days.
+        let start = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
+        let times = (0..<240).map { start.addingTimeInterval(Double($0) * 21_600) }
+        let snapshots = try times.map { try Snapshot.example($0) }
+        func kept(_ change: (inout RetentionPolicy) -> Void) -> [Date] {
+            policy(change).decide(snapshots).filter(\.keeps).map(\.snapshot.time)
+        }
+        #expect(kept { $0.last = 3 } == Array(times.suffix(3)))
+        #expect(kept { $0.daily = 2 } == [times[235], times[239]])
+        #expect(kept { $0.within = 86_400 } == Array(times.suffix(5)))
+        #expect(kept { $0.monthly = 12 } == [times[123], times[235], times[239]])
+        #expect(kept { $0.yearly = 1 } == [times[239]])
+        #expect(kept { $0.hourly = 2 } == Array(times.suffix(2)))
+        #expect(kept { $0.weekly = 2 }.count == 2)
+    }
+
+    @Test func `nobody writes where somebody else does`() async throws {
+        let repository = try await repository()
+        let image = try TestImage(scratch.path("a.db"), blocks: 10)
+        var options = SnapshotOptions()
+        options.database = "x"
+        let inner = await ObjectStoreConformance.code {
+            _ = try await repository.snapshot(of: image.path, options: options) { sink in
+                // A second writer while the first one captures.
+                let code = Waiting.result { await ObjectStoreConformance.code { try await repository.snapshot(image, database: "x") } }
+                #expect(code == .busy)
+                return try image.capture(sink)
+            }
+        }
+        #expect(inner == nil)
+        #expect(try await repository.snapshots().count == 1)
+    }
+
+    @Test func `packs of a writer that is at work are left alone`() async throws {
+        let repository = try await repository()
+        let image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await repository.snapshot(image)
+        // As if its manifest were not there yet.
+        let name = try await repository.snapshots()[0].object
+        let manifest = try await repository.store.get(name)
+        try await repository.store.remove(name)
+        try FileManager.default.removeItem(atPath: scratch.path("state"))
+        let options = SnapshotOptions()
+        _ = try? await repository.snapshot(of: image.path, options: options) { _ in
+            let result = Waiting.result { (try? await repository.prune(grace: 0))?.removed }
+            #expect(result == 0)
+            throw BackupError(.busy, "enough")
+        }
+        try await repository.store.put(name, bytes: manifest, condition: .absent)
+        #expect(try await repository.check().problems == [])
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import LiteVault
+import Testing
+
+/// `snapshot`, `snapshots`, `restore`, `forget` and `check`, from end to end.
+@Suite struct RepositoryCommandTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.makeDatabase("notes.db")
+    }
+
+    private let common = ["--repository", "repository", "--state-folder", "state", "--cache-folder", "cache"]
+
+    private func run(_ arguments: [String], location: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+        let run = try workspace.tool.run(arguments + common + ["--json"])
+        #expect(run.status == 0, "\(run.errors)", sourceLocation: location)
+        return try run.json(location)
+    }
+
+    private func status(_ arguments: [String]) throws -> Int32 { try workspace.tool.run(arguments + common).status }
+
+    private func change() throws {
+        let database = try Connection(workspace.path("notes.db"))
+        try database.execute("UPDATE note SET title = 'changed ' || random() WHERE id = 1")
+        try database.close()
+    }
+
+    private func take() throws -> [String: Any] {
+        let result = try run(["snapshot", "notes.db", "--allow-plaintext"])
+        return try #require(result["snapshot"] as? [String: Any])
+    }
+
+    @Test func `a database goes into a repository and comes back`() throws {
+        #expect(try status(["snapshot", "notes.db"]) == 66)
+        let first = try take()
+        #expect(first["database"] as? String == "notes.db")
+        #expect(first["encrypted"] as? Bool == false)
+        let before = try workspace.bytes("notes.db")
+        #expect(first["size"] as? Int == before.count)
+        try change()
+        let second = try take()
+        let listed = try #require(try run(["snapshots"])["snapshots"] as? [[String: Any]])
+        #expect(listed.map { $0["id"] as? String } == [first["id"] as? String, second["id"] as? String])
+        #expect(listed.allSatisfy { $0["time"] is String && $0["stored"] is Int })
+
+        let id = try #require(first["id"] as? String)
+        let restored = try run(["restore", "--snapshot", id, "one.db"])
+        #expect(restored["snapshot"] as? String == id)
+        #expect(restored["verified"] as? Bool == true)
+        #expect(try workspace.bytes("one.db") == before)
+        _ = try run(["restore", "two.db"])
+        #expect(try workspace.bytes("two.db") == workspace.bytes("notes.db"))
+        #expect(try status(["restore", "two.db"]) == 73)
+        #expect(try status(["restore", "--snapshot", "0123", "three.db"]) == 66)
+        #expect(try status(["restore", "--at", "2001-01-01", "three.db"]) == 66)
+        #expect(try status(["restore", "--at", "yesterday", "three.db"]) == 64)
+        _ = try run(["restore", "--at", "2101-01-01T00:00:00Z", "three.db"])
+        #expect(try workspace.bytes("three.db") == workspace.bytes("notes.db"))
+    }
+
+    @Test func `a repository that is not there is told as missing`() throws {
+        for command in [["snapshots"], ["restore", "x.db"], ["check"], ["forget", "--keep-last", "1"]] {
+            #expect(try status(command) == 66)
+        }
+        #expect(try status(["snapshot", "nothing.db"]) == 66)
+        #expect(try workspace.names() == ["notes.db"])
+    }
+
+    @Test func `forget tells why, and a dry run removes nothing`() throws {
+        for _ in 0..<3 {
+            _ = try take()
+            try change()
+        }
+        #expect(try status(["forget"]) == 64)
+        #expect(try status(["forget", "--keep-last", "0"]) == 64)
+        let dry = try run(["forget", "--keep-last", "1", "--dry-run", "--prune"])
+        #expect(dry["removed"] as? Int == 2)
+        let decisions = try #require(dry["snapshots"] as? [[String: Any]])
+        #expect(decisions.map { $0["keep"] as? Bool } == [false, false, true])
+        #expect(decisions.last?["reasons"] as? [String] == ["newest", "last 1"])
+        #expect((try run(["snapshots"])["snapshots"] as? [Any])?.count == 3)
+        let done = try run(["forget", "--keep-last", "1", "--prune", "--grace", "0s"])
+        #expect((done["prune"] as? [String: Any])?["removed"] as? Int == 0)
+        #expect((try run(["snapshots"])["snapshots"] as? [Any])?.count == 1)
+        let later = try run(["forget", "--keep-last", "1", "--prune", "--grace", "0s"])
+        #expect((later["prune"] as? [String: Any])?["removed"] as? Int ?? 0 > 0)
+        #expect(try run(["check", "--read-data"])["intact"] as? Bool == true)
+    }
+
+    @Test func `check says what protects the repository, and finds damage`() throws {
+        _ = try take()
+        let found = try run(["check", "--restore-test", "--assert", "SELECT count(*) > 0 FROM note"])
+        #expect(found["intact"] as? Bool == true)
+        #expect(found["protection"] as? String == "hashes")
+        let listed = try #require(try run(["snapshots"])["snapshots"] as? [[String: Any]])
+        #expect((listed[0]["verification"] as? [String: Any])?["level"] as? String == "restore")
+        #expect(try status(["check", "--restore-test", "--assert", "SELECT 0"]) == 65)
+        #expect(try status(["check", "--assert", "SELECT 1"]) == 64)
+
+        let folder = workspace.path("repository/data")
+        let pack = try #require(
+            FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }.first { $0.count > 10 })
+        let url = URL(fileURLWithPath: folder + "/" + pack)
+        var bytes = try Data(contentsOf: url)
+        bytes[5000] ^= 1
+        try bytes.write(to: url)
+        #expect(try status(["check", "--read-data"]) == 65)
+        #expect(try status(["restore", "out.db"]) == 65)
+        #expect(try !workspace.names().contains("out.db"))
+    }
+
+    @Test func `with a secret everything is authenticated, and nothing written without it`() throws {
+        try workspace.write("of the repository", to: "secret")
+        let secret = ["--repository-secret-file", "secret"]
+        let taken = try run(["snapshot", "notes.db", "--allow-plaintext"] + secret)
+        #expect(taken["authenticated"] as? Bool == true)
+        #expect(try status(["snapshot", "notes.db", "--allow-plaintext"]) == 77)
+        try workspace.write("something else", to: "wrong")
+        #expect(try status(["snapshots", "--repository-secret-file", "wrong"]) == 77)
+        #expect(try run(["check"] + secret)["protection"] as? String == "secret")
+        #expect(try run(["check"])["protection"] as? String == "hashes")
+        #expect(try run(["restore", "out.db"])["authenticated"] as? Bool == false)
+    }
+
+    @Test(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
+    func `an encrypted database needs its key only to be looked into`() throws {
+        try workspace.write("first passphrase", to: "key")
+        let made = try workspace.tool.run(["encrypt", "notes.db", "vault.db", "--key-file", "key"])
+        #expect(made.status == 0)
+        let taken = try run(["snapshot", "vault.db"])
+        #expect((taken["snapshot"] as? [String: Any])?["encrypted"] as? Bool == true)
+        #expect(try run(["check", "--authenticate", "--key-file", "key"])["intact"] as? Bool == true)
+        #expect(try status(["check", "--restore-test"]) == 77)
+        _ = try run(["restore", "out.db"])
+        #expect(try workspace.bytes("out.db") == workspace.bytes("vault.db"))
+    }
+}

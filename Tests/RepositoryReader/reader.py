@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Restores a snapshot from a repository in a folder, by the page "Repository format" alone.
+
+    reader.py REPOSITORY list
+    reader.py REPOSITORY restore NAME SEQUENCE|latest DEST
+
+The secret is read from the file that READER_SECRET_FILE names.
+"""
+import hashlib
+import hmac
+import json
+import os
+import struct
+import sys
+
+BLOCK = 4096
+FAN_OUT = 32
+
+
+class Damaged(Exception):
+    pass
+
+
+def need(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+class Repository:
+    def __init__(self, folder, secret=None):
+        self.folder = folder
+        self.key = None
+        config = self.document("repository.json")
+        need(config["type"] == "repository", "not a repository")
+        need(config["min_reader"] <= 1 and not config["features"], "needs a newer reader")
+        self.id = bytes.fromhex(config["id"])
+        if secret is not None:
+            need("secret" in config, "has no secret")
+            how = config["secret"]
+            need(how["kdf"] == "pbkdf2-hmac-sha256", "unknown derivation")
+            self.key = hashlib.pbkdf2_hmac("sha256", secret, bytes.fromhex(how["salt"]), how["iterations"], 32)
+            self.document("repository.json")  # Again, with its authentication code.
+
+    def get(self, name, offset=0, length=-1):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            file.seek(offset)
+            return file.read(length)
+
+    def document(self, name):
+        """The JSON of a sealed document whose seal holds."""
+        lines = self.get(name).split(b"\n")
+        need(len(lines) >= 3, f"{name}: no document")
+        body = lines[0] + b"\n"
+        need(lines[1] == b"sha256 " + hashlib.sha256(body).hexdigest().encode(), f"{name}: hash")
+        if self.key:
+            code = hmac.new(self.key, body, hashlib.sha256).hexdigest().encode()
+            need(hmac.compare_digest(lines[2], b"hmac-sha256 " + code), f"{name}: authentication code")
+        value = json.loads(lines[0])
+        value["_hash"] = hashlib.sha256(body).hexdigest()
+        return value
+
+    def database(self, name):
+        return hashlib.sha256(self.id + name.encode()).hexdigest()[:32]
+
+    def names(self):
+        try:
+            ids = sorted(os.listdir(os.path.join(self.folder, "snapshots")))
+        except FileNotFoundError:
+            ids = []
+        for database in ids:
+            yield [self.manifest(database, int(number)) for number in self.sequences(database)]
+
+    def sequences(self, database):
+        return sorted(os.listdir(os.path.join(self.folder, "snapshots", database)))
+
+    def manifest(self, database, sequence):
+        name = f"snapshots/{database}/{sequence:010d}"
+        manifest = self.document(name)
+        need(manifest["type"] == "snapshot", f"{name}: type")
+        need(manifest["repository"] == self.id.hex(), f"{name}: of another repository")
+        need(manifest["database"] == database == self.database(manifest["name"]), f"{name}: of another database")
+        need(manifest["sequence"] == sequence, f"{name}: of another place")
+        need(manifest["blocks"] == -(-manifest["size"] // BLOCK), f"{name}: blocks")
+        return manifest
+
+    def node(self, entry):
+        """The level and the entries of a node: (pack, position, hash)."""
+        pack, offset, expected = entry
+        name = f"tree/{pack[:2]}/{pack}"
+        self.header(name, b"LVtree\0\1", pack)
+        level, zero, count, packs, zeros = struct.unpack(">BBHHH", self.get(name, offset, 8))
+        need(zero == zeros == 0 and 1 <= packs <= count <= FAN_OUT, f"{name}: node")
+        data = self.get(name, offset, 8 + packs * 16 + count * 38)
+        need(hashlib.sha256(data).hexdigest() == expected, f"{name}: node's hash")
+        names = [data[8 + i * 16:24 + i * 16].hex() for i in range(packs)]
+        entries = []
+        for i in range(count):
+            slot, position, digest = struct.unpack_from(">HI32s", data, 8 + packs * 16 + i * 38)
+            need(slot < packs, f"{name}: slot")
+            entries.append((names[slot], position, digest.hex()))
+        return level, entries
+
+    def header(self, name, magic, pack):
+        need(self.get(name, 0, 64) == magic + self.id + bytes.fromhex(pack) + bytes(24), f"{name}: header")
+
+    def leaves(self, entry, level):
+        """Every block's entry, in order."""
+        found, entries = self.node(entry)
+        need(found == level, "level")
+        if level == 0:
+            yield from entries
+        else:
+            for child in entries:
+                yield from self.leaves(child, level - 1)
+
+    def restore(self, manifest, destination):
+        levels, nodes = 0, -(-manifest["blocks"] // FAN_OUT)
+        while nodes > 1:
+            levels, nodes = levels + 1, -(-nodes // FAN_OUT)
+        root = manifest["root"]
+        count = 0
+        with open(destination, "xb") as file:
+            for pack, position, expected in self.leaves((root["pack"], root["offset"], root["hash"]), levels):
+                block = self.get(f"data/{pack[:2]}/{pack}", 64 + position * BLOCK, BLOCK)
+                need(hashlib.sha256(block).hexdigest() == expected, f"data/{pack[:2]}/{pack}: block {position}")
+                file.write(block)
+                count += 1
+            need(count == manifest["blocks"], "not as many blocks as the manifest says")
+            file.truncate(manifest["size"])
+
+
+def main(arguments):
+    secret = None
+    if os.environ.get("READER_SECRET_FILE"):
+        with open(os.environ["READER_SECRET_FILE"], "rb") as file:
+            secret = file.read().removesuffix(b"\n")
+    try:
+        repository = Repository(arguments[0], secret)
+        if arguments[1] == "list":
+            for snapshots in repository.names():
+                for one in snapshots:
+                    print(one["_hash"][:16], one["name"], one["sequence"], one["time"], one["size"])
+        else:
+            database = repository.database(arguments[2])
+            number = repository.sequences(database)[-1] if arguments[3] == "latest" else arguments[3]
+            repository.restore(repository.manifest(database, int(number)), arguments[4])
+    except (Damaged, KeyError, ValueError, struct.error, FileNotFoundError) as error:
+        sys.exit(f"damaged: {error!r}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

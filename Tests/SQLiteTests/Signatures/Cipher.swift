@@ -1,0 +1,91 @@
+import Foundation
+import SQLite
+import Testing
+
+@Suite struct CipherSignatures {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    /// What needs encryption; an engine without it throws before it touches a file.
+    private func encrypting(_ body: () throws -> Void) throws {
+        guard try Connection().cipherVersion == nil else { return try body() }
+        #expect(throws: (any Error).self) { try body() }
+    }
+
+    @Test func `the engine says its cipher, or nil`() throws {
+        let db = try Connection()
+        let version: String? = db.cipherVersion
+        // The provider answers only where a key was given.
+        try encrypting {
+            try db.key("x")
+            let answers: [String?] = [version, db.cipherProvider, db.cipherProviderVersion, db.cipherFipsStatus]
+            #expect(answers.allSatisfy { $0 != nil })
+        }
+        let levels: [Connection.CipherLogLevel] = [.none, .error, .warn, .info, .debug, .trace]
+        #expect(levels.map(\.rawValue) == ["NONE", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"])
+    }
+
+    @Test func `a key opens what it made, and a new one after a rekey`() throws {
+        try encrypting {
+            let path = scratch.path("a.db")
+            let db = try Connection(path)
+            try db.key("hello")
+            try db.run("CREATE TABLE foo (bar TEXT)")
+            try db.run("INSERT INTO foo (bar) VALUES ('world')")
+            try db.rekey("goodbye")
+            try db.close()
+            let wrong = try Connection(path)
+            #expect(throws: (any Error).self) { try wrong.key("hello") }
+            try wrong.close()
+            let reopened = try Connection(path)
+            try reopened.key("goodbye", db: "main")
+            #expect(try reopened.scalar("SELECT bar FROM foo") as? String == "world")
+            try reopened.rekey(Blob(bytes: [UInt8](repeating: 7, count: 32)), db: "main")
+            try reopened.close()
+            let byBlob = try Connection(path)
+            try byBlob.key(Blob(bytes: [UInt8](repeating: 7, count: 32)))
+            #expect(try byBlob.scalar("SELECT bar FROM foo") as? String == "world")
+        }
+    }
+
+    @Test func `a database is exported into an encrypted one and attached with its key`() throws {
+        try encrypting {
+            let db = try Connection()
+            try db.key("x")
+            try db.execute("CREATE TABLE foo (bar TEXT); INSERT INTO foo VALUES ('world')")
+            let path = scratch.path("exported.db")
+            try db.sqlcipher_export(.uri(path), key: "secret")
+            try db.attach(.uri(path), as: "copy", key: "secret")
+            #expect(try db.scalar("SELECT bar FROM copy.foo") as? String == "world")
+            try db.detach("copy")
+            let migrated = try Connection(path)
+            try migrated.keyAndMigrate("secret", db: "main")
+            #expect(try migrated.scalar("SELECT bar FROM foo") as? String == "world")
+        }
+    }
+
+    @Test func `a raw key migrates, and a licence is passed on`() throws {
+        try encrypting {
+            let path = scratch.path("raw.db")
+            let key = Blob(bytes: [UInt8](repeating: 9, count: 32))
+            let db = try Connection(path)
+            try db.key(key)
+            try db.run("CREATE TABLE foo (bar TEXT)")
+            try db.close()
+            let migrated = try Connection(path)
+            try migrated.keyAndMigrate(key)
+            #expect(try migrated.scalar(Table("foo").count) == 0)
+            // The free build knows no licences and ignores them.
+            try? migrated.applyLicense("it's none")
+        }
+    }
+
+    @Test func `logging is switched on and off`() throws {
+        try encrypting {
+            let db = try Connection()
+            try db.enableCipherLogging(logLevel: .error)
+            try db.disableCipherLogging()
+        }
+    }
+}

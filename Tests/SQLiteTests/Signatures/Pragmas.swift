@@ -1,0 +1,79 @@
+import Foundation
+import SQLite
+import Testing
+
+@Suite struct PragmaSignatures {
+    let db: Connection
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        db = try Connection(scratch.path("a.db"))
+    }
+
+    @Test func `the version of the schema is read and written`() throws {
+        #expect(db.userVersion == 0)
+        db.userVersion = 4
+        let version: UserVersion? = db.userVersion
+        #expect(version == 4)
+        #expect(try db.readUserVersion() == 4)
+    }
+
+    @Test func `the version of SQLite is known and compared`() {
+        #expect(db.sqliteVersion >= .init(major: 3, minor: 0))
+        let version = SQLiteVersion(major: 3, minor: 40, point: 1)
+        #expect(version.description == "SQLite 3.40.1")
+        #expect(version == SQLiteVersion(major: 3, minor: 40, point: 1) && version < .init(major: 3, minor: 41))
+        #expect(version.major == 3 && version.minor == 40 && version.point == 1)
+        #expect(SQLiteVersion(major: 3, minor: 40).point == 0)
+    }
+
+    @Test func `foreign keys are switched, and deferred in a transaction`() throws {
+        #expect(!db.foreignKeys && !db.deferForeignKeys)
+        db.foreignKeys = true
+        #expect(db.foreignKeys)
+        try db.transaction {
+            db.deferForeignKeys = true
+            #expect(db.deferForeignKeys)
+        }
+    }
+
+    @Test func `the journal mode is read and set, and answers what it became`() throws {
+        #expect(db.journalMode == .delete)
+        db.journalMode = .truncate
+        #expect(db.journalMode == .truncate)
+        #expect(try db.setJournalMode(.persist) == .persist)
+        #expect(try db.enableWAL() == .wal)
+        #expect(Connection.JournalMode.allCases.map(\.rawValue) == ["delete", "truncate", "persist", "memory", "wal", "off"])
+        let memory = try Connection()
+        #expect(try memory.setJournalMode(.wal) == .memory)
+    }
+
+    @Test func `synchronous and the checkpoints are settings`() throws {
+        try db.setSynchronous(.normal)
+        #expect(db.synchronous == .normal)
+        db.synchronous = .full
+        #expect(db.synchronous == .full)
+        #expect(Connection.Synchronous.allCases.map(\.rawValue) == [0, 1, 2, 3])
+        try db.enableWAL()
+        db.walAutoCheckpoint = 10
+        #expect(db.walAutoCheckpoint == 10)
+        try db.run("CREATE TABLE t (a)")
+        let result: (busy: Bool, log: Int, checkpointed: Int) = try db.walCheckpoint(mode: .truncate, schema: "main")
+        #expect(!result.busy && result.log == 0)
+        try db.walCheckpoint()
+        let modes: [Connection.WALCheckpointMode] = [.passive, .full, .restart, .truncate]
+        #expect(modes.map(\.rawValue) == ["PASSIVE", "FULL", "RESTART", "TRUNCATE"])
+    }
+
+    @Test func `a database is attached by a name and detached`() throws {
+        let other = try Connection(scratch.path("b.db"))
+        try other.run("CREATE TABLE items (name TEXT)")
+        try db.attach(.uri(scratch.path("b.db")), as: "other")
+        let items = Table("items", database: "other")
+        try db.run(items.insert(Expression<String>("name") <- "x"))
+        #expect(try db.scalar(items.count) == 1)
+        try db.detach("other")
+        #expect(throws: (any Error).self) { try db.scalar(items.count) }
+    }
+}
