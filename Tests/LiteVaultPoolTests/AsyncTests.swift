@@ -44,6 +44,19 @@ import Testing
         #expect(try await pool.read { try $0.count() } == 3)
     }
 
+    @Test func `more endless statements than processors keep no task from running, and all can be cancelled`() async throws {
+        var configuration = DatabaseConfiguration()
+        configuration.maximumReaderCount = ProcessInfo.processInfo.activeProcessorCount + 2
+        let pool = try scratch.pool(configuration: configuration)
+        let tasks = (0..<configuration.maximumReaderCount).map { _ in
+            Task { try await pool.read { try $0.scalar(Self.endless) as? Int64 } }
+        }
+        #expect(await eventually { pool.core.accessCount == tasks.count })
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        #expect(await eventually { pool.core.accessCount == 0 })
+    }
+
     @Test func `cancelling a write rolls it back, also between short statements`() async throws {
         let pool = try scratch.pool()
         let running = Flag(false)

@@ -15,7 +15,9 @@ import Testing
         let goOn = Event()
         let inside = Event()
         for _ in 0..<count {
-            DispatchQueue.global().async(group: all) {
+            all.enter()
+            background {
+                defer { all.leave() }
                 do {
                     try pool.read { db in
                         let count = try db.count()

@@ -12,7 +12,7 @@ import Testing
         let counts = try pool.read { db in
             let before = try db.count()
             let written = Event()
-            DispatchQueue.global().async {
+            background {
                 try? pool.write { try $0.insert("meanwhile") }
                 written.signal()
             }
@@ -50,7 +50,15 @@ import Testing
         _ = try pool.read { try $0.count() }
         _ = try pool.read { try $0.count() }
         #expect(pool.core.openReaderCount == 1)
-        DispatchQueue.concurrentPerform(iterations: 20) { _ in _ = try? pool.read { try $0.count() } }
+        let all = DispatchGroup()
+        for _ in 0..<20 {
+            all.enter()
+            background {
+                _ = try? pool.read { try $0.count() }
+                all.leave()
+            }
+        }
+        all.wait()
         #expect((1...2).contains(pool.core.openReaderCount))
         #expect(pool.core.accessCount == 0)
     }
@@ -60,7 +68,7 @@ import Testing
         let inside = Event()
         let other = Event()
         try pool.read { _ in
-            DispatchQueue.global().async {
+            background {
                 try? pool.read { _ in
                     other.signal()
                     _ = inside.wait()
@@ -131,7 +139,7 @@ import Testing
         let pool = try scratch.pool()
         let count = try pool.readSnapshot(after: { try $0.insert("mine") }) { db, _ in
             let written = Event()
-            DispatchQueue.global().async {
+            background {
                 try? pool.write { try $0.insert("other") }
                 written.signal()
             }
@@ -149,7 +157,7 @@ import Testing
         let goOn = Event()
         let done = Event()
         let isReading = Flag(true)
-        DispatchQueue.global().async {
+        background {
             try? pool.read { _ in
                 reading.signal()
                 _ = goOn.wait()
@@ -158,7 +166,7 @@ import Testing
             done.signal()
         }
         #expect(reading.wait())
-        DispatchQueue.global().async { goOn.signal() }
+        background { goOn.signal() }
         try pool.barrier { _ in #expect(!isReading.value) }
         #expect(done.wait())
         #expect(pool.core.accessCount == 0)

@@ -44,7 +44,7 @@ enum PoolBenchmarks {
                 let ratio = median(zip(own, runs[0]).map { $0.readsPerSecond / $1.readsPerSecond })
                 let tail = median(zip(own, runs[0]).map { $0.p99 / $1.p99 })
                 let line = String(
-                    format: "%.0f | %.2f | %.0f | %.0f | %.2f | %.0f", median(own.map(\.readsPerSecond)), ratio,
+                    format: "%.0f | %.2f | %.0f | %.0f | %.3f | %.0f", median(own.map(\.readsPerSecond)), ratio,
                     median(own.map(\.p50)), median(own.map(\.p99)), tail, median(own.map(\.commitsPerSecond)))
                 print("| \(name) | \(subject.name) | \(line) |")
             }

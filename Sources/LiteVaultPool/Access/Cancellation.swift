@@ -28,17 +28,17 @@ final class Cancellation: Sendable {
             return state.withdraw
         }
         withdraw?()
-        interrupt()
+        guard interrupt() else { return }
+        // Again and again: an interrupt between two statements has no effect.
+        WorkerThreads.shared.run { while self.interrupt() { Thread.sleep(forTimeInterval: 0.002) } }
     }
 
-    /// Again and again: an interrupt between two statements has no effect.
-    private func interrupt() {
-        let isRunning = state.withLock { state in
+    /// Whether there was something to interrupt.
+    private func interrupt() -> Bool {
+        state.withLock { state in
             state.running?.interrupt()
             return state.running != nil
         }
-        guard isRunning else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) { self.interrupt() }
     }
 
     /// Runs the closure of an access so that cancelling interrupts it.

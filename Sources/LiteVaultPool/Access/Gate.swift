@@ -91,10 +91,9 @@ final class Gate: Sendable {
         return nil
     }
 
-    /// Statements wait for the disk and for locks: that must not happen on one of the few threads that tasks share, which
-    /// is also where whoever would cancel them runs. One thread does the jobs that follow each other.
+    /// One thread does the jobs that follow each other.
     private static func dispatch(_ first: Job, _ gate: Gate) {
-        DispatchQueue.global().async {
+        WorkerThreads.shared.run {
             var next: Job? = first
             while let job = next { next = job.run() ? gate.releaseToJob() : nil }
         }

@@ -59,3 +59,6 @@ func eventually(_ condition: @Sendable () throws -> Bool) async rethrows -> Bool
     }
     return false
 }
+
+/// Runs something that may wait on a thread of its own: those of Dispatch are few, and tasks need them.
+func background(_ body: @escaping @Sendable () -> Void) { Thread(block: body).start() }

@@ -1,0 +1,48 @@
+internal import Foundation
+
+/// Threads for accesses of tasks.
+///
+/// Neither the threads that tasks share nor those of Dispatch, which on Linux are the same ones: there are as many as
+/// processors, and statements that take long would keep everybody waiting, those included who want to cancel them. How many
+/// there are here at most is decided by the gates.
+final class WorkerThreads: @unchecked Sendable {  // all state only under `condition`
+    static let shared = WorkerThreads()
+
+    private let condition = NSCondition()
+    private var waiting: [@Sendable () -> Void] = []
+    private var idle = 0
+
+    /// Runs something on a thread that waits for work, or a new one.
+    func run(_ work: @escaping @Sendable () -> Void) {
+        condition.lock()
+        waiting.append(work)
+        let needsThread = waiting.count > idle
+        if !needsThread { condition.signal() }
+        condition.unlock()
+        if needsThread { Thread { self.serve() }.start() }
+    }
+
+    private func serve() {
+        while let work = next() {
+            #if canImport(ObjectiveC)
+                autoreleasepool(invoking: work)
+            #else
+                work()
+            #endif
+        }
+    }
+
+    /// nil when there was nothing to do for some seconds.
+    private func next() -> (@Sendable () -> Void)? {
+        condition.lock()
+        defer { condition.unlock() }
+        let end = Date(timeIntervalSinceNow: 10)
+        while waiting.isEmpty {
+            idle += 1
+            let isInTime = condition.wait(until: end)
+            idle -= 1
+            if !isInTime, waiting.isEmpty { return nil }
+        }
+        return waiting.removeFirst()
+    }
+}
