@@ -82,6 +82,21 @@ static inline bool lv_flag_is_raised(const bool *_Nonnull flag) { return __atomi
 /// Raises or lowers the flag.
 static inline void lv_flag_set(bool *_Nonnull flag, bool raised) { __atomic_store_n(flag, raised, __ATOMIC_SEQ_CST); }
 
+// MARK: Bytes of a live database
+
+/// Reads a 32-bit word of memory that other processes write (`-shm`), in the machine's byte order.
+uint32_t lv_shared_load(const void *_Nonnull address);
+
+/// Writes a 32-bit word of memory that other processes read.
+void lv_shared_store(void *_Nonnull address, uint32_t value);
+
+/// Continues the checksum of a write-ahead log over `length` bytes, a multiple of 8: two words in `sums`
+/// (https://sqlite.org/fileformat2.html#checksum_algorithm). The log's magic number says in which byte order it reads.
+void lv_wal_checksum(bool bigEndian, const void *_Nonnull bytes, size_t length, uint32_t *_Nonnull sums);
+
+/// `f_type` of statfs(2): the kind of file system that a path is on. 0 where it is unknown, or not Linux.
+uint32_t lv_file_system_type(const char *_Nonnull path);
+
 // MARK: Secrets and digests
 
 /// Overwrites memory in a way that the optimiser may not remove.
