@@ -35,6 +35,13 @@ struct WALReader {
         salts = UInt64(header.word(16)) << 32 | UInt64(header.word(20))
     }
 
+    /// The same log, from behind a frame whose checksum is known.
+    func continued(at frame: UInt32, sums: [UInt32]) -> WALReader {
+        var reader = self
+        (reader.frame, reader.sums) = (frame, sums)
+        return reader
+    }
+
     var frameLength: Int { Self.frameHeaderLength + pageSize }
 
     func offset(ofFrame number: UInt32) -> Int64 {

@@ -123,3 +123,10 @@ func capture(
 extension Connection {
     func number(_ sql: String) throws -> Int64 { try scalar(sql) as? Int64 ?? -1 }
 }
+
+extension LiveDatabase {
+    /// More rows, in the transaction that is open.
+    func fillInTransaction(_ db: Connection, rows: Int) throws {
+        for _ in 0..<rows { try db.execute("INSERT INTO t (v, filler) VALUES (1, randomblob(500))") }
+    }
+}

@@ -1,27 +1,25 @@
 internal import Foundation
-internal import LiteVaultCipher
 
 extension Repository {
-    /// Stores a snapshot of a database. The key is not needed.
+    /// Stores a snapshot of a database, live or not. The key is not needed.
+    ///
+    /// Locks or a read mark of the database are held only while its blocks are read, compared and spooled, not while they
+    /// are stored.
     ///
     /// - Parameter path: the database's file.
-    /// - Throws: ``BackupError`` `noInput`, `wrongKind` (no database, or one without encryption), `busy`, `keyRejected`
-    ///   (the repository's secret is missing), `damaged` (the repository is), `io`, `noSpace`. The source is as before then,
-    ///   and the repository has no snapshot more.
+    /// - Throws: ``BackupError`` `noInput`, `wrongKind` (no database, or one without encryption), `busy` (the locks could not
+    ///   be had in time, or a limit was reached), `unsupported` (a network's file system, a `-shm` file that can not be
+    ///   written), `keyRejected` (the repository's secret is missing), `damaged` (the repository is, or the database's log),
+    ///   `io`, `noSpace`. The source is as before then, and the repository has no snapshot more.
     public func snapshot(of path: String, options: SnapshotOptions = .init()) async throws -> SnapshotResult {
         try await snapshot(of: path, options: options) { sink in
             var sink = sink
-            // Until the live capture is here: only a database that nobody has open.
-            let file = try EngineFile(path: path)
-            let size = try file.size()
-            try sink.begin(byteCount: size)
-            var offset: Int64 = 0
-            while offset < size {
-                let bytes = try file.read(at: offset, count: 1 << 20)
-                try bytes.withUnsafeBytes { try sink.append($0) }
-                offset += Int64(bytes.count)
-            }
-            return CaptureOutcome()
+            let report = try Capture(path).run(into: &sink)
+            return CaptureOutcome(
+                log: report.position.map {
+                    (salts: withUnsafeBytes(of: $0.salts.bigEndian) { $0.hex }, frames: Int($0.frame))
+                },
+                time: Date(timeIntervalSince1970: report.began))
         }
     }
 }

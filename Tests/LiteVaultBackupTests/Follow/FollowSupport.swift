@@ -1,0 +1,53 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// Keeps a follower's segments as files in a folder, as a repository's spool would.
+struct SegmentFolder: WALSegmentSink {
+    struct Stored {
+        let segment: WALSegment
+        let path: String
+    }
+
+    let folder: String
+    /// The gaps that were told, nil for the first run.
+    var begun: [(position: CaptureReport.Position, gap: String?)] = []
+    /// Those of the current run.
+    var stored: [Stored] = []
+    private var bytes = Data()
+
+    init(_ folder: String) { self.folder = folder }
+
+    mutating func begin(run: [UInt8], at position: CaptureReport.Position, gap: String?) {
+        begun.append((position, gap))
+        stored = []
+    }
+
+    mutating func begin(_ segment: WALSegment) { bytes = Data(segment.header) }
+
+    mutating func append(_ frames: UnsafeRawBufferPointer) { bytes.append(contentsOf: frames) }
+
+    mutating func finish(_ segment: WALSegment) throws {
+        #expect(Int64(bytes.count) == segment.byteCount)
+        let path = folder + "/segment-\(begun.count)-\(segment.sequence)"
+        try bytes.write(to: URL(fileURLWithPath: path))
+        stored.append(Stored(segment: segment, path: path))
+    }
+
+    mutating func abandon() { bytes = Data() }
+
+    /// The image brought forward by the first `count` segments, the last of them through a frame.
+    func apply(_ image: [UInt8], count: Int? = nil, through frame: UInt32? = nil) throws -> [UInt8] {
+        let path = folder + "/applied-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(image).write(to: URL(fileURLWithPath: path))
+        var applier = try SegmentApplier(image: path)
+        let segments = stored.prefix(count ?? stored.count)
+        for (index, stored) in segments.enumerated() {
+            try applier.apply(SegmentFile(stored.path), through: index == segments.count - 1 ? frame : nil)
+        }
+        try applier.finish()
+        return try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+}

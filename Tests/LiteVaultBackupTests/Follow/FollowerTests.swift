@@ -1,0 +1,191 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+@Suite struct FollowerTests {
+    /// A database with a log that is followed, and the snapshot that was taken when that began.
+    private struct Followed {
+        let live: LiveDatabase
+        let db: Connection
+        let follower: Follower
+        var folder: SegmentFolder
+        let image: [UInt8]
+
+        init(limits: FollowerLimits = .init(), pageSize: Int? = nil) throws {
+            live = try LiveDatabase(pageSize: pageSize)
+            db = try live.open(.wal)
+            try live.fill(db, rows: 20)
+            follower = Follower(live.path, limits: limits)
+            folder = SegmentFolder(live.folder)
+            guard case .attached = try follower.poll(into: &folder) else {
+                throw BackupError(.internal, "not attached")
+            }
+            image = try capture(live.path).image
+        }
+
+        mutating func poll() throws -> FollowerOutcome { try follower.poll(into: &folder) }
+    }
+
+    @Test func `every commit that was seen can be restored`() throws {
+        var followed = try Followed()
+        for value in 1...5 {
+            try followed.db.execute("UPDATE t SET v = \(value * 10)")
+            if value % 2 == 0 { _ = try followed.poll() }
+        }
+        guard case .read(let frames) = try followed.poll() else { return #expect(Bool(false)) }
+        #expect(frames > 0)
+        #expect(try followed.poll() == .read(frames: 0))
+        #expect(followed.folder.stored.count == 3)
+
+        var sums: [Int64] = []
+        for (index, stored) in followed.folder.stored.enumerated() {
+            for commit in try SegmentFile(stored.path).commits() {
+                let image = try followed.folder.apply(followed.image, count: index + 1, through: commit)
+                sums.append(try followed.live.restore(image).number("SELECT sum(v) FROM t"))
+            }
+        }
+        #expect(sums == [200, 400, 600, 800, 1000])
+        #expect(try followed.folder.apply(followed.image) == capture(followed.live.path).image)
+    }
+
+    @Test func `the log starts over under the follower, and nothing is missed`() throws {
+        var followed = try Followed()
+        var logs: Set<UInt64> = []
+        for value in 1...12 {
+            try followed.db.execute("UPDATE t SET v = \(value)")
+            _ = try followed.poll()
+            let mode = value % 3 == 0 ? "TRUNCATE" : value % 3 == 1 ? "PASSIVE" : "RESTART"
+            _ = try followed.db.number("PRAGMA wal_checkpoint(\(mode))")
+            // Here the follower finds everything in the database and lets the log start over.
+            _ = try followed.poll()
+            _ = try followed.db.number("PRAGMA wal_checkpoint(\(mode))")
+        }
+        _ = try followed.poll()
+        logs = Set(followed.folder.stored.map(\.segment.salts))
+        #expect(logs.count > 3)
+        #expect(followed.folder.begun.count == 1)
+        let image = try followed.folder.apply(followed.image)
+        #expect(image == (try capture(followed.live.path).image))
+        #expect(try followed.live.restore(image).number("SELECT sum(v) FROM t") == 240)
+    }
+
+    @Test func `automatic checkpoints complete while the log is followed`() throws {
+        var followed = try Followed()
+        try followed.db.execute("PRAGMA wal_autocheckpoint = 20")
+        var longest: UInt32 = 0
+        for value in 1...100 {
+            try followed.db.execute("UPDATE t SET v = \(value)")
+            _ = try followed.poll()
+            longest = max(longest, followed.folder.stored.last?.segment.lastFrame ?? 0)
+        }
+        #expect(longest < 100)
+        #expect(followed.folder.begun.count == 1)
+        #expect(try followed.folder.apply(followed.image) == capture(followed.live.path).image)
+    }
+
+    @Test func `the last connection that closes leaves the log to the follower`() throws {
+        var followed = try Followed()
+        try followed.db.execute("UPDATE t SET v = 5")
+        try followed.db.close()
+        #expect(followed.live.exists("-wal"))
+        _ = try followed.poll()
+        let again = try followed.live.open()
+        try again.execute("UPDATE t SET v = 6")
+        _ = try followed.poll()
+        #expect(followed.folder.begun.count == 1)
+        let image = try followed.folder.apply(followed.image)
+        #expect(try followed.live.restore(image).number("SELECT sum(v) FROM t") == 120)
+        followed.follower.stop()
+        try again.close()
+        #expect(!followed.live.exists("-wal"))
+    }
+
+    @Test func `without a log nothing is held, and a database of rollback journals can be written`() throws {
+        let live = try LiveDatabase()
+        let db = try live.open(.delete)
+        let follower = Follower(live.path)
+        var folder = SegmentFolder(live.folder)
+        guard case .waiting = try follower.poll(into: &folder) else { return #expect(Bool(false)) }
+        try live.fill(db, rows: 10)
+        try db.setJournalMode(.wal)
+        try live.fill(db, rows: 10)
+        guard case .attached = try follower.poll(into: &folder) else { return #expect(Bool(false)) }
+        #expect(folder.begun.count == 1 && folder.begun[0].gap == nil)
+        try db.close()
+    }
+
+    @Test func `at its limit the follower lets go, and says so as a gap`() throws {
+        var followed = try Followed(limits: .init(logBytes: 100_000))
+        var outcome = FollowerOutcome.read(frames: 0)
+        let blocker = try followed.live.open()
+        try blocker.execute("BEGIN")
+        _ = try blocker.number("SELECT count(*) FROM t")
+        for _ in 0..<40 {
+            try followed.db.execute("UPDATE t SET v = v + 1")
+            outcome = try followed.poll()
+            if case .gap = outcome { break }
+        }
+        guard case .gap(let reason) = outcome else { return #expect(Bool(false)) }
+        // Not again before there is room.
+        guard case .waiting = try followed.poll() else { return #expect(Bool(false)) }
+        try blocker.execute("COMMIT")
+        #expect(try followed.db.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0)
+        guard case .attached = try followed.poll() else { return #expect(Bool(false)) }
+        #expect(followed.folder.begun.count == 2)
+        #expect(followed.folder.begun[1].gap?.isEmpty == false && !reason.isEmpty)
+    }
+
+    @Test func `a database that is replaced is a gap`() throws {
+        var followed = try Followed()
+        let other = try LiveDatabase()
+        try Data(followed.image).write(to: URL(fileURLWithPath: other.path))
+        #expect(rename(other.path, followed.live.path) == 0)
+        guard case .gap = try followed.poll() else { return #expect(Bool(false)) }
+        try? followed.db.close()
+    }
+
+    @Test func `what a transaction that did not commit wrote is in no segment`() throws {
+        var followed = try Followed()
+        try followed.db.execute("PRAGMA cache_size = 5; BEGIN")
+        try followed.live.fillInTransaction(followed.db, rows: 200)
+        #expect(try followed.poll() == .read(frames: 0))
+        try followed.db.execute("ROLLBACK; UPDATE t SET v = 3")
+        _ = try followed.poll()
+        let image = try followed.folder.apply(followed.image)
+        #expect(try followed.live.restore(image).number("SELECT sum(v) FROM t") == 60)
+    }
+
+    @Test func `a damaged, missing or foreign segment is not applied`() throws {
+        var followed = try Followed()
+        for value in 1...3 {
+            try followed.db.execute("UPDATE t SET v = \(value * 10)")
+            _ = try followed.poll()
+        }
+        let stored = followed.folder.stored
+        try #require(stored.count == 3)
+        let target = followed.live.folder + "/target"
+        try Data(followed.image).write(to: URL(fileURLWithPath: target))
+        var applier = try SegmentApplier(image: target)
+        try applier.apply(SegmentFile(stored[0].path))
+        #expect(throws: BackupError.self) { try applier.apply(SegmentFile(stored[2].path)) }
+
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: stored[1].path)))
+        bytes[WALSegment.headerLength + 24 + 100] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: stored[1].path))
+        #expect(throws: BackupError.self) { try applier.apply(SegmentFile(stored[1].path)) }
+        try Data(bytes.dropLast()).write(to: URL(fileURLWithPath: stored[1].path))
+        #expect(throws: BackupError.self) { try SegmentFile(stored[1].path) }
+    }
+
+    @Test func `the header of a segment reads back as it was written`() throws {
+        var followed = try Followed()
+        try followed.db.execute("UPDATE t SET v = 9")
+        _ = try followed.poll()
+        let segment = try #require(followed.folder.stored.first?.segment)
+        #expect(segment.header.count == WALSegment.headerLength)
+        #expect(WALSegment(header: segment.header) == segment)
+        #expect(WALSegment(header: Array(repeating: 0, count: 80)) == nil)
+        #expect(segment.after <= segment.seen)
+    }
+}

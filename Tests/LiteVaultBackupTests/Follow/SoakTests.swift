@@ -1,0 +1,138 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// Three writer processes of an engine that is not ours, with checkpoints of every kind, while snapshots are taken and the
+/// log is followed, without the key.
+@Suite(.serialized) struct SoakTests {
+    static let seed =
+        UInt64(ProcessInfo.processInfo.environment["LITEVAULT_SOAK_SEED"] ?? "") ?? UInt64.random(in: 0...999_999)
+
+    @Test(.enabled(if: Writers.python != nil, "run ci/setup judges"))
+    func `every snapshot and every point in time of a busy database with a log holds the invariant`() throws {
+        let live = try LiveDatabase()
+        let db = try live.open(.wal)
+        try Writers.prepare(db)
+        let following = try Following(live)
+        let base = try capture(live.path)
+        let writers = try Writers(live, mode: "wal", seed: Self.seed)
+        var snapshots = 0
+        var modes: Set<Int> = []
+        while snapshots < 50 {
+            let before = try writers.committed()
+            let (image, _) = try capture(live.path) { if case .marked(let slot) = $0 { modes.insert(slot) } }
+            let restored = try live.restore(image)
+            try Writers.check(restored, atLeast: before, "snapshot \(snapshots), seed \(Self.seed)")
+            try restored.close()
+            snapshots += 1
+        }
+        try writers.stop()
+        let folder = try following.stop()
+        #expect(folder.begun.count == 1, "gaps: \(folder.begun.compactMap(\.gap)), seed \(Self.seed)")
+        #expect(folder.stored.count > 10)
+        let log = try writers.log()
+        #expect(log.count > 100)
+        print(
+            "soak: seed \(Self.seed), \(snapshots) snapshots (marks \(modes.sorted())), \(log.count) commits,",
+            "\(folder.stored.count) segments of \(Set(folder.stored.map(\.segment.salts)).count) logs,",
+            "largest log \(folder.stored.map(\.segment.lastFrame).max() ?? 0) frames")
+
+        // All of it: the same bytes as the database has now.
+        #expect(try folder.apply(base.image) == capture(live.path).image, "seed \(Self.seed)")
+        // Some points in time, and some commits.
+        var random = SeededNumbers(state: Self.seed)
+        for index in (0..<8).map({ _ in Int.random(in: 0..<folder.stored.count, using: &random) }) {
+            let segment = folder.stored[index].segment
+            let restored = try live.restore(folder.apply(base.image, count: index + 1))
+            let done = log.filter { $0.end < segment.seen }
+            // Begun before the next look, at the latest: what began later can not be in it.
+            let next = index + 1 < folder.stored.count ? folder.stored[index + 1].segment.after : .max
+            let begun = log.filter { $0.begin <= max(next, segment.seen + 1000) }
+            try Writers.check(restored, atLeast: Writers.counts(done), "time \(segment.seen), seed \(Self.seed)")
+            #expect(try restored.number("SELECT sum(n) FROM counter") <= Int64(begun.count))
+            try restored.close()
+
+            let commits = try SegmentFile(folder.stored[index].path).commits()
+            let place = Int.random(in: 0..<commits.count, using: &random)
+            let earlier = try folder.stored[..<index].reduce(0) { try $0 + SegmentFile($1.path).commits().count }
+            let exact = try live.restore(folder.apply(base.image, count: index + 1, through: commits[place]))
+            try Writers.check(exact, atLeast: [:], "commit \(commits[place]), seed \(Self.seed)")
+            // One commit adds one to one counter.
+            #expect(try exact.number("SELECT sum(n) FROM counter") == Int64(earlier + place + 1))
+            try exact.close()
+        }
+        try db.close()
+    }
+
+    @Test(.enabled(if: Writers.python != nil, "run ci/setup judges"))
+    func `every snapshot of a busy database with rollback journals holds the invariant, and no writer gives up`() throws
+    {
+        let live = try LiveDatabase()
+        let db = try live.open(.delete)
+        try Writers.prepare(db)
+        try db.close()
+        let writers = try Writers(live, mode: "delete", seed: Self.seed)
+        var longest = 0.0
+        for number in 0..<30 {
+            let before = try writers.committed()
+            let (image, report) = try capture(live.path)
+            longest = max(longest, report.ended - report.began)
+            let restored = try live.restore(image)
+            try Writers.check(restored, atLeast: before, "snapshot \(number), seed \(Self.seed)")
+            try restored.close()
+        }
+        // A writer that was refused a lock would have ended with an error: it waits for other writers and the copy only.
+        try writers.stop()
+        let log = try writers.log()
+        #expect(log.count > 20)
+        print(
+            "soak: rollback journals, seed \(Self.seed), \(log.count) commits, longest copy \(Int(longest * 1000)) ms,",
+            "longest wait \(log.map { $0.end - $0.begin }.max() ?? 0) ms")
+    }
+}
+
+/// A follower in a thread of its own.
+private final class Following: @unchecked Sendable {  // the thread owns the fields until it has ended
+    private var folder: SegmentFolder
+    private var failure: (any Error)?
+    private let stopping = NSLock()
+    private var stops = false
+    private let ended = DispatchSemaphore(value: 0)
+    private let follower: Follower
+
+    init(_ live: LiveDatabase) throws {
+        follower = Follower(live.path, limits: .init(interval: 0.02))
+        folder = SegmentFolder(live.folder)
+        guard case .attached = try follower.poll(into: &folder) else { throw BackupError(.internal, "not attached") }
+        Thread.detachNewThread { [self] in
+            do {
+                try follower.run(into: &folder, while: { stopping.withLock { !stops } }, report: { _ in })
+                _ = try follower.poll(into: &folder)
+            } catch {
+                failure = error
+            }
+            ended.signal()
+        }
+    }
+
+    func stop() throws -> SegmentFolder {
+        stopping.withLock { stops = true }
+        ended.wait()
+        if let failure { throw failure }
+        return folder
+    }
+}
+
+/// The same numbers for the same seed (SplitMix64).
+private struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
