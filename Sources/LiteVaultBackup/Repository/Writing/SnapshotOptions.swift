@@ -6,6 +6,8 @@ public struct SnapshotOptions: Sendable {
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false
+    /// How long the database's locks may be waited for and held.
+    public var limits = CaptureLimits()
     /// What calls itself the tool, for the manifest.
     public var tool = "LiteVault"
     /// Called now and then; throws to cancel.
