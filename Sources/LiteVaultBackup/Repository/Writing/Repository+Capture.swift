@@ -14,7 +14,7 @@ extension Repository {
     public func snapshot(of path: String, options: SnapshotOptions = .init()) async throws -> SnapshotResult {
         try await snapshot(of: path, options: options) { sink in
             var sink = sink
-            let report = try Capture(path).run(into: &sink)
+            let report = try Capture(path, limits: options.limits).run(into: &sink)
             return CaptureOutcome(
                 log: report.position.map {
                     (salts: withUnsafeBytes(of: $0.salts.bigEndian) { $0.hex }, frames: Int($0.frame))
