@@ -1,13 +1,14 @@
 /// How long a capture may wait, and how much it may cost those who use the database meanwhile.
-package struct CaptureLimits: Sendable {
+public struct CaptureLimits: Sendable {
     /// Seconds to go on trying while locks can not be had: a writer is at work, a checkpoint runs.
-    package var patience: Double
+    public var patience: Double
     /// Seconds for which a lock or a read mark may be held. A copy that takes longer is abandoned.
-    package var holdTime: Double
+    public var holdTime: Double
     /// Bytes by which the write-ahead log may grow while a read mark is held: it can not start over meanwhile.
-    package var walGrowth: Int64
+    public var walGrowth: Int64
 
-    package init(patience: Double = 10, holdTime: Double = 3600, walGrowth: Int64 = 1 << 30) {
+    /// Ten seconds of patience, an hour of holding, 1 GiB of growth, where nothing else is said.
+    public init(patience: Double = 10, holdTime: Double = 3600, walGrowth: Int64 = 1 << 30) {
         self.patience = patience
         self.holdTime = holdTime
         self.walGrowth = walGrowth

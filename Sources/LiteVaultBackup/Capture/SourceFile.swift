@@ -121,7 +121,7 @@ final class SourceFile {
         BackupError(
             .unsupported,
             "its -shm file can not be written, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
-            path: path, remedy: "run as a user who may write to the database's folder and -shm file")
+            path: path, remedy: "run as a user who may write to it, and not through a read-only mount")
     }
 
     func barrier() { methods.xShmBarrier?(file) }

@@ -7,6 +7,11 @@ internal import Foundation
 /// everything is read and in the database, it changes to the lock of mark 0, under which the log may start over but not be
 /// copied into the database: so what is written next can not be missed either. Its work depends on what is written, not on
 /// the size of the database.
+///
+/// What others notice: the database can not leave WAL mode and is "in use" for whoever wants to replace it; `-wal` and
+/// `-shm` stay when the last connection closes; RESTART and TRUNCATE checkpoints wait for the follower's next look, or come
+/// back busy where they have no patience; and while commits follow on each other without a pause the log may grow, up to
+/// ``FollowerLimits/logBytes``.
 package final class Follower {
     package let path: String
     package let limits: FollowerLimits

@@ -53,9 +53,9 @@ struct TakeSnapshot: VaultCommand {
         var options = SnapshotOptions()
         options.database = database
         options.allowsPlaintext = allowPlaintext
-        options.patience = wait
-        options.holdTime = holdLimit
-        options.walGrowth = walLimit
+        options.limits.patience = wait
+        options.limits.holdTime = holdLimit
+        options.limits.walGrowth = walLimit
         options.tool = "litevault \(Version.number)"
         options.progress = session.backupProgress
         let opened = try session.repository(repository, secret, creating: true)

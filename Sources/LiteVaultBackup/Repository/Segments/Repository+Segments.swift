@@ -23,10 +23,9 @@ extension Repository {
         let document = try SealedDocument(bytes, name: name.object)
         let record = try document.value(SegmentRecord.self, key: key, name: name.object)
         let length = Int64(bytes.count - document.payload.count)
-        let time = Timestamp.date(record.time) ?? .distantPast
         guard record.type == "segment", record.repository == config.id, record.database == database,
             SegmentName(
-                database: database, sequence: record.sequence, snapshot: record.snapshot, time: time
+                database: database, sequence: record.sequence, snapshot: record.snapshot, time: record.seen
             ).object == name.object
         else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name.object) }
         guard size == length + record.payloadSize else {

@@ -22,7 +22,8 @@ struct SegmentRecord: Codable, Sendable, Equatable {
     var firstFrame: UInt32
     var frames: UInt32
     var pageSize: Int
-    /// When its commits had been seen.
+    /// When its commits had been seen, in milliseconds since 1970, and as a text.
+    var seen: Int64
     var time: String
     var payloadSize: Int64
     var payloadHash: String
@@ -36,10 +37,10 @@ struct SegmentName: Equatable, Sendable {
     /// Milliseconds since 1970.
     let time: Int64
 
-    init(database: String, sequence: Int, snapshot: Int, time: Date) {
+    init(database: String, sequence: Int, snapshot: Int, time: Int64) {
         self.sequence = sequence
         self.snapshot = snapshot
-        self.time = Int64((time.timeIntervalSince1970 * 1000).rounded())
+        self.time = time
         object =
             RepositoryFormat.segments(database)
             + [RepositoryFormat.padded(sequence), RepositoryFormat.padded(snapshot), String(self.time)].joined(

@@ -48,14 +48,15 @@ package actor SegmentWriter {
         let source = try LocalFile(reading: path)
         let size = try source.size()
         let segment = try SegmentFile(path).segment
-        let seen = Date(timeIntervalSince1970: Double(segment.seen) / 1000)
+        let seen = Int64(truncatingIfNeeded: segment.seen)
         let number = (last?.sequence ?? 0) + 1
         let name = SegmentName(database: database, sequence: number, snapshot: snapshot, time: seen)
         let record = SegmentRecord(
             repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash.hex,
             snapshot: snapshot, run: segment.run.hex, place: segment.sequence, began: Timestamp.text(began),
             salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
-            frames: segment.frameCount, pageSize: segment.pageSize, time: Timestamp.text(seen), payloadSize: size,
+            frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
+            time: Timestamp.text(Date(timeIntervalSince1970: Double(seen) / 1000)), payloadSize: size,
             payloadHash: try source.hash())
         let (head, hash) = try SealedDocument.seal(record, key: repository.key)
         let spool = PackSpool(folder: try repository.spoolFolder())

@@ -1,22 +1,25 @@
 internal import Foundation
 
 extension Repository {
-    /// Stores a snapshot of a database that may be in use. The key is not needed, and nobody waits for the store: what
-    /// changed is spooled while a lock or a read mark is held, and stored afterwards.
+    /// Stores a snapshot of a database, live or not. The key is not needed.
+    ///
+    /// Locks or a read mark of the database are held only while its blocks are read, compared and spooled, not while they
+    /// are stored.
     ///
     /// - Parameter path: the database's file.
-    /// - Throws: ``BackupError`` `noInput`, `wrongKind` (no database, or one without encryption), `busy` (the locks could
-    ///   not be had, or a limit was reached), `keyRejected` (the repository's secret is missing), `damaged` (the repository
-    ///   is), `unsupported`, `io`, `noSpace`. The source is as before then, and the repository has no snapshot more.
+    /// - Throws: ``BackupError`` `noInput`, `wrongKind` (no database, or one without encryption), `busy` (the locks could not
+    ///   be had in time, or a limit was reached), `unsupported` (a network's file system, a `-shm` file that can not be
+    ///   written), `keyRejected` (the repository's secret is missing), `damaged` (the repository is, or the database's log),
+    ///   `io`, `noSpace`. The source is as before then, and the repository has no snapshot more.
     public func snapshot(of path: String, options: SnapshotOptions = .init()) async throws -> SnapshotResult {
-        let limits = CaptureLimits(
-            patience: options.patience, holdTime: options.holdTime, walGrowth: options.walGrowth)
-        return try await snapshot(of: path, options: options) { sink in
+        try await snapshot(of: path, options: options) { sink in
             var sink = sink
-            let found = try Capture(path, limits: limits).run(into: &sink)
+            let report = try Capture(path, limits: options.limits).run(into: &sink)
             return CaptureOutcome(
-                log: found.position.map { (Manifest.LogPosition.digits($0.salts), Int($0.frame)) },
-                time: Date(timeIntervalSince1970: found.began))
+                log: report.position.map {
+                    (salts: withUnsafeBytes(of: $0.salts.bigEndian) { $0.hex }, frames: Int($0.frame))
+                },
+                time: Date(timeIntervalSince1970: report.began))
         }
     }
 }

@@ -6,12 +6,8 @@ public struct SnapshotOptions: Sendable {
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false
-    /// Seconds to go on trying while locks can not be had.
-    public var patience = 10.0
-    /// Seconds for which a lock or a read mark may be held; a snapshot that takes longer is given up.
-    public var holdTime = 3600.0
-    /// Bytes by which the write-ahead log may grow while a read mark is held; beyond it the snapshot is given up.
-    public var walGrowth: Int64 = 1 << 30
+    /// How long the database's locks may be waited for and held.
+    public var limits = CaptureLimits()
     /// What calls itself the tool, for the manifest.
     public var tool = "LiteVault"
     /// Called now and then; throws to cancel.

@@ -89,8 +89,8 @@ final class SnapshotSink: BlockSink {
     private func examine(_ blocks: UnsafeRawBufferPointer) throws {
         salt = Array(blocks.prefix(16))
         let kind = FileKind.classify(size: byteCount) { offset, count in
-            guard offset == 0 else { return [] }
-            return Array(blocks.prefix(count))
+            let end = min(Int64(blocks.count), offset + Int64(count))
+            return offset < end ? Array(blocks[Int(offset)..<Int(end)]) : []
         }
         isPlaintext = kind == .plain
         try Self.require(kind, allowsPlaintext: allowsPlaintext)
