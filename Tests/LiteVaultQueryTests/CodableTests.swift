@@ -101,7 +101,7 @@ private func database() throws -> Connection {
         changed.name = "Augusta"
         guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 24) else {
             // Not a skip that nobody sees: an engine without ON CONFLICT refuses, and the row stays.
-            #expect(throws: DatabaseError.self) {
+            #expect(throws: EngineUnsupported.self) {
                 try db.run(people.upsert(changed, onConflictOf: SQLExpression<Int>("id")))
             }
             #expect(try db.scalar("SELECT name FROM people") as? String == "Ada")
