@@ -1,6 +1,9 @@
 internal import GRDB
 internal import LiteVault
 
+/// LiteVault has a `Column` too.
+private typealias GColumn = GRDB.Column
+
 private let users = LiteVault.Table("users")
 private let orders = LiteVault.Table("orders")
 private let id = SQLExpression<Int64>("id")
@@ -80,13 +83,12 @@ func build(scale: Int) throws -> Workload {
                     var length = 0
                     try stopwatch.measure {
                         for i in 0..<count {
-                            let request = UserRecord.select(Column("id"), Column("email"))
-                                .joining(
-                                    required: UserRecord.orders.select(Column("total")).filter(Column("total") > 100.5)
-                                )
-                                .filter(Column("age") >= 18 + i % 10).filter(Column("email").like("%@example.com"))
-                                .order(Column("email").desc, Column("id")).limit(10 + i % 10, offset: 20)
-                            let sql: SQL = "\(request)"
+                            let orders = UserRecord.orders.select(GColumn("total")).filter(GColumn("total") > 100.5)
+                            let request = UserRecord.select(GColumn("id"), GColumn("email"))
+                                .joining(required: orders)
+                                .filter(GColumn("age") >= 18 + i % 10).filter(GColumn("email").like("%@example.com"))
+                                .order(GColumn("email").desc, GColumn("id")).limit(10 + i % 10, offset: 20)
+                            let sql: GRDB.SQL = "\(request)"
                             let (text, _) = try sql.build(grdb)
                             if text.utf8.count > 100 { length += 1 }
                         }

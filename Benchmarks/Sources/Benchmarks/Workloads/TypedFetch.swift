@@ -11,16 +11,16 @@ private let j = SQLExpression<Bool>("j")
 private struct Item: TableRecord {
     static let databaseTableName = "t"
     enum Columns {
-        static let a = Column("a")
-        static let b = Column("b")
-        static let c = Column("c")
-        static let d = Column("d")
-        static let e = Column("e")
-        static let f = Column("f")
-        static let g = Column("g")
-        static let h = Column("h")
-        static let i = Column("i")
-        static let j = Column("j")
+        static let a = GRDB.Column("a")
+        static let b = GRDB.Column("b")
+        static let c = GRDB.Column("c")
+        static let d = GRDB.Column("d")
+        static let e = GRDB.Column("e")
+        static let f = GRDB.Column("f")
+        static let g = GRDB.Column("g")
+        static let h = GRDB.Column("h")
+        static let i = GRDB.Column("i")
+        static let j = GRDB.Column("j")
     }
 }
 
