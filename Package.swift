@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "LiteVault", targets: ["LiteVault"]),
         .library(name: "SQLite", targets: ["SQLite"]),
         .library(name: "LiteVaultBackup", targets: ["LiteVaultBackup"]),
+        .library(name: "LiteVaultObjectStore", targets: ["LiteVaultObjectStore"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
         .plugin(name: "LiteVaultSchemaPlugin", targets: ["LiteVaultSchemaPlugin"]),
         .plugin(name: "EncryptDatabasePlugin", targets: ["EncryptDatabasePlugin"]),
@@ -40,6 +41,11 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.4"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
         // The two engines: a module map and the only header that includes sqlite3.h.
@@ -73,6 +79,23 @@ let package = Package(
                 "LiteVaultCore", "LiteVaultCipher", "DurableFile", .product(name: "Crypto", package: "swift-crypto"),
             ] + engine,
             swiftSettings: swift),
+        // Alone in linking an HTTP client: what keeps to folders builds without one.
+        .target(
+            name: "LiteVaultObjectStore",
+            dependencies: [
+                "LiteVaultBackup", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultSchedule",
+            dependencies: [
+                "LiteVaultBackup", "LiteVaultCipher", "DurableFile", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: swift),
         .target(name: "CProcessSupport"),
         .target(
             name: "SQLite",
@@ -81,7 +104,8 @@ let package = Package(
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVault", "LiteVaultBackup", "DurableFile", "CProcessSupport",
+                "LiteVault", "DurableFile", "CProcessSupport", "LiteVaultBackup", "LiteVaultObjectStore",
+                "LiteVaultSchedule",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swift),
@@ -115,6 +139,11 @@ let package = Package(
         .testTarget(
             name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultObjectStoreTests", dependencies: ["LiteVaultObjectStore", "LiteVaultBackup"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultScheduleTests", dependencies: ["LiteVaultSchedule", "LiteVaultBackup"], swiftSettings: swift),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],

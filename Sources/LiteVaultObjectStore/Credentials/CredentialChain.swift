@@ -1,0 +1,184 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import LiteVaultBackup
+
+/// Where credentials come from, in the order of the AWS tools: the environment, a web identity, the shared files, the
+/// container, the machine.
+struct CredentialChain: Sendable {
+    let environment: AWSEnvironment
+    let http: HTTPClient
+
+    /// The first that there are.
+    ///
+    /// - Throws: ``BackupError`` `config` when there are none, or when those that were asked for can not be had.
+    func find() async throws -> AWSCredentials {
+        let variables = environment.variables
+        // Somebody who names a profile wants that, and not what is left in the environment; as the AWS tools do, a
+        // variable AWS_PROFILE does not count as that.
+        if let access = variables["AWS_ACCESS_KEY_ID"], let secret = variables["AWS_SECRET_ACCESS_KEY"] {
+            return AWSCredentials(
+                accessKey: access, secretKey: secret,
+                sessionToken: variables["AWS_SESSION_TOKEN"] ?? variables["AWS_SECURITY_TOKEN"])
+        }
+        if let found = try await webIdentity() { return found }
+        if let found = try profile() { return found }
+        if let found = try await container() { return found }
+        if let found = try await machine() { return found }
+        throw BackupError(
+            .config, "there are no credentials for the object store",
+            remedy: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them into ~/.aws/credentials.")
+    }
+
+    private func profile() throws -> AWSCredentials? {
+        let settings = environment.settings
+        if let access = settings["aws_access_key_id"], let secret = settings["aws_secret_access_key"] {
+            return AWSCredentials(
+                accessKey: access, secretKey: secret, sessionToken: settings["aws_session_token"])
+        }
+        for name in ["credential_process", "sso_session", "sso_start_url", "role_arn", "source_profile"]
+        where settings[name] != nil {
+            throw BackupError(
+                .config, "the profile '\(environment.profile)' gets its credentials by \(name), which is not supported",
+                remedy: "Export them first: eval \"$(aws configure export-credentials --format env)\".")
+        }
+        if environment.isProfileNamed, settings.isEmpty {
+            throw BackupError(
+                .config, "there is no profile '\(environment.profile)' in the shared files",
+                remedy: "Check AWS_PROFILE, ~/.aws/config and ~/.aws/credentials.")
+        }
+        return nil
+    }
+
+    private func webIdentity() async throws -> AWSCredentials? {
+        let variables = environment.variables
+        let settings = environment.settings
+        guard let file = variables["AWS_WEB_IDENTITY_TOKEN_FILE"] ?? settings["web_identity_token_file"],
+            let role = variables["AWS_ROLE_ARN"] ?? settings["role_arn"]
+        else { return nil }
+        guard let token = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw BackupError(.config, "the token of the web identity can not be read", path: file)
+        }
+        let session = variables["AWS_ROLE_SESSION_NAME"] ?? settings["role_session_name"] ?? "litevault"
+        let region = environment.region
+        let server =
+            variables["AWS_ENDPOINT_URL_STS"] ?? region.map { "https://sts.\($0).amazonaws.com" }
+            ?? "https://sts.amazonaws.com"
+        let query = URIEncoding.query([
+            ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
+            ("RoleSessionName", session),
+            ("WebIdentityToken", token.trimmingCharacters(in: .whitespacesAndNewlines)),
+        ])
+        var request = HTTPClientRequest(url: server + "/")
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        request.body = .bytes(Array(query.utf8))
+        let answer = try await asked(request, "the security token service", seconds: 10)
+        let found = XMLTree(answer.body)?.all("AssumeRoleWithWebIdentityResult").first?.all("Credentials").first
+        guard answer.status == 200, let found, let access = found["AccessKeyId"], let secret = found["SecretAccessKey"],
+            let token = found["SessionToken"], let end = found["Expiration"].flatMap(HTTPDate.seconds(iso:))
+        else { throw refused("the security token service", answer.status) }
+        return AWSCredentials(accessKey: access, secretKey: secret, sessionToken: token, expiration: end)
+    }
+
+    private func container() async throws -> AWSCredentials? {
+        let variables = environment.variables
+        let url: String
+        if let path = variables["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] {
+            url = "http://169.254.170.2" + path
+        } else if let full = variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
+            url = full
+        } else {
+            return nil
+        }
+        guard Self.mayReceiveToken(url) else {
+            throw BackupError(
+                .config, "AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that may not be asked",
+                remedy: "Without https it has to be this machine or the container's own address.")
+        }
+        var request = HTTPClientRequest(url: url)
+        if let file = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] {
+            guard let token = try? String(contentsOfFile: file, encoding: .utf8) else {
+                throw BackupError(.config, "the token of the container can not be read", path: file)
+            }
+            request.headers.add(name: "authorization", value: token.trimmingCharacters(in: .whitespacesAndNewlines))
+        } else if let token = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN"] {
+            request.headers.add(name: "authorization", value: token)
+        }
+        let answer = try await asked(request, "the container's credentials", seconds: 5)
+        guard answer.status == 200, let found = Document.read(answer.body) else {
+            throw refused("the container's credentials", answer.status)
+        }
+        return found
+    }
+
+    /// The metadata of a machine of Amazon's, by sessions (version 2).
+    private func machine() async throws -> AWSCredentials? {
+        let variables = environment.variables
+        if variables["AWS_EC2_METADATA_DISABLED"]?.lowercased() == "true" { return nil }
+        let server = variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? "http://169.254.169.254"
+        let base = server.hasSuffix("/") ? String(server.dropLast()) : server
+        var session = HTTPClientRequest(url: base + "/latest/api/token")
+        session.method = .PUT
+        session.headers.add(name: "x-aws-ec2-metadata-token-ttl-seconds", value: "21600")
+        // Elsewhere nobody answers at that address: it is not worth a long wait, nor an error.
+        guard let token = try? await asked(session, "the machine's metadata", seconds: 1), token.status == 200 else {
+            return nil
+        }
+        func get(_ path: String) async throws -> (status: Int, body: [UInt8]) {
+            var request = HTTPClientRequest(url: "\(base)/latest/meta-data/iam/security-credentials/\(path)")
+            request.headers.add(name: "x-aws-ec2-metadata-token", value: String(decoding: token.body, as: UTF8.self))
+            return try await asked(request, "the machine's metadata", seconds: 5)
+        }
+        let roles = try await get("")
+        guard roles.status == 200,
+            let role = String(decoding: roles.body, as: UTF8.self).split(whereSeparator: \.isNewline).first
+        else { return nil }
+        let answer = try await get(URIEncoding.encode(String(role)))
+        guard answer.status == 200, let found = Document.read(answer.body) else {
+            throw refused("the machine's metadata", answer.status)
+        }
+        return found
+    }
+
+    private func asked(_ request: HTTPClientRequest, _ what: String, seconds: Int64) async throws -> (
+        status: Int, body: [UInt8]
+    ) {
+        do {
+            let answer = S3Response(try await http.execute(request, timeout: .seconds(seconds)))
+            return (answer.status, try await answer.bytes(upTo: 256 << 10))
+        } catch {
+            // Not told further: the request holds a token.
+            throw BackupError(.io, "\(what) could not be asked", remedy: "Check the network, then try again.")
+        }
+    }
+
+    private func refused(_ what: String, _ status: Int) -> BackupError {
+        BackupError(
+            .config, "\(what) gave no credentials (status \(status))",
+            remedy: "Check the role, and the variables and files that name it.")
+    }
+
+    /// A token goes out encrypted, or not out of this machine.
+    static func mayReceiveToken(_ text: String) -> Bool {
+        guard let url = URLComponents(string: text), let host = url.host else { return false }
+        if url.scheme == "https" { return true }
+        return url.scheme == "http"
+            && ["localhost", "127.0.0.1", "[::1]", "::1", "169.254.170.2", "169.254.170.23"].contains(host)
+    }
+
+    /// What container and machine answer.
+    private struct Document: Decodable {
+        // The names are the server's.
+        let AccessKeyId: String
+        let SecretAccessKey: String
+        let Token: String?
+        let Expiration: String?
+
+        static func read(_ bytes: [UInt8]) -> AWSCredentials? {
+            guard let found = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else { return nil }
+            return AWSCredentials(
+                accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.Token,
+                expiration: found.Expiration.flatMap(HTTPDate.seconds(iso:)))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+
+/// The environment and the shared files, by the conventions of the AWS tools.
+package struct AWSEnvironment: Sendable {
+    /// The variables.
+    package let variables: [String: String]
+    /// The profile's name.
+    package let profile: String
+    /// Whether somebody asked for that profile.
+    package let isProfileNamed: Bool
+    /// The profile's settings: the configuration file's, and over them the credentials file's.
+    package let settings: [String: String]
+
+    /// Reads the two files that the variables name, where there are any.
+    package init(_ variables: [String: String], profile: String?) {
+        self.variables = variables.filter { !$0.value.isEmpty }
+        let named = profile ?? self.variables["AWS_PROFILE"] ?? self.variables["AWS_DEFAULT_PROFILE"]
+        isProfileNamed = named != nil
+        self.profile = named ?? "default"
+        let home = self.variables["HOME"] ?? ""
+        func sections(_ variable: String, _ file: String) -> [String: [String: String]] {
+            let path = self.variables[variable].map { $0.hasPrefix("~/") ? home + $0.dropFirst() : $0 } ?? "\(home)/.aws/\(file)"
+            return (try? String(contentsOfFile: path, encoding: .utf8)).map(SharedFile.sections) ?? [:]
+        }
+        let config = sections("AWS_CONFIG_FILE", "config")
+        let credentials = sections("AWS_SHARED_CREDENTIALS_FILE", "credentials")
+        // In the configuration file all profiles but the default one have "profile" before their names.
+        var settings = config["profile \(self.profile)"] ?? (self.profile == "default" ? config["default"] : nil) ?? [:]
+        settings.merge(credentials[self.profile] ?? [:]) { $1 }
+        self.settings = settings
+    }
+
+    /// The region that is set; nil when none is.
+    package var region: String? {
+        variables["AWS_REGION"] ?? variables["AWS_DEFAULT_REGION"] ?? settings["region"]
+    }
+
+    /// The server that is set; nil when none is.
+    package var endpoint: String? {
+        if variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() == "true" { return nil }
+        return variables["AWS_ENDPOINT_URL_S3"] ?? variables["AWS_ENDPOINT_URL"] ?? settings["endpoint_url"]
+    }
+}
+
+/// The form of the shared files: sections, and in them names and values.
+package enum SharedFile {
+    /// The sections by name. Nested settings (indented lines) are left out: nothing that is looked for stands there.
+    package static func sections(_ text: String) -> [String: [String: String]] {
+        var all: [String: [String: String]] = [:]
+        var current: String?
+        for line in text.split(whereSeparator: \.isNewline) {
+            let trimmed = line.trimmingCharacters(in: .whitespaces)
+            guard let first = trimmed.first, first != "#", first != ";" else { continue }
+            if first == "[" {
+                guard let end = trimmed.firstIndex(of: "]") else { continue }
+                let name = trimmed[trimmed.index(after: trimmed.startIndex)..<end]
+                let words = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                current = words
+                all[words] = all[words] ?? [:]
+            } else if let current, line.first?.isWhitespace == false, let equals = trimmed.firstIndex(of: "=") {
+                let name = trimmed[..<equals].trimmingCharacters(in: .whitespaces).lowercased()
+                var value = trimmed[trimmed.index(after: equals)...].trimmingCharacters(in: .whitespaces)
+                for mark in [" #", " ;", "\t#", "\t;"] {
+                    if let comment = value.range(of: mark) {
+                        value = value[..<comment.lowerBound].trimmingCharacters(in: .whitespaces)
+                    }
+                }
+                all[current]?[name] = value
+            }
+        }
+        return all
+    }
+}

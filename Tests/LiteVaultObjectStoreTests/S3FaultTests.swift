@@ -1,0 +1,133 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultObjectStore
+import Testing
+
+@Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct S3FaultTests {
+    let scratch = Scratch()
+
+    private func setUp(_ change: (inout S3Settings) -> Void = { _ in }) throws -> (FaultProxy, S3Store) {
+        let proxy = try #require(FaultProxy())
+        return (proxy, try FaultyS3.store(port: proxy.server.port, change))
+    }
+
+    @Test(arguments: ["500", "503", "refuse", "lose"])
+    func `a write goes through after failures`(fault: String) async throws {
+        let (proxy, store) = try setUp()
+        try await proxy.plan(.init(method: "PUT", times: 3, fault: fault))
+        try await store.put("x", bytes: [1, 2, 3], condition: .none)
+        #expect(try await store.get("x") == [1, 2, 3])
+        #expect(try await proxy.log().filter { $0.fault == fault }.count == 3)
+    }
+
+    @Test(arguments: ["500", "503", "refuse", "truncate", "lose"])
+    func `a read goes through after failures`(fault: String) async throws {
+        let (proxy, store) = try setUp()
+        let bytes = ObjectStoreConformance.noise(300_000)
+        try await store.put("x", bytes: bytes, condition: .none)
+        for times in 1...3 {
+            try await proxy.plan(.init(method: "GET", times: times, fault: fault))
+            switch times {
+            case 1: #expect(try await store.get("x") == bytes)
+            case 2: #expect(try await store.get("x", range: 100..<200_000) == Array(bytes[100..<200_000]))
+            default:
+                try await store.fetch("x", into: scratch.path("x"))
+                #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.path("x"))) == Data(bytes))
+            }
+            #expect(try await proxy.log().filter { $0.fault == fault }.count == times)
+        }
+    }
+
+    @Test(arguments: ["500", "truncate", "garbage"])
+    func `a listing goes through after failures`(fault: String) async throws {
+        let (proxy, store) = try setUp()
+        for name in ["a", "b", "c"] { try await store.put(name, bytes: [1], condition: .none) }
+        try await proxy.plan(.init(method: "GET", path: "list-type", times: 2, fault: fault))
+        #expect(try await store.list("").map(\.name) == ["a", "b", "c"])
+        #expect(try await proxy.log().count == 3)
+    }
+
+    @Test func `a conditional write whose answer was lost is known as ours`() async throws {
+        let (proxy, store) = try setUp()
+        try await proxy.plan(.init(method: "PUT", fault: "lose"))
+        let first = try await store.put("x", bytes: [1], condition: .absent)
+        try await proxy.plan(.init(method: "PUT", fault: "lose"))
+        let second = try await store.put("x", bytes: [2], condition: .unchanged(first))
+        #expect(try await store.get("x") == [2])
+        #expect(try await store.attributes("x")?.tag == second)
+    }
+
+    @Test func `a conditional write whose answer was lost is not taken for ours when it is somebody else's`() async throws {
+        let (proxy, store) = try setUp()
+        try await store.put("x", bytes: [1], condition: .absent)
+        try await proxy.plan(.init(method: "PUT", fault: "lose"))
+        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [1], condition: .absent) } == .conflict)
+    }
+
+    @Test func `a file in parts survives failures of every step`() async throws {
+        let (proxy, store) = try setUp()
+        let bytes = ObjectStoreConformance.noise(11_000_000)
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))
+        try await proxy.plan(
+            .init(method: "POST", path: "uploads", fault: "503"), .init(method: "PUT", path: "partNumber=2", fault: "lose"),
+            .init(method: "PUT", path: "partNumber=3", fault: "500"), .init(method: "POST", path: "uploadId", fault: "lose"))
+        try await store.put("large", file: scratch.path("large"), condition: .absent)
+        try await store.fetch("large", into: scratch.path("back"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.path("back"))) == Data(bytes))
+        #expect(try await proxy.log().compactMap(\.fault).count == 4)
+    }
+
+    @Test func `parts are given up when the upload fails`() async throws {
+        let (proxy, store) = try setUp { $0.attempts = 2 }
+        try Data(ObjectStoreConformance.noise(11_000_000)).write(to: URL(fileURLWithPath: scratch.path("large")))
+        try await proxy.plan(.init(method: "PUT", path: "partNumber=2", times: 99, fault: "500"))
+        #expect(
+            await ObjectStoreConformance.code {
+                try await store.put("large", file: scratch.path("large"), condition: .none)
+            } == .io)
+        #expect(try await proxy.log().contains { $0.method == "DELETE" && $0.path.contains("uploadId") })
+        #expect(try await store.attributes("large") == nil)
+    }
+
+    @Test func `a server that stays silent is asked again`() async throws {
+        let (proxy, store) = try setUp { $0.timeout = 0.5 }
+        try await store.put("x", bytes: [7], condition: .none)
+        try await proxy.plan(.init(method: "GET", fault: "slow", seconds: 3))
+        #expect(try await store.get("x") == [7])
+        #expect(try await proxy.log().count == 2)
+    }
+
+    @Test func `a server that goes on failing is told after the attempts`() async throws {
+        let (proxy, store) = try setUp { $0.attempts = 3 }
+        try await proxy.plan(.init(method: "GET", times: 99, fault: "503"))
+        do {
+            _ = try await store.get("x")
+            Issue.record("went through")
+        } catch {
+            let error = try #require(error as? BackupError)
+            #expect(error.code == .io)
+            #expect(error.message.contains("SlowDown"))
+        }
+        #expect(try await proxy.log().count == 3)
+    }
+
+    @Test func `a download that fails leaves no file`() async throws {
+        let (proxy, store) = try setUp { $0.attempts = 2 }
+        try await store.put("x", bytes: ObjectStoreConformance.noise(100_000), condition: .none)
+        try await proxy.plan(.init(method: "GET", times: 99, fault: "truncate"))
+        #expect(await ObjectStoreConformance.code { try await store.fetch("x", into: scratch.path("x")) } == .io)
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("x")))
+    }
+
+    @Test func `a stale answer to a question for the newest version loses no write`() async throws {
+        let (proxy, store) = try setUp()
+        let first = try await store.put("x", bytes: [1], condition: .none)
+        #expect(try await store.attributes("x")?.tag == first)
+        try await store.put("x", bytes: [2], condition: .none)
+        try await proxy.plan(.init(method: "HEAD", fault: "stale"))
+        let seen = try #require(try await store.attributes("x")).tag
+        #expect(seen == first)
+        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .unchanged(seen)) } == .conflict)
+        #expect(try await store.get("x") == [2])
+    }
+}

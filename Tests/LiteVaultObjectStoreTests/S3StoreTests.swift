@@ -1,0 +1,99 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultObjectStore
+import Testing
+
+@Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct S3StoreTests {
+    let scratch = Scratch()
+
+    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
+    func `a bucket in the path keeps the rules of a store`(rule: String) async throws {
+        try await ObjectStoreConformance.run(rule, FaultyS3.store(), scratch: scratch.folder)
+    }
+
+    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
+    func `a bucket in the host's name keeps the rules of a store`(rule: String) async throws {
+        let store = try FaultyS3.store(host: "s3.amazonaws.com")
+        try await ObjectStoreConformance.run(rule, store, scratch: scratch.folder)
+    }
+
+    @Test func `a server that keeps conditions is found out, and nothing is left of that`() async throws {
+        let store = try FaultyS3.store()
+        #expect(try await store.keepsConditions())
+        #expect(try await store.list("").isEmpty)
+    }
+
+    @Test func `more objects than a page holds are listed`() async throws {
+        let store = try FaultyS3.store()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for batch in 0..<8 {
+                group.addTask {
+                    for number in 0..<130 {
+                        try await store.put("many/\(batch)-\(number)", bytes: [1], condition: .none)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await store.list("many/").count == 1040)
+    }
+
+    @Test func `a large file goes out in parts and comes back`() async throws {
+        let store = try FaultyS3.store()
+        let bytes = ObjectStoreConformance.noise(12_000_001)
+        try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))
+        try await store.put("large", file: scratch.path("large"), condition: .absent)
+        #expect(try await store.attributes("large")?.size == 12_000_001)
+        try await store.fetch("large", into: scratch.path("back"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.path("back"))) == Data(bytes))
+        #expect(
+            await ObjectStoreConformance.code {
+                try await store.put("large", file: scratch.path("large"), condition: .absent)
+            } == .conflict)
+    }
+
+    @Test func `a bucket that is missing is told with what to do`() async throws {
+        let store = try FaultyS3.store(bucket: "no-such-bucket")
+        for body in [{ _ = try await store.get("x") }, { try await store.put("x", bytes: [1], condition: .none) }]
+            as [() async throws -> Void]
+        {
+            do {
+                try await body()
+                Issue.record("went through")
+            } catch {
+                let error = try #require(error as? BackupError)
+                #expect(error.code == .noInput)
+                #expect(error.message.contains("NoSuchBucket"))
+                #expect(error.remedy != nil)
+            }
+        }
+    }
+
+    @Test func `a server that can not be reached is told without secrets`() async throws {
+        let store = try FaultyS3.store(port: 9) { $0.attempts = 2 }
+        do {
+            _ = try await store.get("x")
+            Issue.record("went through")
+        } catch {
+            let error = try #require(error as? BackupError)
+            #expect(error.code == .io)
+            var dumped = "\(error)"
+            dump(error, to: &dumped)
+            #expect(!dumped.contains("very-secret-indeed") && !dumped.contains("a-token-of-a-session"))
+        }
+    }
+
+    @Test func `without credentials nothing is asked and it says where they are looked for`() async throws {
+        let store = try FaultyS3.store(environment: [
+            "AWS_EC2_METADATA_DISABLED": "true", "HOME": scratch.folder,
+        ])
+        do {
+            _ = try await store.get("x")
+            Issue.record("went through")
+        } catch {
+            let error = try #require(error as? BackupError)
+            #expect(error.code == .config)
+            #expect(error.remedy?.contains("AWS_ACCESS_KEY_ID") == true)
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../LiteVaultBackupTests/Stores/ObjectStoreConformance.swift
