@@ -107,6 +107,7 @@ let package = Package(
                 "LiteVault", "DurableFile", "CProcessSupport", "LiteVaultBackup", "LiteVaultObjectStore",
                 "LiteVaultSchedule",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swift),
 

@@ -85,7 +85,7 @@ extension S3Store {
             for entry in tree.all("Contents") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
                     let size = entry["Size"].flatMap({ Int64($0) }),
-                    let modified = entry["LastModified"].flatMap(HTTPDate.seconds(iso:))
+                    let modified = entry["LastModified"].flatMap(HTTPDate.isoSeconds)
                 else {
                     throw BackupError(.io, "the object store lists what can not be understood", path: location)
                 }

@@ -22,5 +22,6 @@ struct LiteVaultCommand: ParsableCommand {
         subcommands: [
             Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Vacuum.self,
             Backup.self, TakeSnapshot.self, ListSnapshots.self, Restore.self, Forget.self, Check.self,
+            Schedule.self,
         ])
 }

@@ -75,7 +75,7 @@ struct CredentialChain: Sendable {
         let answer = try await asked(request, "the security token service", seconds: 10)
         let found = XMLTree(answer.body)?.all("AssumeRoleWithWebIdentityResult").first?.all("Credentials").first
         guard answer.status == 200, let found, let access = found["AccessKeyId"], let secret = found["SecretAccessKey"],
-            let token = found["SessionToken"], let end = found["Expiration"].flatMap(HTTPDate.seconds(iso:))
+            let token = found["SessionToken"], let end = found["Expiration"].flatMap(HTTPDate.isoSeconds)
         else { throw refused("the security token service", answer.status) }
         return AWSCredentials(accessKey: access, secretKey: secret, sessionToken: token, expiration: end)
     }
@@ -178,7 +178,7 @@ struct CredentialChain: Sendable {
             guard let found = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else { return nil }
             return AWSCredentials(
                 accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.Token,
-                expiration: found.Expiration.flatMap(HTTPDate.seconds(iso:)))
+                expiration: found.Expiration.flatMap(HTTPDate.isoSeconds))
         }
     }
 }

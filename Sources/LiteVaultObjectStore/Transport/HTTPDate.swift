@@ -12,7 +12,7 @@ package enum HTTPDate {
     }
 
     /// Seconds since 1970 of `2013-05-24T00:00:00.000Z`; nil for anything else.
-    package static func seconds(iso text: String) -> Double? {
+    package static func isoSeconds(_ text: String) -> Double? {
         guard text.hasSuffix("Z") else { return nil }
         let parts = text.dropLast().split(whereSeparator: { "-T:".contains($0) })
         guard parts.count == 6, let month = Int(parts[1]) else { return nil }

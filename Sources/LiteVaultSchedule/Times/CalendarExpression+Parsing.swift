@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 extension CalendarExpression {
     private static let days = ["mon": 1, "tue": 2, "wed": 3, "thu": 4, "fri": 5, "sat": 6, "sun": 7]

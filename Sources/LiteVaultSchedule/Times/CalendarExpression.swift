@@ -1,9 +1,9 @@
-public import Foundation
+package import Foundation
 
 /// Points in time by the calendar of a time zone: `Mon..Fri 02:30`, `*-*-01 04:00`, `15 3 * * *`.
-public struct CalendarExpression: Sendable, Equatable {
+package struct CalendarExpression: Sendable, Equatable {
     /// As it was written.
-    public let text: String
+    package let text: String
     var weekdays = FieldSet.every(1...7)
     var years = FieldSet.every(1970...2200)
     var months = FieldSet.every(1...12)
@@ -14,7 +14,7 @@ public struct CalendarExpression: Sendable, Equatable {
     /// Cron's rule: where weekday and day of the month are both given, either will do.
     var eitherDay = false
     /// The zone in which it is meant.
-    public var timeZone: TimeZone
+    package var timeZone: TimeZone
 
     init(text: String, timeZone: TimeZone) {
         self.text = text
@@ -25,7 +25,7 @@ public struct CalendarExpression: Sendable, Equatable {
     ///
     /// A time that is put forward over in spring counts as much later as the clocks were put forward; a time that comes
     /// twice in autumn counts the first time only. An expression for every hour follows the hours that there are instead.
-    public func next(after time: Date) -> Date? {
+    package func next(after time: Date) -> Date? {
         let start = Int(time.timeIntervalSince1970.rounded(.down))
         let clock = WallClock(zone: timeZone)
         // One day back: what is put forward over at the end of yesterday may fall on today.

@@ -1,15 +1,15 @@
 internal import Crypto
-public import Foundation
+package import Foundation
 
 /// When a job runs.
-public enum Recurrence: Sendable, Equatable {
+package enum Recurrence: Sendable, Equatable {
     /// Every so many seconds, counted from 1970: every hour is on the hour of UTC, whenever the first run was.
     case interval(Double)
     /// By the calendar.
     case calendar(CalendarExpression)
 
     /// The first time after `time`.
-    public func next(after time: Date) -> Date? {
+    package func next(after time: Date) -> Date? {
         switch self {
         case .interval(let seconds):
             let slot = (time.timeIntervalSince1970 / seconds).rounded(.down) + 1

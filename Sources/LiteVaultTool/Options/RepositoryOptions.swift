@@ -24,6 +24,19 @@ struct RepositoryOptions: ParsableArguments {
         completion: .directory)
     var spool: String?
 
+    @Option(
+        name: .customLong("s3-endpoint"),
+        help: .init("The object store's server (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).", valueName: "url"))
+    var endpoint: String?
+
+    @Option(
+        name: .customLong("s3-region"),
+        help: .init("The object store's region (default: AWS_REGION, the profile's, us-east-1).", valueName: "name"))
+    var region: String?
+
+    @Flag(name: .customLong("s3-path-style"), help: "Name the bucket in the path instead of the host's name.")
+    var usesPathStyle = false
+
     /// The folders of this machine.
     var local: LocalFolders {
         var folders = LocalFolders.standard

@@ -25,17 +25,7 @@ extension Session {
             subject: "for \(Wording.visible(location))", confirms: false, terminal: terminal)
         defer { restartClock() }
         let buffer = try keys.read(source, format: options.format, prompt: prompt)
-        switch options.format {
-        case .passphrase: return try buffer.withArray { try RepositorySecret.passphrase($0) }
-        case .raw: return try buffer.withArray { try RepositorySecret.raw($0) }
-        case .hex:
-            guard let secret = try buffer.withHexadecimal({ try RepositorySecret.raw($0) }) else {
-                throw Failure(
-                    .keyRejected, "the repository's secret is not hexadecimal",
-                    remedy: "It must be 64 or more digits 0-9 and a-f.")
-            }
-            return secret
-        }
+        return try RepositorySecret.of(buffer, format: options.format)
     }
 
     /// What operations on repositories report to.
@@ -45,6 +35,23 @@ extension Session {
             try Interruption.shared.check()
             reporter.progress(
                 ProgressState(phase: state.phase.rawValue, done: state.completed, total: state.total ?? 0))
+        }
+    }
+}
+
+extension RepositorySecret {
+    /// The secret that the bytes of a source are.
+    static func of(_ buffer: SecretBuffer, format: KeyFormat) throws -> RepositorySecret {
+        switch format {
+        case .passphrase: return try buffer.withArray { try RepositorySecret.passphrase($0) }
+        case .raw: return try buffer.withArray { try RepositorySecret.raw($0) }
+        case .hex:
+            guard let secret = try buffer.withHexadecimal({ try RepositorySecret.raw($0) }) else {
+                throw Failure(
+                    .keyRejected, "the repository's secret is not hexadecimal",
+                    remedy: "It must be 64 or more digits 0-9 and a-f.")
+            }
+            return secret
         }
     }
 }

@@ -1,16 +1,29 @@
 internal import LiteVaultBackup
+internal import LiteVaultObjectStore
 
-/// From `--repository` to a store.
+/// From `--repository`, or a schedule's `repository`, to a store.
 enum StoreFactory {
     /// - Throws: `unsupported` for a scheme that this build does not know.
     static func store(_ options: RepositoryOptions) throws -> any ObjectStore {
-        let location = options.location
-        guard let scheme = location.range(of: "://") else {
-            guard !location.isEmpty else { throw Failure(.usage, "--repository is empty") }
-            return DirectoryStore(location)
+        guard !options.location.isEmpty else { throw Failure(.usage, "--repository is empty") }
+        return try store(
+            options.location, endpoint: options.endpoint, region: options.region, usesPathStyle: options.usesPathStyle)
+    }
+
+    /// - Parameter usesPathStyle: and what is before it: for object stores alone.
+    static func store(
+        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool
+    ) throws -> any ObjectStore {
+        guard let scheme = location.range(of: "://") else { return DirectoryStore(location) }
+        guard location[..<scheme.lowerBound].lowercased() == "s3" else {
+            throw Failure(
+                .unsupported, "there are no repositories of the kind '\(location[..<scheme.lowerBound])'",
+                path: location, remedy: "Give a folder, or s3://BUCKET/PREFIX.")
         }
-        throw Failure(
-            .unsupported, "this build knows no repositories of the kind '\(location[..<scheme.lowerBound])'",
-            path: location)
+        var settings = try S3Settings(url: location)
+        settings.endpoint = endpoint
+        settings.region = region
+        settings.usesPathStyle = usesPathStyle
+        return try S3Store(settings)
     }
 }

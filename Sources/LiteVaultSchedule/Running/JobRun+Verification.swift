@@ -1,0 +1,48 @@
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultCipher
+
+extension JobRun {
+    /// Whether a verification is due: it is a part of the first run after its time.
+    var isVerificationDue: Bool {
+        guard let verification = job.verification else { return false }
+        guard let last = state?.lastVerification else { return true }
+        // What failed is looked at again with each run, until it is well.
+        return state?.lastVerificationPassed == false || start.timeIntervalSince1970 - last >= verification.interval
+    }
+
+    /// Looks at what the job has stored, as deep as it says.
+    func verification(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
+        guard let verification = job.verification, isVerificationDue, !names.isEmpty else { return }
+        do {
+            var options = CheckOptions()
+            options.readsData = verification.level >= .data
+            options.authenticates = verification.level == .pages
+            options.restores = verification.level == .restore
+            options.assertions = verification.assertions
+            options.key = try verification.key.map(services.key)
+            let check = services.check
+            options.progress = { _ in try check() }
+            var passed = true
+            // Databases of other jobs have other keys: only where there are none can one pass do for all.
+            let present = Set(try await repository.snapshots().map(\.database))
+            let groups: [String?] =
+                verification.level < .pages || present.isSubset(of: names) ? [nil] : names.filter(present.contains)
+            for (index, name) in groups.enumerated() {
+                options.database = name
+                // The whole repository is read once, not once a database.
+                if index > 0 { options.readsData = false }
+                let report = try await repository.check(options)
+                for problem in report.problems {
+                    passed = false
+                    note(BackupError(.damaged, problem.message, path: problem.path), "verification", problem.path, &outcome)
+                }
+            }
+            outcome.verified = passed
+            log.info("verified", metadata: ["job": "\(job.name)", "level": "\(verification.level.rawValue)"])
+        } catch {
+            note(error, "verification", nil, &outcome)
+            if !outcome.isInterrupted { outcome.verified = false }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultCipher
+internal import Logging
+
+/// One run of one job: hook, snapshots, retention, verification, hook, heartbeat. Whatever fails is noted, and the next
+/// step that still makes sense is taken.
+struct JobRun: Sendable {
+    let job: Job
+    let services: ScheduleServices
+    let repositories: OpenRepositories
+    let permits: Permits
+    let concurrency: Int
+    let log: Logger
+    let state: JobState?
+    let start: Date
+
+    func run() async -> JobOutcome {
+        var outcome = JobOutcome(job: job.name, start: start)
+        if let command = job.hooks.before, !(await hook(command, "before", &outcome)) {
+            await finish(&outcome)
+            return outcome
+        }
+        let list = SourceList(job)
+        for problem in list.problems { note(problem, &outcome) }
+        do {
+            let repository = try await repositories.repository(job.repository)
+            await snapshots(list, repository, &outcome)
+            let names = outcome.stored.map(\.database)
+            if !outcome.isInterrupted { await retention(names, repository, &outcome) }
+            if !outcome.isInterrupted { await verification(list.databases.map(\.name), repository, &outcome) }
+        } catch {
+            note(error, "repository", nil, &outcome)
+        }
+        await finish(&outcome)
+        return outcome
+    }
+
+    /// Notes what failed; an interruption is no failure.
+    func note(_ error: any Error, _ step: String, _ source: String?, _ outcome: inout JobOutcome) {
+        if (try? services.check()) == nil || error is CancellationError {
+            outcome.isInterrupted = true
+            return
+        }
+        let told = error as? BackupError
+        note(
+            JobState.Problem(
+                source: source ?? told?.path, step: step, code: told?.code.rawValue ?? "internal",
+                message: told?.message ?? String(describing: error), remedy: told?.remedy), &outcome)
+    }
+
+    private func note(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
+        outcome.problems.append(problem)
+        var metadata: Logger.Metadata = ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"]
+        if let source = problem.source { metadata["source"] = "\(source)" }
+        log.error("\(problem.message)", metadata: metadata)
+    }
+
+    private func snapshots(_ list: SourceList, _ repository: Repository, _ outcome: inout JobOutcome) async {
+        typealias Done = (path: String, result: Result<JobOutcome.Stored, any Error>)
+        await withTaskGroup(of: Done.self) { group in
+            var waiting = list.databases.makeIterator()
+            func start() {
+                guard (try? services.check()) != nil, let (path, name) = waiting.next() else { return }
+                group.addTask {
+                    await permits.take()
+                    let result: Result<JobOutcome.Stored, any Error>
+                    do {
+                        try services.check()
+                        result = .success(try await snapshot(path, name, repository))
+                    } catch {
+                        result = .failure(error)
+                    }
+                    await permits.give()
+                    return (path, result)
+                }
+            }
+            for _ in 0..<concurrency { start() }
+            while let (path, result) = await group.next() {
+                switch result {
+                case .success(let stored): outcome.stored.append(stored)
+                case .failure(let error): note(error, "snapshot", path, &outcome)
+                }
+                start()
+            }
+        }
+        if (try? services.check()) == nil { outcome.isInterrupted = true }
+    }
+
+    private func snapshot(_ path: String, _ name: String, _ repository: Repository) async throws -> JobOutcome.Stored {
+        var options = SnapshotOptions()
+        options.database = name
+        options.allowsPlaintext = job.allowsPlaintext
+        options.tool = services.tool
+        let check = services.check
+        options.progress = { _ in try check() }
+        let result = try await repository.snapshot(of: path, options: options)
+        let snapshot = result.snapshot
+        log.info(
+            "snapshot stored",
+            metadata: [
+                "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)", "stored": "\(snapshot.stored)",
+            ])
+        return JobOutcome.Stored(
+            source: path, database: name, snapshot: snapshot.id, size: snapshot.size, changed: snapshot.changed,
+            stored: snapshot.stored)
+    }
+
+    private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
+        guard let policy = job.retention, !names.isEmpty else { return }
+        let check = services.check
+        do {
+            for name in names {
+                try check()
+                let decisions = try await repository.forget(policy, database: name, progress: { _ in try check() })
+                outcome.removed += decisions.count { !$0.keeps }
+            }
+        } catch {
+            note(error, "retention", nil, &outcome)
+        }
+    }
+
+    private func hook(_ command: String, _ name: String, _ outcome: inout JobOutcome) async -> Bool {
+        do {
+            try await services.shell(
+                command,
+                [
+                    "LITEVAULT_JOB": job.name, "LITEVAULT_HOOK": name,
+                    "LITEVAULT_STORED": String(outcome.stored.count),
+                    "LITEVAULT_FAILED": String(outcome.problems.count),
+                ])
+            return true
+        } catch {
+            note(error, "hook", nil, &outcome)
+            return false
+        }
+    }
+
+    private func finish(_ outcome: inout JobOutcome) async {
+        if !outcome.isInterrupted {
+            if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
+            if outcome.isSuccess, let url = job.heartbeat {
+                do { try await services.ping(url) } catch { note(error, "heartbeat", nil, &outcome) }
+            }
+            if !outcome.isSuccess, let command = job.hooks.failed { _ = await hook(command, "failed", &outcome) }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultBackup
+
+/// The state of the jobs as Prometheus reads it from a text file.
+package enum Metrics {
+    /// The exposition format, version 0.0.4.
+    package static func text(_ jobs: [JobStatus]) -> String {
+        var text = ""
+        func metric(_ name: String, _ help: String, _ value: (JobStatus) -> Double?) {
+            let lines = jobs.compactMap { job in
+                value(job).map { "litevault_job_\(name){job=\"\(escaped(job.job.name))\"} \(number($0))\n" }
+            }
+            guard !lines.isEmpty else { return }
+            text += "# HELP litevault_job_\(name) \(help)\n# TYPE litevault_job_\(name) gauge\n" + lines.joined()
+        }
+        metric("last_start_timestamp_seconds", "When the last run began.") { $0.state?.lastStart }
+        metric("last_success_timestamp_seconds", "When the last run in which nothing failed began.") {
+            $0.state?.lastSuccess
+        }
+        metric("last_duration_seconds", "How long the last run took.") { job in
+            job.state.flatMap { state in state.lastStart.flatMap { start in state.lastEnd.map { $0 - start } } }
+        }
+        metric("last_failures", "What failed in the last run.") { $0.state.map { Double($0.failed) } }
+        metric("last_databases", "Databases that the last run stored.") { $0.state.map { Double($0.databases) } }
+        metric("last_stored_bytes", "Bytes that the last run stored.") { $0.state.map { Double($0.stored) } }
+        metric("last_verification_timestamp_seconds", "When the last verification began.") {
+            $0.state?.lastVerification
+        }
+        metric("last_verification_passed", "Whether the last verification found nothing wrong.") {
+            $0.state?.lastVerificationPassed.map { $0 ? 1 : 0 }
+        }
+        metric("next_start_timestamp_seconds", "When the job is due next.") {
+            $0.decision.next?.timeIntervalSince1970
+        }
+        return text
+    }
+
+    /// Replaces the file. It can be read by everybody: whoever collects it is somebody else.
+    static func write(_ text: String, to path: String) throws {
+        try BackupError.about(path) {
+            let file = try ReplacementFile(destination: path)
+            try LocalFile(updating: file.path).write(Array(text.utf8), at: 0)
+            chmod(file.path, 0o644)
+            try file.publish(replacing: true)
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+    }
+}

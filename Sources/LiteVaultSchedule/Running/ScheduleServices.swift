@@ -1,0 +1,72 @@
+package import LiteVaultBackup
+package import LiteVaultCipher
+
+/// What the program around it does for a schedule.
+package struct ScheduleServices: Sendable {
+    /// Makes the store of a repository.
+    package var store: @Sendable (RepositoryReference) throws -> any ObjectStore
+    /// Reads a repository's secret.
+    package var secret: @Sendable (KeyReference) throws -> RepositorySecret
+    /// Reads a database's key.
+    package var key: @Sendable (KeyReference) throws -> DatabaseKey
+    /// Runs a shell command with some more variables, and throws when it does not end with status 0.
+    package var shell: @Sendable (String, [String: String]) async throws -> Void
+    /// Asks for a URL, and throws when the answer is none of success.
+    package var ping: @Sendable (String) async throws -> Void
+    /// Throws once the program is to end.
+    package var check: @Sendable () throws -> Void
+    /// What calls itself the tool, in manifests.
+    package var tool: String
+    /// Folders of this machine.
+    package var local: LocalFolders
+
+    package init(
+        store: @escaping @Sendable (RepositoryReference) throws -> any ObjectStore,
+        secret: @escaping @Sendable (KeyReference) throws -> RepositorySecret,
+        key: @escaping @Sendable (KeyReference) throws -> DatabaseKey,
+        shell: @escaping @Sendable (String, [String: String]) async throws -> Void,
+        ping: @escaping @Sendable (String) async throws -> Void,
+        check: @escaping @Sendable () throws -> Void,
+        tool: String, local: LocalFolders
+    ) {
+        self.store = store
+        self.secret = secret
+        self.key = key
+        self.shell = shell
+        self.ping = ping
+        self.check = check
+        self.tool = tool
+        self.local = local
+    }
+}
+
+/// Repositories that are open, one of each.
+actor OpenRepositories {
+    private let services: ScheduleServices
+    private var open: [RepositoryKey: Task<Repository, any Error>] = [:]
+
+    private struct RepositoryKey: Hashable {
+        let location: String
+        let endpoint: String?
+    }
+
+    init(_ services: ScheduleServices) { self.services = services }
+
+    /// The repository, made where there is none.
+    func repository(_ reference: RepositoryReference) async throws -> Repository {
+        let key = RepositoryKey(location: reference.location, endpoint: reference.endpoint)
+        let task = open[key] ?? Task { [services] in
+            let secret = try reference.secret.map(services.secret)
+            return try await Repository.openOrCreate(
+                try services.store(reference), secret: secret, local: services.local)
+        }
+        open[key] = task
+        do {
+            return try await task.value
+        } catch {
+            // The next run tries again.
+            if open[key] == task { open[key] = nil }
+            throw error
+        }
+    }
+}

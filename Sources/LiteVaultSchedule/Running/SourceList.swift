@@ -1,0 +1,91 @@
+internal import Foundation
+internal import LiteVaultBackup
+
+/// The databases that a job's sources name.
+package struct SourceList: Sendable, Equatable {
+    /// Paths and the names that they have in the repository, in order.
+    package private(set) var databases: [(path: String, name: String)] = []
+    /// What is wrong with some of them.
+    package private(set) var problems: [JobState.Problem] = []
+
+    /// Looks which files there are.
+    package init(_ job: Job) {
+        var found: Set<String> = []
+        for source in job.sources {
+            let isPattern = source.contains(where: { "*?[".contains($0) })
+            let paths = isPattern ? Self.matches(source) : [source]
+            let files = paths.filter { !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0) }
+            found.formUnion(files)
+            // A directory or nothing where a file was named, or a pattern that matches nothing: most likely a mistake.
+            if files.isEmpty, !(isPattern && job.allowsNone) {
+                problems.append(
+                    .init(
+                        source: source, step: "sources", code: BackupError.Code.noInput.rawValue,
+                        message: isPattern ? "no database matches" : "there is no such file",
+                        remedy: isPattern ? "Write 'allow-none: true' if that is as it should be." : nil))
+            }
+        }
+        var names: [String: String] = [:]
+        for path in found.sorted() {
+            let name = Self.name(job.database, path)
+            if let other = names[name] {
+                problems.append(
+                    .init(
+                        source: path, step: "sources", code: BackupError.Code.config.rawValue,
+                        message: "would be called '\(name)' in the repository, as \(other) is",
+                        remedy: "Tell them apart: database: \"{parent}/{file}\"."))
+                continue
+            }
+            names[name] = path
+            databases.append((path, name))
+        }
+    }
+
+    package static func == (left: SourceList, right: SourceList) -> Bool {
+        left.databases.map(\.path) == right.databases.map(\.path)
+            && left.databases.map(\.name) == right.databases.map(\.name) && left.problems == right.problems
+    }
+
+    /// The name of the database at `path` by a template.
+    package static func name(_ template: String, _ path: String) -> String {
+        let parts = path.split(separator: "/").map(String.init)
+        let file = parts.last ?? path
+        let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
+        let values = [
+            "{file}": file, "{stem}": stem, "{parent}": parts.dropLast().last ?? "", "{path}": parts.joined(separator: "/"),
+        ]
+        var name = ""
+        var rest = template[...]
+        while let first = rest.first {
+            if let (mark, value) = values.first(where: { rest.hasPrefix($0.key) }) {
+                name += value
+                rest = rest.dropFirst(mark.count)
+            } else {
+                name.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return name
+    }
+
+    private static func matches(_ pattern: String) -> [String] {
+        var result = glob_t()
+        defer { globfree(&result) }
+        guard glob(pattern, GLOB_NOSORT, nil, &result) == 0, let paths = result.gl_pathv else { return [] }
+        return (0..<Int(result.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
+    }
+
+    private static func isCompanion(_ path: String) -> Bool {
+        ["-wal", "-shm", "-journal"].contains { path.hasSuffix($0) }
+    }
+
+    private static func isExcluded(_ path: String, _ patterns: [String]) -> Bool {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return patterns.contains { fnmatch($0, file, 0) == 0 || fnmatch($0, path, 0) == 0 }
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}

@@ -1,0 +1,39 @@
+/// What is remembered of the runs of a configuration's jobs.
+package struct ScheduleState: Codable, Sendable, Equatable {
+    package var version = 1
+    package var jobs: [String: JobState] = [:]
+
+    package init() {}
+}
+
+/// What is remembered of one job. Times are seconds since 1970.
+package struct JobState: Codable, Sendable, Equatable {
+    /// A database that could not be backed up, or a step that failed.
+    package struct Problem: Codable, Sendable, Equatable {
+        /// The database's path; nil for a step of the whole job.
+        package var source: String?
+        /// `snapshot`, `retention`, `verification`, `hook`, `heartbeat`, `sources`, `repository`.
+        package var step: String
+        package var code: String
+        package var message: String
+        package var remedy: String?
+    }
+
+    /// When the last run that was not interrupted began and ended.
+    package var lastStart: Double?
+    package var lastEnd: Double?
+    /// When the last run in which nothing failed began.
+    package var lastSuccess: Double?
+    /// What failed in the last run: the first hundred.
+    package var problems: [Problem] = []
+    /// How much failed in the last run.
+    package var failed = 0
+    /// Databases of the last run, and bytes that it stored.
+    package var databases = 0
+    package var stored: Int64 = 0
+    package var lastVerification: Double?
+    package var lastVerificationPassed: Bool?
+    package var lastPrune: Double?
+
+    package init() {}
+}

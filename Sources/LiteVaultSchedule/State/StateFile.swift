@@ -1,0 +1,79 @@
+internal import Crypto
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultBackup
+
+/// Where a configuration's state is kept: one file, written anew each time, and a lock beside it that whoever runs jobs
+/// holds.
+package final class StateFile: @unchecked Sendable {  // its lock guards `state`
+    package let path: String
+    private let mutex = NSLock()
+    private var state: ScheduleState
+    private var descriptor: Int32 = -1
+
+    /// The state of the configuration at `configuration`, in the folder.
+    ///
+    /// - Throws: ``BackupError`` `damaged` for a file that is none of ours.
+    package init(folder: String, configuration: String) throws {
+        let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
+        path = "\(folder)/schedule-\(Array(name).hex).json"
+        state = try Self.read(path)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    private static func read(_ path: String) throws -> ScheduleState {
+        let file: LocalFile
+        do {
+            file = try LocalFile(reading: path)
+        } catch let error as BackupError where error.code == .missing {
+            return ScheduleState()
+        }
+        do {
+            return try JSONDecoder().decode(
+                ScheduleState.self, from: Data(try file.read(at: 0, count: Int(file.size()))))
+        } catch is DecodingError {
+            throw BackupError(
+                .damaged, "is no state of a schedule", path: path,
+                remedy: "Remove it: what was backed up is then looked up in the repositories.")
+        }
+    }
+
+    /// Keeps others from running the same jobs, until the process ends.
+    ///
+    /// - Throws: ``BackupError`` `busy` when somebody does.
+    package func lock() throws {
+        try Folder.create(Folder.parent(of: path))
+        let lockPath = path + ".lock"
+        let opened = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard opened >= 0 else { throw BackupError(errno: errno, "open", path: lockPath) }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+            close(opened)
+            throw BackupError(
+                .busy, "the jobs of this configuration are being run by another process", path: lockPath,
+                remedy: "Wait until it has ended; 'litevault schedule status' tells what it does.")
+        }
+        descriptor = opened
+        // Somebody may have run between our reading and our lock.
+        let fresh = try Self.read(path)
+        mutex.withLock { state = fresh }
+    }
+
+    /// What is remembered of a job.
+    package func job(_ name: String) -> JobState? { mutex.withLock { state.jobs[name] } }
+
+    /// Remembers, durably.
+    package func set(_ name: String, _ job: JobState) throws {
+        try mutex.withLock {
+            state.jobs[name] = job
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys]
+            let bytes = Array(try encoder.encode(state))
+            try BackupError.about(path) {
+                let file = try ReplacementFile(destination: path)
+                try LocalFile(updating: file.path).write(bytes, at: 0)
+                try file.publish(replacing: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import Foundation
+
+/// Units that run a configuration's jobs, and a line for cron. They are printed for somebody to read, never installed.
+package struct SystemdUnits: Sendable {
+    /// The unit's name, without a suffix.
+    package let name: String
+    package let service: String
+    /// Nil where the service runs all the time.
+    package let timer: String?
+    package let cron: String
+
+    /// - Parameters:
+    ///   - tool: the path of the program.
+    ///   - configuration: whose path must not be relative.
+    package init(name: String, tool: String, configuration: ScheduleConfiguration) {
+        self.name = name
+        let follows = configuration.jobs.contains(where: \.follows)
+        let command = follows ? "run" : "run-due"
+        let start = "\(Self.quoted(tool)) schedule \(command) \(Self.quoted(configuration.path))"
+        let paths = Self.writable(configuration)
+        var lines = [
+            "# \(name).service", "[Unit]", "Description=LiteVault backups of \(Self.specifier(configuration.path))",
+            "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target", "",
+            "[Service]", follows ? "Type=exec" : "Type=oneshot", "ExecStart=\(start)",
+        ]
+        if follows { lines += ["Restart=on-failure", "RestartSec=30"] }
+        lines += [
+            "# The user that owns the databases; root where this is left out.", "#User=app",
+            "# Where the state and the copies of block maps are kept.", "StateDirectory=litevault",
+            "CacheDirectory=litevault", "StateDirectoryMode=0700", "CacheDirectoryMode=0700", "UMask=0077",
+        ]
+        let credentials = Self.credentials(configuration)
+        if !credentials.isEmpty {
+            lines.append("# Keys and secrets, readable by this service alone. Encrypt the files with 'systemd-creds encrypt'.")
+            lines += credentials.map { "LoadCredentialEncrypted=\($0):/etc/credstore.encrypted/\($0)" }
+        }
+        lines += [
+            "# What it may write to: databases (lock marks in their -shm files), the repository, the metrics.",
+            "ProtectSystem=strict",
+        ]
+        lines += paths.map { "ReadWritePaths=-\(Self.quoted($0))" }
+        lines.append(paths.contains { Self.isBelowHome($0) } ? "ProtectHome=read-only" : "ProtectHome=yes")
+        if !paths.contains(where: { $0.hasPrefix("/tmp") || $0.hasPrefix("/var/tmp") }) { lines.append("PrivateTmp=yes") }
+        lines += [
+            "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER",
+            "PrivateDevices=yes", "ProtectKernelTunables=yes", "ProtectKernelModules=yes", "ProtectKernelLogs=yes",
+            "ProtectControlGroups=yes", "ProtectClock=yes", "ProtectHostname=yes", "ProtectProc=invisible",
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "RestrictNamespaces=yes", "RestrictRealtime=yes",
+            "RestrictSUIDSGID=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "SystemCallArchitectures=native",
+            "SystemCallFilter=@system-service", "Nice=10", "IOSchedulingClass=best-effort", "IOSchedulingPriority=7", "",
+        ]
+        if follows {
+            lines += ["[Install]", "WantedBy=multi-user.target", ""]
+        }
+        service = lines.joined(separator: "\n")
+        let period = Self.period(configuration)
+        timer =
+            follows
+            ? nil
+            : [
+                "# \(name).timer", "[Unit]", "Description=When LiteVault looks whether a backup is due", "", "[Timer]",
+                "# Jobs have times of their own; what is not due costs nothing.",
+                "OnCalendar=\(period.calendar)", "Persistent=true", "RandomizedDelaySec=\(period.delay)",
+                "AccuracySec=1", "", "[Install]", "WantedBy=timers.target", "",
+            ].joined(separator: "\n")
+        cron =
+            "\(period.cron) \(Self.shell(tool)) schedule run-due --quiet \(Self.shell(configuration.path))"
+            .replacingOccurrences(of: "%", with: "\\%") + "\n"
+    }
+
+    /// The names of the credentials that the configuration asks for.
+    private static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
+        let references = configuration.jobs.flatMap { [$0.repository.secret, $0.verification?.key] }.compactMap(\.self)
+        let names = references.compactMap { reference in
+            if case .credential(let name) = reference.source { name } else { nil }
+        }
+        return Set(names).sorted()
+    }
+
+    private static func writable(_ configuration: ScheduleConfiguration) -> [String] {
+        func parent(_ path: String) -> String {
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            // Of a pattern, what is before its first mark.
+            guard let mark = folder.firstIndex(where: { "*?[".contains($0) }) else { return folder }
+            return URL(fileURLWithPath: String(folder[..<mark]) + "x").deletingLastPathComponent().path
+        }
+        var paths = configuration.jobs.flatMap { job in
+            job.sources.map(parent) + (job.repository.location.contains("://") ? [] : [job.repository.location])
+        }
+        if let metrics = configuration.metrics { paths.append(parent(metrics)) }
+        if let state = configuration.stateFolder { paths.append(state) }
+        return Set(paths).sorted()
+    }
+
+    private static func isBelowHome(_ path: String) -> Bool {
+        ["/home", "/root", "/run/user"].contains { path == $0 || path.hasPrefix($0 + "/") }
+    }
+
+    /// How often to look: often enough for the shortest interval.
+    private static func period(_ configuration: ScheduleConfiguration) -> (calendar: String, delay: Int, cron: String) {
+        let shortest = configuration.jobs.map { job in
+            if case .interval(let seconds) = job.recurrence { seconds } else { 300.0 }
+        }.min() ?? 300
+        return shortest < 300 ? ("*:0/1", 5, "* * * * *") : ("*:0/5", 30, "*/5 * * * *")
+    }
+
+    /// systemd takes `%` for itself.
+    private static func specifier(_ text: String) -> String { text.replacingOccurrences(of: "%", with: "%%") }
+
+    private static func quoted(_ text: String) -> String {
+        let safe = specifier(text)
+        let isPlain = safe.unicodeScalars.allSatisfy { !" \t\"'\\$;".unicodeScalars.contains($0) }
+        if isPlain { return safe }
+        let escaped = safe.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+            .replacingOccurrences(of: "$", with: "$$")
+        return "\"\(escaped)\""
+    }
+
+    private static func shell(_ text: String) -> String {
+        let isPlain = text.unicodeScalars.allSatisfy {
+            ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
+                || "/._-+,:@".unicodeScalars.contains($0)
+        }
+        return isPlain ? text : "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultSchedule
+
+/// `litevault schedule run`: stays in the foreground.
+struct ScheduleRun: VaultCommand {
+    static let configuration = configured(
+        "run", "Stay in the foreground, and run each job when it is due.",
+        """
+        Ends with SIGTERM (status 143) or SIGINT (130): a snapshot that is being taken is abandoned, which leaves nothing \
+        in the repository that counts, and is taken at the next start. With --json, one object per line tells each run.
+        """,
+        examples: ["litevault schedule run /etc/litevault/backup.yml --log json"])
+
+    @OptionGroup var schedule: ScheduleOptions
+    @OptionGroup(title: "Log") var log: LogOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        let runner = try ScheduleSession.runner(schedule, log, output, session)
+        let logger = log.logger(output, session.terminal)
+        let (json, quiet, terminal) = (output.json, output.quiet, session.terminal)
+        try AsyncWork.wait {
+            logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
+            while true {
+                try Interruption.shared.check()
+                _ = try await runner.runDue { outcome in
+                    if json {
+                        let head: [JSONValue.Member] = [
+                            .init(name: "schema", value: 1), .init(name: "command", value: .string(Self.name)),
+                        ]
+                        try terminal.result(JSONValue.object(head + OutcomeSummary.json(outcome)).text)
+                    } else if !quiet {
+                        try terminal.result(OutcomeSummary.line(outcome))
+                    }
+                }
+                try Interruption.shared.check()
+                try await sleep(until: runner.next())
+            }
+        }
+        return Report()
+    }
+
+    /// A minute at most: the clock may be set meanwhile, and a signal must not wait.
+    private func sleep(until next: Date?) async throws {
+        let end = min(next ?? .distantFuture, Date().addingTimeInterval(60))
+        // Not at once even when it is due: something that fails at once would spin.
+        repeat {
+            try Interruption.shared.check()
+            try await Task.sleep(nanoseconds: 200_000_000)
+        } while Date() < end
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSchedule
+import Testing
+
+@Suite struct ConfigurationTests {
+    private func read(_ text: String) throws -> ScheduleConfiguration {
+        try ScheduleConfiguration(text: text, path: "/etc/litevault/backup.yml")
+    }
+
+    private func refusal(_ text: String) -> BackupError? {
+        do {
+            _ = try read(text)
+            return nil
+        } catch {
+            return error as? BackupError
+        }
+    }
+
+    private let full = """
+        version: 1
+        repository: s3://bucket/backups
+        repository-secret-credential: repository-secret
+        s3: {endpoint: "https://s3.example.com", region: eu-1, path-style: true}
+        state-folder: /var/lib/litevault
+        concurrency: 8
+        metrics-file: metrics/litevault.prom
+        time-zone: Europe/Berlin
+        jobs:
+          - name: tenants
+            sources: [/srv/tenants/*/app.db, extra.db]
+            exclude: test-*
+            every: 1h
+            jitter: 10m
+            retry: 5m
+            database: "{parent}"
+            allow-plaintext: yes
+            concurrency: 2
+            retention: {last: 3, hourly: 24, within: 2d, prune: false, grace: 1h}
+            verify: {level: restore, every: 1w, key-file: /etc/key, key-format: hex, assert: SELECT 1}
+            hooks: {before: "true", after: "echo ok", failed: "mail -s x root"}
+            heartbeat: https://example.com/ping
+          - name: nightly
+            sources: /srv/other.db
+            at: Mon..Fri 02:30
+            time-zone: UTC
+            repository: /backup
+        """
+
+    @Test func `everything that can be written is read`() throws {
+        let configuration = try read(full)
+        #expect(configuration.concurrency == 8)
+        #expect(configuration.stateFolder == "/var/lib/litevault")
+        #expect(configuration.metrics == "/etc/litevault/metrics/litevault.prom")
+        let job = try #require(configuration.jobs.first)
+        #expect(job.sources == ["/srv/tenants/*/app.db", "/etc/litevault/extra.db"])
+        #expect(job.exclude == ["test-*"])
+        #expect(job.recurrence == .interval(3600))
+        #expect(job.jitter == 600 && job.retry == 300)
+        #expect(job.repository.location == "s3://bucket/backups")
+        #expect(job.repository.endpoint == "https://s3.example.com")
+        #expect(job.repository.region == "eu-1" && job.repository.usesPathStyle)
+        #expect(job.repository.secret?.source == .credential("repository-secret"))
+        #expect(job.allowsPlaintext && job.concurrency == 2 && job.database == "{parent}")
+        #expect(job.retention?.last == 3 && job.retention?.within == 172_800 && job.retention?.daily == nil)
+        #expect(!job.prunes && job.grace == 3600)
+        #expect(job.verification?.level == .restore && job.verification?.interval == 604_800)
+        #expect(job.verification?.key?.source == .file("/etc/key") && job.verification?.key?.format == "hex")
+        #expect(job.verification?.assertions == ["SELECT 1"])
+        #expect(job.hooks.before == "true" && job.hooks.after == "echo ok")
+        #expect(job.heartbeat == "https://example.com/ping")
+        let other = configuration.jobs[1]
+        // A secret belongs to one repository.
+        #expect(other.repository.location == "/backup" && other.repository.secret == nil)
+        guard case .calendar(let expression) = other.recurrence else {
+            Issue.record("no calendar")
+            return
+        }
+        #expect(expression.timeZone.secondsFromGMT() == 0)
+    }
+
+    private static let job = "repository: /r\njobs:\n  - name: a\n    sources: /x\n    every: 1h\n"
+
+    @Test(arguments: [
+        ("repositry: /r\njobs: []", "line 1", "repository"),
+        (job + "    retension: {last: 1}", "line 6", "retention"),
+        (job + "    retention: {lasst: 1}", "line 6", "last"),
+        (job + "    retention: {}", "line 6", ""),
+        (job + "    retention: {last: 0}", "line 6", ""),
+        (job + "    at: hourly", "line 6", ""),
+        (job + "    jitter: soon", "line 6", ""),
+        (job + "    verify: {level: deep}", "line 6", ""),
+        (job + "    verify: {level: pages}", "line 6", ""),
+        (job + "    verify: {level: data, key-file: /k}", "line 6", ""),
+        (job + "    verify: {level: restore, key-file: /k, key-env: K}", "line 6", ""),
+        (job + "    verify: {key: secret}", "line 6", "key-"),
+        (job + "    heartbeat: ftp://x", "line 6", ""),
+        (job + "    time-zone: Mars/Base", "line 6", ""),
+        (job + "    repository: ftp://x", "line 6", ""),
+        (job + "    allow-plaintext: perhaps", "line 6", ""),
+        (job + "  - name: a\n    sources: /y\n    every: 1h", "", ""),
+        ("jobs:\n  - name: a\n    sources: /x\n    every: 1h", "line 2", ""),
+        ("repository: /r\njobs:\n  - name: a\n    sources: /x\n    at: 25:00", "line 5", ""),
+        ("repository: /r\njobs:\n  - sources: /x\n    every: 1h", "line 3", ""),
+        ("repository: /r\njobs:\n  - name: a b\n    sources: /x\n    every: 1h", "line 3", ""),
+        ("repository: /r", "line 1", ""),
+        ("- a", "line 1", ""),
+        ("", "", ""),
+        ("a: [", "line", ""),
+        ("version: 2\nrepository: /r\njobs: []", "line 1", ""),
+        (job + "    name: b", "", ""),
+    ])
+    func `what is wrong is told with its line and the nearest key`(text: String, line: String, near: String) throws {
+        let error = try #require(refusal(text))
+        #expect(error.code == .config)
+        #expect(error.path == "/etc/litevault/backup.yml")
+        #expect(error.message.contains(line), "\(error.message)")
+        #expect((error.remedy ?? "").contains(near), "\(error)")
+    }
+
+    @Test func `databases are called by a template`() {
+        #expect(SourceList.name("{file}", "/srv/a/app.db") == "app.db")
+        #expect(SourceList.name("{parent}/{stem}", "/srv/a/app.db") == "a/app")
+        #expect(SourceList.name("x-{path}{nothing}", "/srv/a/app.db") == "x-srv/a/app.db{nothing}")
+    }
+
+    @Test func `sources are expanded without companions and collisions are told`() throws {
+        let scratch = Scratch()
+        for path in ["a/app.db", "a/app.db-wal", "a/app.db-shm", "b/app.db", "b/test-1.db"] {
+            let url = URL(fileURLWithPath: scratch.path(path))
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data([1]).write(to: url)
+        }
+        func list(_ more: String) throws -> SourceList {
+            let text = "repository: /r\njobs:\n  - {name: j, every: 1h, \(more)}"
+            return SourceList(try #require(try read(text).jobs.first))
+        }
+        let found = try list("sources: '\(scratch.folder)/*/*', exclude: 'test-*', database: '{parent}'")
+        #expect(found.databases.map(\.name) == ["a", "b"])
+        #expect(found.problems.isEmpty)
+        let colliding = try list("sources: '\(scratch.folder)/*/app.db'")
+        #expect(colliding.databases.count == 1)
+        #expect(colliding.problems.map(\.code) == ["config"])
+        #expect(try list("sources: '\(scratch.folder)/none'").problems.map(\.code) == ["no-input"])
+        #expect(try list("sources: '\(scratch.folder)/none*'").problems.map(\.code) == ["no-input"])
+        #expect(try list("sources: '\(scratch.folder)/none*', allow-none: true").problems.isEmpty)
+    }
+}

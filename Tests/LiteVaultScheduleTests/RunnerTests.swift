@@ -1,0 +1,238 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSchedule
+import Logging
+import Testing
+
+/// A clock that stands until it is set.
+final class FakeClock: @unchecked Sendable {  // its lock guards `time`
+    private let lock = NSLock()
+    private var time: Date
+
+    init(_ seconds: Double) { time = Date(timeIntervalSince1970: seconds) }
+
+    var now: Date { lock.withLock { time } }
+
+    func advance(_ seconds: Double) { lock.withLock { time += seconds } }
+}
+
+/// What happened, in order.
+final class Journal: @unchecked Sendable {  // its lock guards `lines`
+    private let lock = NSLock()
+    private var lines: [String] = []
+
+    func add(_ line: String) { lock.withLock { lines.append(line) } }
+
+    var all: [String] { lock.withLock { lines } }
+}
+
+@Suite struct RunnerTests {
+    let scratch = Scratch()
+    let clock = FakeClock(1_800_000_000)
+    let journal = Journal()
+
+    /// Bytes that nothing can tell from an encrypted database.
+    private func makeDatabase(_ name: String, seed: UInt8 = 1) throws {
+        var state = UInt64(seed)
+        let bytes = (0..<40_960).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 56)
+        }
+        let url = URL(fileURLWithPath: scratch.path("db/\(name)"))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: url)
+    }
+
+    private func runner(_ jobs: String, stopping: Bool = false) throws -> ScheduleRunner {
+        let configuration = try ScheduleConfiguration(
+            text: "repository: \(scratch.path("repository"))\nmetrics-file: \(scratch.path("m.prom"))\njobs:\n" + jobs,
+            path: scratch.path("backup.yml"))
+        let journal = journal
+        let services = ScheduleServices(
+            store: { DirectoryStore($0.location) },
+            secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
+            key: { _ in throw BackupError(.keyRejected, "there is no key") },
+            shell: { command, variables in
+                journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
+                if command == "false" { throw BackupError(.jobFailed, "the hook failed") }
+            },
+            ping: { journal.add($0) },
+            check: { if stopping { throw CancellationError() } }, tool: "tests",
+            local: LocalFolders(
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+        var log = Logger(label: "tests")
+        log.logLevel = .critical
+        let clock = clock
+        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.path)
+        return ScheduleRunner(configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
+    }
+
+    private func job(_ name: String, _ more: String) -> String {
+        "  - {name: \(name), sources: '\(scratch.folder)/db/\(name)*', database: '{file}', \(more)}\n"
+    }
+
+    @Test func `a job runs when it is due, once, however much was missed`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h")
+        #expect(try await runner(jobs).runDue().map(\.job) == ["a"])
+        #expect(try await runner(jobs).runDue().isEmpty)
+        clock.advance(3600)
+        #expect(try await runner(jobs).runDue().count == 1)
+        clock.advance(100 * 3600)
+        #expect(try await runner(jobs).runDue().count == 1)
+        #expect(try await runner(jobs).runDue().isEmpty)
+    }
+
+    @Test func `what fails in one job or database stops nothing else`() async throws {
+        try makeDatabase("good1")
+        try makeDatabase("mixed1")
+        try Data("no database at all".utf8).write(to: URL(fileURLWithPath: scratch.path("db/mixed2")))
+        let jobs = job("absent", "every: 1h") + job("mixed", "every: 1h") + job("good", "every: 1h")
+        let outcomes = try await runner(jobs).runDue()
+        let results = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.job, $0) })
+        #expect(results["good"]?.isSuccess == true)
+        #expect(results["mixed"]?.stored.map(\.database) == ["mixed1"])
+        #expect(results["mixed"]?.problems.map(\.step) == ["snapshot"])
+        #expect(results["absent"]?.problems.map(\.code) == ["no-input"])
+        let status = try runner(jobs).status()
+        #expect(status.map { $0.state?.failed } == [1, 1, 0])
+        #expect(status.map { $0.state?.lastSuccess != nil } == [false, false, true])
+    }
+
+    @Test func `a run that failed is made again after its retry time`() async throws {
+        let jobs = job("a", "every: 1d, retry: 10m")
+        #expect(try await runner(jobs).runDue().first?.isSuccess == false)
+        clock.advance(599)
+        #expect(try await runner(jobs).runDue().isEmpty)
+        try makeDatabase("a1")
+        clock.advance(1)
+        #expect(try await runner(jobs).runDue().first?.isSuccess == true)
+        clock.advance(600)
+        #expect(try await runner(jobs).runDue().isEmpty)
+    }
+
+    @Test func `what the repository holds counts where the state was lost`() async throws {
+        try makeDatabase("a1")
+        // The manifests have the real clock's time.
+        clock.advance(Date().timeIntervalSince1970 - clock.now.timeIntervalSince1970)
+        let jobs = job("a", "every: 52w")
+        #expect(try await runner(jobs).runDue().count == 1)
+        try FileManager.default.removeItem(atPath: scratch.path("state"))
+        #expect(try await runner(jobs).runDue().isEmpty)
+        try makeDatabase("a2")
+        #expect(try await runner(jobs).runDue().count == 1)
+    }
+
+    @Test func `a clock that was ahead does not silence a job`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h")
+        clock.advance(10_000_000)
+        #expect(try await runner(jobs).runDue().count == 1)
+        clock.advance(-10_000_000)
+        #expect(try await runner(jobs).runDue().isEmpty)
+        clock.advance(3600)
+        // The state says the future still, and the next slot is counted from now.
+        let next = try #require(try runner(jobs).next())
+        #expect(next.timeIntervalSince(clock.now) <= 3600)
+    }
+
+    @Test func `retention removes what no rule keeps, of the job's databases alone`() async throws {
+        try makeDatabase("a1")
+        try makeDatabase("b1")
+        let jobs = job("a", "every: 1h, retention: {last: 2}") + job("b", "every: 1h")
+        for seed in UInt8(1)...4 {
+            try makeDatabase("a1", seed: seed)
+            try makeDatabase("b1", seed: seed)
+            #expect(try await runner(jobs).runDue().allSatisfy(\.isSuccess))
+            clock.advance(3600)
+        }
+        let repository = try await Repository.open(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
+        #expect(try await repository.snapshots(database: "a1").count == 2)
+        #expect(try await repository.snapshots(database: "b1").count == 4)
+    }
+
+    @Test func `hooks and the heartbeat come in order, and a failure is told to its own hook`() async throws {
+        try makeDatabase("a1")
+        let hooks = "hooks: {before: before, after: after, failed: failed}, heartbeat: 'https://x/ping'"
+        _ = try await runner(job("a", "every: 1h, \(hooks)")).runDue()
+        #expect(journal.all == ["before 0", "after 0", "https://x/ping"])
+        let failing = try await runner(job("b", "every: 1h, \(hooks)")).runDue()
+        #expect(failing.first?.isSuccess == false)
+        #expect(journal.all.suffix(2) == ["before 0", "failed 1"])
+        let stopped = try await runner(job("c", "every: 1h, hooks: {before: 'false'}")).runDue()
+        #expect(stopped.first?.problems.map(\.step) == ["hook"])
+    }
+
+    @Test func `a verification comes with the first run after its time, and again while it fails`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h, verify: {level: data, every: 1d}")
+        #expect(try await runner(jobs).runDue().first?.verified == true)
+        clock.advance(3600)
+        #expect(try await runner(jobs).runDue().first?.verified == nil)
+        let packs = scratch.path("repository/data")
+        let pack = try #require(FileManager.default.enumerator(atPath: packs)?.allObjects.compactMap { $0 as? String }
+            .first { $0.count > 8 && !$0.hasPrefix(".") && (try? Data(contentsOf: URL(fileURLWithPath: "\(packs)/\($0)"))) != nil })
+        let url = URL(fileURLWithPath: "\(packs)/\(pack)")
+        var bytes = try Data(contentsOf: url)
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: url)
+        for _ in 0..<2 {
+            clock.advance(86_400)
+            let outcome = try #require(try await runner(jobs).runDue().first)
+            #expect(outcome.verified == false)
+            #expect(outcome.problems.contains { $0.step == "verification" && $0.code == "damaged" })
+        }
+    }
+
+    @Test func `a run that was interrupted counts as none`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h")
+        #expect(try await runner(jobs, stopping: true).runDue().first?.isInterrupted == true)
+        #expect(try runner(jobs).status().first?.state == nil)
+        #expect(try await runner(jobs).runDue().first?.isSuccess == true)
+    }
+
+    @Test func `two who run the same jobs are kept apart`() throws {
+        let one = try StateFile(folder: scratch.path("state"), configuration: "/x")
+        let other = try StateFile(folder: scratch.path("state"), configuration: "/x")
+        try one.lock()
+        #expect(throws: BackupError.self) { try other.lock() }
+        let third = try StateFile(folder: scratch.path("state"), configuration: "/y")
+        try third.lock()
+    }
+
+    @Test func `jitter is the same each time and differs between machines and jobs`() {
+        let shift = Recurrence.shift("a", host: "h", jitter: 600)
+        #expect(shift == Recurrence.shift("a", host: "h", jitter: 600))
+        #expect((0..<600).contains(shift))
+        #expect(Set((0..<50).map { Recurrence.shift("a", host: "h\($0)", jitter: 600) }).count > 20)
+        #expect(Recurrence.shift("a", host: "h", jitter: 0) == 0)
+    }
+
+    @Test func `the metrics tell what happened`() async throws {
+        try makeDatabase("a1")
+        _ = try await runner(job("a", "every: 1h") + job("b", "every: 1h")).runDue()
+        let text = try String(contentsOfFile: scratch.path("m.prom"), encoding: .utf8)
+        #expect(text.contains("litevault_job_last_success_timestamp_seconds{job=\"a\"} 1800000000\n"))
+        #expect(!text.contains("litevault_job_last_success_timestamp_seconds{job=\"b\"}"))
+        #expect(text.contains("litevault_job_last_failures{job=\"b\"} 1\n"))
+    }
+
+    @Test func `units run what the configuration needs`() throws {
+        let text = """
+            repository: /backup/vaults
+            repository-secret-credential: repo
+            jobs:
+              - {name: a, sources: '/srv/app 1/*.db', every: 1h, verify: {level: pages, key-credential: db}}
+            """
+        let configuration = try ScheduleConfiguration(text: text, path: "/etc/lite vault/b%.yml")
+        let units = SystemdUnits(name: "litevault-backup", tool: "/usr/bin/litevault", configuration: configuration)
+        #expect(units.service.contains("ExecStart=/usr/bin/litevault schedule run-due \"/etc/lite vault/b%%.yml\""))
+        #expect(units.service.contains("LoadCredentialEncrypted=db:") && units.service.contains("LoadCredentialEncrypted=repo:"))
+        #expect(units.service.contains("ReadWritePaths=-\"/srv/app 1\"") && units.service.contains("ReadWritePaths=-/backup/vaults"))
+        #expect(units.timer?.contains("Persistent=true") == true)
+        #expect(units.cron.contains("'/etc/lite vault/b\\%.yml'"))
+    }
+}

@@ -1,0 +1,1 @@
+../../LiteVaultBackupTests/Support/Scratch.swift
