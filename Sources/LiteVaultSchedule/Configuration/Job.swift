@@ -76,7 +76,7 @@ package struct Job: Sendable {
         self.retention = try retention.map(Self.policy)
         prunes = try retention?.flag("prune") ?? true
         grace = try retention?.span("grace") ?? 86_400
-        verification = try Verification(section)
+        verification = try Verification(section, folder: folder)
         let hooks = try section.section("hooks", known: ["before", "after", "failed"])
         self.hooks = Hooks(
             before: try hooks?.text("before"), after: try hooks?.text("after"), failed: try hooks?.text("failed"))

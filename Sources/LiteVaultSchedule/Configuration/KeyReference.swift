@@ -17,12 +17,14 @@ package struct KeyReference: Sendable, Equatable {
         ["file", "env", "command", "credential", "format"].map { "\(prefix)-\($0)" }
     }
 
-    /// Reads `PREFIX-file` and its like.
+    /// Reads `PREFIX-file` and its like; a path that is not absolute starts from `folder`.
     ///
     /// - Throws: ``BackupError`` `config` for several of them.
-    init?(_ section: ConfigurationSection, prefix: String) throws {
+    init?(_ section: ConfigurationSection, prefix: String, folder: String) throws {
         var given: [(String, Source)] = []
-        if let path = try section.text("\(prefix)-file") { given.append(("file", .file(path))) }
+        if let path = try section.text("\(prefix)-file") {
+            given.append(("file", .file(path.hasPrefix("/") ? path : "\(folder)/\(path)")))
+        }
         if let name = try section.text("\(prefix)-env") { given.append(("env", .environment(name))) }
         if let text = try section.text("\(prefix)-command") { given.append(("command", .command(text))) }
         if let name = try section.text("\(prefix)-credential") { given.append(("credential", .credential(name))) }

@@ -12,7 +12,7 @@ package struct RepositoryReference: Sendable, Equatable {
 
     /// What `section` says, and where it says nothing `inherited`; nil where neither names a repository.
     init?(_ section: ConfigurationSection, folder: String, inherited: RepositoryReference?) throws {
-        let secret = try KeyReference(section, prefix: "repository-secret")
+        let secret = try KeyReference(section, prefix: "repository-secret", folder: folder)
         let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])
         guard let text = try section.text("repository") else {
             guard secret == nil, s3 == nil || inherited == nil else {

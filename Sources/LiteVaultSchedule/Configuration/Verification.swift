@@ -11,7 +11,7 @@ package struct Verification: Sendable {
     package let assertions: [String]
 
     /// What the job says of it; nil when it says nothing.
-    init?(_ job: ConfigurationSection) throws {
+    init?(_ job: ConfigurationSection, folder: String) throws {
         guard let section = try job.section("verify", known: ["level", "every", "assert"] + KeyReference.keys("key"))
         else { return nil }
         let text = try section.text("level") ?? "data"
@@ -22,7 +22,7 @@ package struct Verification: Sendable {
         }
         self.level = level
         interval = try section.span("every", atLeast: 1) ?? 604_800
-        key = try KeyReference(section, prefix: "key")
+        key = try KeyReference(section, prefix: "key", folder: folder)
         assertions = try section.texts("assert")
         if level < .pages, key != nil {
             throw section.error("level", "'\(text)' needs no key", "Write 'pages' or 'restore', or leave the key out.")

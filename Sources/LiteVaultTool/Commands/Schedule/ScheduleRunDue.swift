@@ -45,6 +45,11 @@ enum ScheduleSession {
         _ schedule: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions, _ session: Session
     ) throws -> ScheduleRunner {
         let configuration = try schedule.configuration()
+        if let job = configuration.jobs.first(where: \.follows) {
+            throw Failure(
+                .unsupported, "the job '\(job.name)' has 'follow', which this version can not do yet",
+                path: configuration.path, remedy: "Take it out, and let the job run more often.")
+        }
         try ScheduleKeys(session).claim(configuration)
         let state = try schedule.stateFile(configuration)
         try state.lock()
