@@ -12,22 +12,24 @@ package struct AWSEnvironment: Sendable {
     package let settings: [String: String]
 
     /// Reads the two files that the variables name, where there are any.
-    package init(_ variables: [String: String], profile: String?) {
-        self.variables = variables.filter { !$0.value.isEmpty }
-        let named = profile ?? self.variables["AWS_PROFILE"] ?? self.variables["AWS_DEFAULT_PROFILE"]
-        isProfileNamed = named != nil
-        self.profile = named ?? "default"
-        let home = self.variables["HOME"] ?? ""
+    package init(_ all: [String: String], profile: String?) {
+        let variables = all.filter { !$0.value.isEmpty }
+        let named = profile ?? variables["AWS_PROFILE"] ?? variables["AWS_DEFAULT_PROFILE"]
+        let profile = named ?? "default"
+        let home = variables["HOME"] ?? ""
         func sections(_ variable: String, _ file: String) -> [String: [String: String]] {
-            let path = self.variables[variable].map { $0.hasPrefix("~/") ? home + $0.dropFirst() : $0 } ?? "\(home)/.aws/\(file)"
-            return (try? String(contentsOfFile: path, encoding: .utf8)).map(SharedFile.sections) ?? [:]
+            let path = variables[variable].map { $0.hasPrefix("~/") ? home + $0.dropFirst() : $0 }
+            let text = try? String(contentsOfFile: path ?? "\(home)/.aws/\(file)", encoding: .utf8)
+            return text.map(SharedFile.sections) ?? [:]
         }
         let config = sections("AWS_CONFIG_FILE", "config")
         let credentials = sections("AWS_SHARED_CREDENTIALS_FILE", "credentials")
         // In the configuration file all profiles but the default one have "profile" before their names.
-        var settings = config["profile \(self.profile)"] ?? (self.profile == "default" ? config["default"] : nil) ?? [:]
-        settings.merge(credentials[self.profile] ?? [:]) { $1 }
-        self.settings = settings
+        let settings = config["profile \(profile)"] ?? (profile == "default" ? config["default"] : nil) ?? [:]
+        self.settings = settings.merging(credentials[profile] ?? [:]) { $1 }
+        self.variables = variables
+        self.profile = profile
+        isProfileNamed = named != nil
     }
 
     /// The region that is set; nil when none is.

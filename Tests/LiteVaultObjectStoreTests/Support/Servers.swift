@@ -114,10 +114,10 @@ struct FaultProxy: Sendable {
     }
 
     /// Method, fault and status of what came since the plan was made.
-    func log() async throws -> [(method: String, path: String, fault: String?)] {
+    func log() async throws -> [(method: String, path: String, fault: String?, accessKey: String?)] {
         let (data, _) = try await URLSession.shared.data(for: URLRequest(url: try url("/__log")))
         let lines = try JSONSerialization.jsonObject(with: data) as? [[Any]] ?? []
-        return lines.map { ($0[0] as? String ?? "", $0[1] as? String ?? "", $0[2] as? String) }
+        return lines.map { ($0[0] as? String ?? "", $0[1] as? String ?? "", $0[2] as? String, $0[4] as? String) }
     }
 
     private func url(_ path: String) throws -> URL {
