@@ -144,7 +144,8 @@ let package = Package(
             name: "LiteVaultObjectStoreTests", dependencies: ["LiteVaultObjectStore", "LiteVaultBackup"],
             swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultScheduleTests", dependencies: ["LiteVaultSchedule", "LiteVaultBackup"], swiftSettings: swift),
+            name: "LiteVaultScheduleTests", dependencies: ["LiteVaultSchedule", "LiteVaultBackup"], swiftSettings: swift
+        ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
         .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
     ],

@@ -34,7 +34,9 @@ struct FileSlice: AsyncSequence, Sendable {
         while done < count {
             let wanted = Int(Swift.min(Self.chunk, count - done))
             let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: start + done)
-            guard read == wanted else { throw BackupError(.damaged, "was cut off while it was stored", path: file.path) }
+            guard read == wanted else {
+                throw BackupError(.damaged, "was cut off while it was stored", path: file.path)
+            }
             try body(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
             done += Int64(read)
         }

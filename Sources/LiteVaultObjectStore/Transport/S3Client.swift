@@ -131,6 +131,7 @@ final class S3Client: Sendable {
         }
         return BackupError(
             .io, "the object store at \(endpoint.scheme)://\(endpoint.host) failed \(attempts) times: \(what)",
-            path: request.location, remedy: "Check the endpoint, the network and the name of the bucket, then try again.")
+            path: request.location,
+            remedy: "Check the endpoint, the network and the name of the bucket, then try again.")
     }
 }

@@ -33,7 +33,8 @@ struct S3Failure: Error {
     var isTransient: Bool {
         switch code {
         case "SlowDown", "InternalError", "RequestTimeout", "ServiceUnavailable", "Throttling", "ThrottlingException",
-            "ConditionalRequestConflict", "OperationAborted", "BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch":
+            "ConditionalRequestConflict", "OperationAborted", "BadDigest", "IncompleteBody",
+            "XAmzContentSHA256Mismatch":
             true
         case "NotImplemented": false
         default: status == 429 || status == 408 || (status >= 500 && status != 501 && status != 507)
@@ -69,7 +70,9 @@ extension S3Failure {
         case "SignatureDoesNotMatch":
             return error(.config, "Check the secret access key and the region (--s3-region).")
         case "RequestTimeTooSkewed", "RequestExpired":
-            let seconds = skew.map { "this machine's clock is \(Int(abs($0).rounded())) s \($0 < 0 ? "behind" : "ahead of") the server's" }
+            let seconds = skew.map {
+                "this machine's clock is \(Int(abs($0).rounded())) s \($0 < 0 ? "behind" : "ahead of") the server's"
+            }
             return BackupError(
                 .io, seconds ?? "this machine's clock differs from the server's", path: path,
                 remedy: "Set the clock (timedatectl set-ntp true), then try again.")

@@ -24,7 +24,8 @@ package enum WebRequest {
                 problem = "the connection failed"
             }
             guard attempt < attempts else {
-                throw BackupError(.io, "the heartbeat did not arrive: \(problem)", remedy: "Check its URL and the network.")
+                throw BackupError(
+                    .io, "the heartbeat did not arrive: \(problem)", remedy: "Check its URL and the network.")
             }
             try await Task.sleep(nanoseconds: UInt64(backoff.pause(attempt) * 1e9))
             attempt += 1

@@ -37,7 +37,8 @@ struct ConfigurationSection {
 
     /// An error about a value, or about the section where there is none.
     func error(_ key: String?, _ message: String, _ remedy: String? = nil) -> BackupError {
-        Self.error(file, key.flatMap { values[$0]?.mark?.line } ?? line, key.map { "\($0): \(message)" } ?? message, remedy)
+        Self.error(
+            file, key.flatMap { values[$0]?.mark?.line } ?? line, key.map { "\($0): \(message)" } ?? message, remedy)
     }
 
     static func error(_ file: String, _ line: Int?, _ message: String, _ remedy: String? = nil) -> BackupError {

@@ -43,7 +43,8 @@ package struct Job: Sendable {
 
     private static let known =
         [
-            "name", "sources", "exclude", "allow-none", "every", "at", "time-zone", "jitter", "retry", "repository", "s3",
+            "name", "sources", "exclude", "allow-none", "every", "at", "time-zone", "jitter", "retry", "repository",
+            "s3",
             "database", "allow-plaintext", "follow", "concurrency", "retention", "verify", "hooks", "heartbeat",
         ] + KeyReference.keys("repository-secret")
 
@@ -130,7 +131,8 @@ struct JobDefaults {
     static func zone(_ section: ConfigurationSection) throws -> TimeZone {
         guard let name = try section.text("time-zone") else { return .current }
         guard let zone = TimeZone(identifier: name) else {
-            throw section.error("time-zone", "'\(name)' is no time zone of this machine", "Write Europe/Berlin, or UTC.")
+            throw section.error(
+                "time-zone", "'\(name)' is no time zone of this machine", "Write Europe/Berlin, or UTC.")
         }
         return zone
     }

@@ -49,7 +49,8 @@ package struct ScheduleConfiguration: Sendable {
         let root: Node
         do {
             guard let node = try Yams.compose(yaml: text) else {
-                throw BackupError(.config, "is empty", path: path, remedy: "'litevault schedule --help' shows an example.")
+                throw BackupError(
+                    .config, "is empty", path: path, remedy: "'litevault schedule --help' shows an example.")
             }
             root = node
         } catch let error as YamlError {

@@ -35,7 +35,9 @@ extension JobRun {
                 let report = try await repository.check(options)
                 for problem in report.problems {
                     passed = false
-                    note(BackupError(.damaged, problem.message, path: problem.path), "verification", problem.path, &outcome)
+                    note(
+                        BackupError(.damaged, problem.message, path: problem.path), "verification", problem.path,
+                        &outcome)
                 }
             }
             outcome.verified = passed

@@ -99,7 +99,8 @@ struct JobRun: Sendable {
         log.info(
             "snapshot stored",
             metadata: [
-                "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)", "stored": "\(snapshot.stored)",
+                "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
+                "stored": "\(snapshot.stored)",
             ])
         return JobOutcome.Stored(
             source: path, database: name, snapshot: snapshot.id, size: snapshot.size, changed: snapshot.changed,

@@ -70,7 +70,8 @@ package final class ScheduleRunner: Sendable {
         log.info("job started", metadata: ["job": "\(job.name)"])
         var outcome = await JobRun(
             job: job, services: services, repositories: repositories, permits: permits,
-            concurrency: job.concurrency ?? configuration.concurrency, log: log, state: state.job(job.name), start: now()
+            concurrency: job.concurrency ?? configuration.concurrency, log: log, state: state.job(job.name),
+            start: now()
         ).run()
         if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(job, &outcome) }
         outcome.end = now()

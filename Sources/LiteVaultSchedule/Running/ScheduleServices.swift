@@ -55,11 +55,13 @@ actor OpenRepositories {
     /// The repository, made where there is none.
     func repository(_ reference: RepositoryReference) async throws -> Repository {
         let key = RepositoryKey(location: reference.location, endpoint: reference.endpoint)
-        let task = open[key] ?? Task { [services] in
-            let secret = try reference.secret.map(services.secret)
-            return try await Repository.openOrCreate(
-                try services.store(reference), secret: secret, local: services.local)
-        }
+        let task =
+            open[key]
+            ?? Task { [services] in
+                let secret = try reference.secret.map(services.secret)
+                return try await Repository.openOrCreate(
+                    try services.store(reference), secret: secret, local: services.local)
+            }
         open[key] = task
         do {
             return try await task.value

@@ -52,7 +52,8 @@ package struct SourceList: Sendable, Equatable {
         let file = parts.last ?? path
         let stem = file.lastIndex(of: ".").map { $0 == file.startIndex ? file : String(file[..<$0]) } ?? file
         let values = [
-            "{file}": file, "{stem}": stem, "{parent}": parts.dropLast().last ?? "", "{path}": parts.joined(separator: "/"),
+            "{file}": file, "{stem}": stem, "{parent}": parts.dropLast().last ?? "",
+            "{path}": parts.joined(separator: "/"),
         ]
         var name = ""
         var rest = template[...]

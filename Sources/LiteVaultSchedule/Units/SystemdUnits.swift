@@ -31,7 +31,8 @@ package struct SystemdUnits: Sendable {
         ]
         let credentials = Self.credentials(configuration)
         if !credentials.isEmpty {
-            lines.append("# Keys and secrets, readable by this service alone. Encrypt the files with 'systemd-creds encrypt'.")
+            lines.append(
+                "# Keys and secrets, readable by this service alone. Encrypt the files with 'systemd-creds encrypt'.")
             lines += credentials.map { "LoadCredentialEncrypted=\($0):/etc/credstore.encrypted/\($0)" }
         }
         lines += [
@@ -40,14 +41,18 @@ package struct SystemdUnits: Sendable {
         ]
         lines += paths.map { "ReadWritePaths=-\(Self.quoted($0))" }
         lines.append(paths.contains { Self.isBelowHome($0) } ? "ProtectHome=read-only" : "ProtectHome=yes")
-        if !paths.contains(where: { $0.hasPrefix("/tmp") || $0.hasPrefix("/var/tmp") }) { lines.append("PrivateTmp=yes") }
+        if !paths.contains(where: { $0.hasPrefix("/tmp") || $0.hasPrefix("/var/tmp") }) {
+            lines.append("PrivateTmp=yes")
+        }
         lines += [
             "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER",
             "PrivateDevices=yes", "ProtectKernelTunables=yes", "ProtectKernelModules=yes", "ProtectKernelLogs=yes",
             "ProtectControlGroups=yes", "ProtectClock=yes", "ProtectHostname=yes", "ProtectProc=invisible",
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "RestrictNamespaces=yes", "RestrictRealtime=yes",
-            "RestrictSUIDSGID=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "SystemCallArchitectures=native",
-            "SystemCallFilter=@system-service", "Nice=10", "IOSchedulingClass=best-effort", "IOSchedulingPriority=7", "",
+            "RestrictSUIDSGID=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
+            "SystemCallArchitectures=native",
+            "SystemCallFilter=@system-service", "Nice=10", "IOSchedulingClass=best-effort", "IOSchedulingPriority=7",
+            "",
         ]
         if follows {
             lines += ["[Install]", "WantedBy=multi-user.target", ""]
@@ -98,9 +103,10 @@ package struct SystemdUnits: Sendable {
 
     /// How often to look: often enough for the shortest interval.
     private static func period(_ configuration: ScheduleConfiguration) -> (calendar: String, delay: Int, cron: String) {
-        let shortest = configuration.jobs.map { job in
-            if case .interval(let seconds) = job.recurrence { seconds } else { 300.0 }
-        }.min() ?? 300
+        let shortest =
+            configuration.jobs.map { job in
+                if case .interval(let seconds) = job.recurrence { seconds } else { 300.0 }
+            }.min() ?? 300
         return shortest < 300 ? ("*:0/1", 5, "* * * * *") : ("*:0/5", 30, "*/5 * * * *")
     }
 

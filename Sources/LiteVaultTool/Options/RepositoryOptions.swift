@@ -26,7 +26,8 @@ struct RepositoryOptions: ParsableArguments {
 
     @Option(
         name: .customLong("s3-endpoint"),
-        help: .init("The object store's server (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).", valueName: "url"))
+        help: .init(
+            "The object store's server (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).", valueName: "url"))
     var endpoint: String?
 
     @Option(

@@ -11,7 +11,8 @@ struct ScheduleOptions: ParsableArguments {
 
     @Option(
         name: .customLong("state-folder"),
-        help: .init("Where what happened is remembered (default: state-folder of the configuration).", valueName: "path"),
+        help: .init(
+            "Where what happened is remembered (default: state-folder of the configuration).", valueName: "path"),
         completion: .directory)
     var state: String?
 
@@ -54,10 +55,14 @@ struct ScheduleOptions: ParsableArguments {
 
 /// How the commands that run jobs tell what they do.
 struct LogOptions: ParsableArguments {
-    @Option(name: .customLong("log"), help: .init("The log on standard error: text or json (default: text, or json with --json).", valueName: "form"))
+    @Option(
+        name: .customLong("log"),
+        help: .init("The log on standard error: text or json (default: text, or json with --json).", valueName: "form"))
     var form: LogForm?
 
-    @Option(name: .customLong("log-level"), help: .init("The least level that is logged: debug, info, warning, error.", valueName: "level"))
+    @Option(
+        name: .customLong("log-level"),
+        help: .init("The least level that is logged: debug, info, warning, error.", valueName: "level"))
     var level: LogLevel?
 
     /// The logger.

@@ -20,7 +20,12 @@ struct SchedulePrintUnits: VaultCommand {
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        guard !name.isEmpty, name.utf8.allSatisfy({ ("a"..."z").contains(Character(Unicode.Scalar($0))) || ("A"..."Z").contains(Character(Unicode.Scalar($0))) || (48...57).contains($0) || $0 == 45 || $0 == 95 || $0 == 46 })
+        guard !name.isEmpty,
+            name.utf8.allSatisfy({
+                ("a"..."z").contains(Character(Unicode.Scalar($0)))
+                    || ("A"..."Z").contains(Character(Unicode.Scalar($0))) || (48...57).contains($0) || $0 == 45
+                    || $0 == 95 || $0 == 46
+            })
         else { throw ValidationError("a unit's name has letters, digits, '-', '_' and '.'") }
     }
 
