@@ -13,8 +13,9 @@ struct HookCommand {
     /// - Throws: ``BackupError`` `jobFailed` when it can not be started or does not end with status 0.
     func run() async throws {
         let child = try spawn()
-        Interruption.shared.watch(child: child)
-        defer { Interruption.shared.forget(child: child) }
+        // The whole group of processes: a shell would leave behind what it has started.
+        Interruption.shared.watch(child: -child)
+        defer { Interruption.shared.forget(child: -child) }
         var status: Int32 = 0
         while true {
             let ended = waitpid(child, &status, WNOHANG)
@@ -59,7 +60,9 @@ struct HookCommand {
         sigemptyset(&defaults)
         for signal in [SIGPIPE, SIGINT, SIGTERM, SIGHUP] { sigaddset(&defaults, signal) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
 
         let words: [String] = ["/bin/sh", "-c", text]
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
