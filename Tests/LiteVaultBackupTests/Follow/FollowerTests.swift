@@ -84,6 +84,37 @@ import Testing
         #expect(try followed.folder.apply(followed.image) == capture(followed.live.path).image)
     }
 
+    @Test func `what is read follows what was written, not the size of the database`() throws {
+        var followed = try Followed()
+        var read: [FollowerOutcome] = []
+        for rows in [0, 5000] {
+            try followed.live.fill(followed.db, rows: rows)
+            _ = try followed.poll()
+            try followed.db.execute("UPDATE t SET v = v + 1 WHERE id = 7")
+            read.append(try followed.poll())
+        }
+        #expect(read == [.read(frames: 1), .read(frames: 1)])
+    }
+
+    @Test func `a follower that is gone leaves nothing that is in the way`() throws {
+        let live = try LiveDatabase()
+        let db = try live.open(.wal)
+        try live.fill(db, rows: 20)
+        // Gone without a word: the locks are gone too, and a mark says "unused".
+        do {
+            let follower = Follower(live.path)
+            var folder = SegmentFolder(live.folder)
+            guard case .attached = try follower.poll(into: &folder) else { return #expect(Bool(false)) }
+        }
+        try db.execute("UPDATE t SET v = 2")
+        let reader = try live.open()
+        #expect(try reader.number("SELECT sum(v) FROM t") == 40)
+        try reader.close()
+        #expect(try db.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0)
+        try db.setJournalMode(.delete)
+        try db.close()
+    }
+
     @Test func `the last connection that closes leaves the log to the follower`() throws {
         var followed = try Followed()
         try followed.db.execute("UPDATE t SET v = 5")
