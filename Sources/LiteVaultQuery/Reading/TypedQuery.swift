@@ -21,8 +21,9 @@ public struct TypedQuery<each Column: SQLType>: QueryType {
 extension QueryType {
     /// Selects columns, whose types are then those of the rows.
     ///
-    /// It is meant where the rows are read by `all`, `first` or `forEach` of a connection. Anywhere else `select` gives the
-    /// query itself with its columns, or of one column a ``ScalarQuery``, as SQLite.swift has it.
+    /// It is meant where the rows are read by `all`, `first` or `forEach` of a connection. Where nothing asks for it, as in
+    /// `let query = users.select(id, email)`, `select` gives the query itself with its columns, as in SQLite.swift: write
+    /// `let query: TypedQuery<Int64, String> = …` there.
     @_disfavoredOverload
     public func select<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
