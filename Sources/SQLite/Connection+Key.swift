@@ -1,5 +1,5 @@
 internal import CEngineSupport
-public import LiteVaultCipher
+internal import LiteVaultCipher
 public import LiteVaultCore
 
 // Keys as SQLite.swift's code gives them and catches what goes wrong: `Result.error(_, SQLITE_NOTADB, _)` for a key that does
