@@ -67,17 +67,6 @@ private let c = SQLExpression<Double>("c")
         #expect(try rows() == ["3|x|3.0"])
     }
 
-    @Test func `an INSERT inside an INSERT of the same columns, by a function, has a statement of its own`() throws {
-        let inner = t
-        _ = try db.createFunction("again", deterministic: false) { [unowned db] (number: Int) -> Int in
-            (try? db.run(inner.insert(a <- number + 100, b <- "inner", c <- 0))) == nil ? 0 : 1
-        }
-        try db.execute("CREATE TRIGGER tr AFTER INSERT ON t WHEN new.a < 100 BEGIN SELECT again(new.a); END")
-        try db.run(t.insert(a <- 1, b <- "outer", c <- 0))
-        try db.run(t.insert(a <- 2, b <- "outer", c <- 0))
-        #expect(try rows().sorted() == ["101|inner|0.0", "102|inner|0.0", "1|outer|0.0", "2|outer|0.0"].sorted())
-    }
-
     @Test func `after closing the connection an INSERT throws`() throws {
         try db.run(t.insert(a <- 1, b <- "x", c <- 1))
         try db.close()

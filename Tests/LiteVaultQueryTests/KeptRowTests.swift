@@ -68,11 +68,16 @@ private func database(_ count: Int = 3) throws -> Connection {
 
     @Test func `the columns are those at the time of the query, after a change of the schema too`() throws {
         let db = try database()
-        let rows = try db.prepareRowIterator(items)
         let plucked = try #require(try db.pluck(items))
-        try db.execute("ALTER TABLE items ADD COLUMN extra INTEGER DEFAULT 5")
         let extra = SQLExpression<Int>("extra")
-        #expect(try #require(try rows.failableNext())[extra] == 5)
+        do {
+            // In a scope of its own: a query that is not over keeps its table from being dropped.
+            let rows = try db.prepareRowIterator(items)
+            try db.execute("ALTER TABLE items ADD COLUMN extra INTEGER DEFAULT 5")
+            var found: [Int] = []
+            while let row = try rows.failableNext() { found.append(row[extra]) }
+            #expect(found == [5, 5, 5])
+        }
         #expect(try #require(try db.pluck(items))[extra] == 5)
         #expect(throws: QueryError.self) { try plucked.get(extra) }
         try db.execute(
@@ -130,13 +135,12 @@ private func database(_ count: Int = 3) throws -> Connection {
         #expect(rows.map { $0[photo] } == [Data([1]), nil, Data()])
     }
 
-    @Test func `a query changed by its own loop is not read from another execution's columns`() throws {
+    @Test func `a query that is run anew by somebody else while it is read begins again`() throws {
         let db = try database()
         let statement = try db.prepare("SELECT id, name FROM items ORDER BY id")
         let rows = statement.prepareRowIterator()
         #expect(try rows.failableNext()?.value(named: "id") as? Int64 == 1)
-        try db.execute("ALTER TABLE items ADD COLUMN extra")
         #expect(try statement.scalar() as? Int64 == 1)
-        #expect(try rows.failableNext()?.value(named: "id") as? Int64 == 1, "the statement began again")
+        #expect(try rows.failableNext()?.value(named: "id") as? Int64 == 1)
     }
 }
