@@ -59,23 +59,23 @@ final class SnapshotSink: BlockSink {
     func append(_ blocks: UnsafeRawBufferPointer) throws {
         var offset = 0
         if index == 0 { try examine(blocks) }
+        let hashes = BlockHashes.of(blocks)
         while offset < blocks.count {
             let length = min(blockSize, blocks.count - offset)
             let block = UnsafeRawBufferPointer(rebasing: blocks[offset..<(offset + length)])
             if length == blockSize {
-                try add(block)
+                try add(block, hashes[offset / blockSize])
             } else {
                 // The image's last: stored as a whole block; the image's length says where it ends.
                 let padded = Array(block) + [UInt8](repeating: 0, count: blockSize - length)
-                try padded.withUnsafeBytes { try add($0) }
+                try padded.withUnsafeBytes { try add($0, Hash256(of: $0)) }
             }
             offset += length
         }
         try progress(BackupProgress(.capturing, min(Int64(index) * Int64(blockSize), byteCount), of: byteCount))
     }
 
-    private func add(_ block: UnsafeRawBufferPointer) throws {
-        let hash = Hash256(of: block)
+    private func add(_ block: UnsafeRawBufferPointer, _ hash: Hash256) throws {
         let old = try compared?.entry(index)
         index += 1
         if let old, old.hash == hash {
