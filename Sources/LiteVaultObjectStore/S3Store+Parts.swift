@@ -93,7 +93,8 @@ extension S3Store {
                 throw S3Failure(
                     status: 500, headers: answer.headers, body: bytes, now: Date().timeIntervalSince1970)
             }
-            guard tree.name == "CompleteMultipartUploadResult" else { throw S3Response.NotUnderstood() }
+            // Servers differ in how they call the document.
+            guard tree.name.hasPrefix("CompleteMultipartUpload") else { throw S3Response.NotUnderstood() }
             return Self.tag(tree["ETag"])
         }
     }

@@ -18,7 +18,8 @@ struct XMLTree: Sendable {
     /// Reads a document; nil for anything that is not well-formed, or that declares a document type: entities of the
     /// server's making could name files of this machine, or grow without end.
     init?(_ bytes: [UInt8]) {
-        let data = Data(bytes)
+        // Servers that work for long send spaces first, which a document may not begin with.
+        let data = Data(bytes.drop { $0 == 32 || $0 == 9 || $0 == 10 || $0 == 13 })
         guard data.range(of: Data("<!DOCTYPE".utf8)) == nil, data.range(of: Data("<!ENTITY".utf8)) == nil else {
             return nil
         }

@@ -69,6 +69,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys]
             let bytes = Array(try encoder.encode(state))
+            try Folder.create(Folder.parent(of: path))
             try BackupError.about(path) {
                 let file = try ReplacementFile(destination: path)
                 try LocalFile(updating: file.path).write(bytes, at: 0)
