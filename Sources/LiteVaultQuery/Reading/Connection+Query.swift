@@ -105,7 +105,8 @@ extension Connection {
 
     /// An engine that is too old for the statement is told as such, in place of "syntax error".
     private func beginText(of builder: borrowing SQLBuilder) throws -> Execution {
-        do { return try begin(builder.utf8) } catch let error as DatabaseError where error.resultCode.primary == .error {
+        do { return try begin(builder.utf8) } catch let error as DatabaseError where error.resultCode.primary == .error
+        {
             throw EngineRequirement.unmet(by: builder.sql) ?? error
         }
     }
