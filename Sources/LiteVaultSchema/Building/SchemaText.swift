@@ -28,8 +28,11 @@ extension SQLNode {
 
     /// The piece without the pair of parentheses around it, where nothing follows it.
     var withoutParentheses: SQLNode {
-        if case .wrapped("", let inner) = self, case .joined(_, separator: " ") = inner { return inner }
-        return self
+        switch self {
+        case .operation(let lhs, let name, let rhs): .infix(lhs, name, rhs, isWrapped: false)
+        case .wrapped("", .joined(let pieces, separator: " ")): .joined(pieces, separator: " ")
+        default: self
+        }
     }
 
     /// `ON CONFLICT …`, where it is not the default.

@@ -131,9 +131,17 @@ import Testing
         #expect(URL.declaredDatatype == "TEXT" && url.datatypeValue == "https://example.com/a")
     }
 
-    @Test func `the global formatter of dates writes milliseconds in UTC`() {
-        #expect(dateFormatter.string(from: Date(timeIntervalSince1970: 0.25)) == "1970-01-01T00:00:00.250")
-        #expect(dateFormatter.date(from: "1970-01-01T00:00:01.500")?.timeIntervalSince1970 == 1.5)
+    // In a process of its own: from its first use on the formatter writes every date of the process.
+    @Test func `the global formatter of dates writes milliseconds in UTC, and can be another one`() async {
+        await #expect(processExitsWith: .success) {
+            let date = Date(timeIntervalSince1970: 0.25)
+            #expect(dateFormatter.string(from: date) == "1970-01-01T00:00:00.250")
+            #expect(dateFormatter.date(from: "1970-01-01T00:00:01.500")?.timeIntervalSince1970 == 1.5)
+            dateFormatter.dateFormat = "yyyy/MM/dd"
+            #expect(date.datatypeValue == "1970/01/01")
+            let read: Date = Date.fromDatatypeValue("1970/01/02")
+            #expect(read.timeIntervalSince1970 == 86_400)
+        }
     }
 
     @Test func `a blob is made of bytes and printed in hexadecimal`() {
