@@ -81,7 +81,7 @@ class Bench:
         made = run(
             os.environ.get("SWIFTC") or shutil.which("swiftc"), *order, "-L", pathlib.Path(self.sqlcipher).parent,
             "-Xlinker", f"-rpath={pathlib.Path(self.sqlcipher).parent}", "-emit-executable", "-module-name", "litevault",
-            "-Xlinker", "--defsym", "-Xlinker", "main=LiteVaultTool_main", f"@{objects}", "-ldl", "-o", result)
+            "-Xlinker", "--defsym", "-Xlinker", "main=LiteVaultTool_main", f"@{objects}", "-ldl", "-lstdc++", "-o", result)
         require(made.returncode == 0, f"linking failed: {made.stderr[-400:]}")
         return result
 
