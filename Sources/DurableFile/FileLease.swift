@@ -35,7 +35,7 @@ package final class FileLease: @unchecked Sendable {
         }
         guard open.count == 1 else { throw DurableFileError(.inUse, operation: "lease", path: path) }
         do {
-            try systemCall("lease", path) { cfs_lease_take(descriptor) }
+            try Self.take(descriptor, path)
         } catch {
             switch error.code {
             case EAGAIN, EBUSY:
@@ -46,6 +46,21 @@ package final class FileLease: @unchecked Sendable {
             }
         }
         self.descriptor = descriptor
+    }
+
+    /// A program that another thread is just starting shares every descriptor of this process for a moment, until its own
+    /// code is loaded: to the kernel the file is open twice then. Somebody else's use lasts longer than half a second.
+    private static func take(_ descriptor: Int32, _ path: String) throws(DurableFileError) {
+        for _ in 0..<100 {
+            do throws(DurableFileError) {
+                try systemCall("lease", path) { cfs_lease_take(descriptor) }
+                return
+            } catch {
+                guard error.code == EAGAIN || error.code == EBUSY else { throw error }
+            }
+            usleep(5000)
+        }
+        try systemCall("lease", path) { cfs_lease_take(descriptor) }
     }
 
     deinit { release() }
