@@ -7,13 +7,22 @@ enum OwnThread {
         // Nobody else touches what the body uses: the caller waits.
         let work = Work(body: body)
         return try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread { continuation.resume(with: Result { try work.body() }) }
+            let thread = Thread { continuation.resume(with: work.run()) }
             thread.stackSize = 2 << 20
             thread.start()
         }
     }
 
-    private struct Work<T>: @unchecked Sendable {
-        let body: () throws -> T
+    private final class Work<T>: @unchecked Sendable {
+        private var body: (() throws -> T)?
+
+        init(body: @escaping () throws -> T) { self.body = body }
+
+        /// Lets go of what the body holds before the caller goes on: temporary files are removed with what holds them,
+        /// and a program that ends at once would leave them.
+        func run() -> Result<T, any Error> {
+            defer { body = nil }
+            return Result { try body.map { try $0() } ?? { throw CancellationError() }() }
+        }
     }
 }
