@@ -33,6 +33,7 @@ package final class SegmentSpool: WALSegmentSink {
         isNew = true
     }
 
+    /// Starts the file of a segment with its header.
     package func begin(_ segment: WALSegment) throws {
         let (file, writer) = try spool.create()
         let header = segment.header
@@ -40,18 +41,21 @@ package final class SegmentSpool: WALSegmentSink {
         open = (file, writer, Int64(header.count))
     }
 
+    /// Adds frames to the segment that was begun.
     package func append(_ frames: UnsafeRawBufferPointer) throws {
         guard let current = open else { return }
         try current.writer.write(frames, at: current.size)
         open = (current.file, current.writer, current.size + Int64(frames.count))
     }
 
+    /// Ends the segment: it waits to be stored.
     package func finish(_ segment: WALSegment) throws {
         guard let current = open else { return }
         open = nil
         waiting.append(Waiting(segment: segment, began: began, file: current.file))
     }
 
+    /// Removes the segment that was begun.
     package func abandon() {
         open?.file.discard()
         open = nil
