@@ -137,6 +137,7 @@ extension Connection {
     private func begin(_ checkOut: () throws -> PreparedStatement) throws -> Execution {
         _ = try enter()
         do {
+            try refuseOutsideTransaction()
             let prepared = try checkOut()
             if !prepared.isCached { _ = Unmanaged.passRetained(prepared) }
             prepared.mayHaveNewNames = true
@@ -167,6 +168,10 @@ extension Statement {
             defer { connection.leave() }
             // This throws.
             return try withPrepared { Execution($0, of: connection) }
+        }
+        do { try connection.refuseOutsideTransaction() } catch {
+            connection.leave()
+            throw error
         }
         isExhausted = false
         execution.prepared._withUnsafeGuaranteedRef { prepared in

@@ -112,11 +112,6 @@ extension DatabaseAccess {
         try core.register(setup)
     }
 
-    /// Closes all connections. Waits until accesses are over; those that come throw ``AccessError`` `closed`.
-    ///
-    /// - Throws: ``AccessError`` `reentrant`; `DatabaseError` when a connection cannot be closed.
-    public func close() throws { try core.close() }
-
     /// Gives memory back: closes the readers that nobody uses, and empties the writer's page cache
     /// (`PRAGMA shrink_memory`) if it is idle. Waits for nobody.
     public func releaseMemory() { core.releaseMemory() }
