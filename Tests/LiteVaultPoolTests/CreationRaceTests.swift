@@ -45,8 +45,8 @@ import Testing
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.processes { group.addTask { await child() } }
                 _ = await eventually {
-                    try FileManager.default.contentsOfDirectory(atPath: folder.path)
-                        .filter { $0.hasPrefix("ready-") }.count == Self.processes
+                    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+                    return files.count { $0.hasPrefix("ready-") } == Self.processes
                 }
                 let begin = Date().timeIntervalSince1970 + 0.1
                 try? Data("\(begin)".utf8).write(to: folder.appendingPathComponent("start"), options: .atomic)

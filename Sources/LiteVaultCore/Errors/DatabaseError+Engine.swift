@@ -38,7 +38,8 @@ extension DatabaseError {
     /// The error of a statement that comes after the end of the transaction that it belongs to.
     init(endedTransaction db: OpaquePointer) {
         self = .error(
-            message: "the transaction has ended, by an error or a COMMIT or ROLLBACK: nothing more can be done in its block",
+            message:
+                "the transaction has ended, by an error or a COMMIT or ROLLBACK: nothing more can be done in its block",
             code: SQLITE_ABORT,
             // SQLITE_ABORT_ROLLBACK, a macro that does not reach Swift.
             statement: ErrorContext(sql: nil, extendedCode: 516, path: Self.path(of: db)))

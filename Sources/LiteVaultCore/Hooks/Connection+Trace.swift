@@ -1,3 +1,4 @@
+internal import Foundation
 internal import LiteVaultEngine
 
 extension Connection {
@@ -26,10 +27,9 @@ extension Connection {
         let user = hooks.trace
         let observer = hooks.observer
         let box = HookBox(self) { (start: StatementStart) in
-            // A statement of a trigger is announced by the statement that fired it, with another text than its own.
-            if UnsafePointer(start.text) == sqlite3_sql(start.statement) {
-                reads?.noteStatement(start.text)
-                observer?.willRun(start.text) { isWriting(db, besides: start.statement) }
+            if start.isOfStatement, let sql = sqlite3_sql(start.statement) {
+                reads?.noteStatement(sql)
+                observer?.willRun(sql) { isWriting(db, besides: start.statement) }
             }
             guard let user else { return }
             user(tracedText(of: start.statement, unexpanded: String(cString: start.text)))
@@ -51,6 +51,13 @@ extension Connection {
 private struct StatementStart {
     let statement: OpaquePointer
     let text: UnsafePointer<CChar>
+
+    /// Not of a trigger, which is announced by the statement that fired it, with another text. A statement in the middle of
+    /// another one is announced as a comment: "-- " and its text.
+    var isOfStatement: Bool {
+        guard let sql = sqlite3_sql(statement) else { return false }
+        return text == sql || strncmp(text, "-- ", 3) == 0 && strcmp(text + 3, sql) == 0
+    }
 }
 
 /// Whether a statement that writes is in the middle of its work. It only looks at the statements.

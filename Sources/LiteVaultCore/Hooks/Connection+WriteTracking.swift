@@ -40,7 +40,7 @@ extension Connection {
     /// - Parameter sql: an INSERT, REPLACE, UPDATE or DELETE, with or without WITH: such can be prepared without effect.
     /// - Returns: nil when it cannot be prepared, as when a table of it is gone.
     package func writtenColumns(of sql: String) -> WrittenColumns? {
-        try? withLock {
+        try? withLock { () -> WrittenColumns? in
             guard let db else { return nil }
             let collector = WriteCollector()
             let wasInstalled = authorizer.observer != nil || authorizer.refusesKeys

@@ -37,7 +37,8 @@ extension AccessCore {
         _ mode: Connection.TransactionMode, of connection: Connection, _ body: () throws -> T
     ) throws -> T {
         do { return try connection.transaction(mode, block: body) } catch let error as DatabaseError
-        where error.resultCode == .abortRollback { throw AccessError.transactionEnded(path) }
+            where error.resultCode == .abortRollback
+        { throw AccessError.transactionEnded(path) }
     }
 
     func performSnapshot<C, T>(

@@ -44,7 +44,8 @@ extension AccessError {
             code: .transactionEnded,
             message: "The transaction ended before the closure did, which could do nothing more from then on.",
             path: path,
-            remedy: "Let errors out of the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access.")
+            remedy: "Let errors out of the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access."
+        )
     }
 
     static func transactionLeftOpen(_ path: String) -> AccessError {

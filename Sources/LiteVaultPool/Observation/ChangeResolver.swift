@@ -27,7 +27,7 @@ struct ChangeResolver {
     /// All that a committed transaction has changed.
     func resolve(_ committed: TransactionChanges) -> ChangeSet {
         var changes = committed.changes
-        let isSameSchema = isSameSchema("main")
+        let isSameSchema = self.isSameSchema("main")
         // Changed, and not by a statement: by another process, or by a backup into this connection.
         let isReplaced = isSameSchema == false && !committed.changesSchema
         guard !committed.isEmpty else { return isReplaced ? .unknown : changes }
@@ -71,10 +71,10 @@ struct ChangeResolver {
             let replaces = !written.columns.isEmpty && StatementText(text).replaces
             for (name, columns) in written.columns {
                 if facts[name.schema] == nil { facts[name.schema] = try? knowledge.facts(name.schema, of: connection) }
-                guard let facts = facts[name.schema] else { return nil }
+                guard let schema = facts[name.schema] else { return nil }
                 let isPrecise =
-                    facts.kinds[name.table] == .table && !replaces && !columns.contains("rowid")
-                    && !(facts.hasReplacingTriggers && written.updatedByTriggers.contains(name))
+                    schema.kinds[name.table] == .table && !replaces && !columns.contains("rowid")
+                    && !(schema.hasReplacingTriggers && written.updatedByTriggers.contains(name))
                 guard isPrecise, let known = result[name, default: []] else {
                     result.updateValue(nil, forKey: name)
                     continue

@@ -57,7 +57,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         settle(isNested: toldRows > 0 && connection.totalChanges == total && isNested())
         if lastLevel == levels.count, !lastText.isEmpty, strcmp(lastText, sql) == 0 { return }
         let text = String(cString: sql)
-        let kind = kind(of: text)
+        let kind = self.kind(of: text)
         if case .other = kind { return }
         lastText = []
         switch kind {
@@ -109,7 +109,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         _ operation: Connection.Operation, schema: UnsafePointer<CChar>, table: UnsafePointer<CChar>, rowid: Int64
     ) {
         toldRows += 1
-        let key = key(schema, table)
+        let key = self.key(schema, table)
         statement.changes.tables[key, default: .init()].insert(rowid)
         if operation != .update { statement.changes.tables[key]?.columns = nil }
     }

@@ -25,7 +25,8 @@ extension DatabaseRegion {
             }
             switch try known(name.schema).kinds[name.table] {
             case .table, .tableWithSideEffects:
-                self = union(.columns(column.column.isEmpty ? [] : [column.column], of: name.table, schema: name.schema))
+                self = union(
+                    .columns(column.column.isEmpty ? [] : [column.column], of: name.table, schema: name.schema))
             case .ownContent: self = union(.table(name.table, schema: name.schema))
             case .view: break
             case .foreignContent: tables = nil

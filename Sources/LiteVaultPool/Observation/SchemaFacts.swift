@@ -24,9 +24,12 @@ struct SchemaFacts: Sendable {
     init(_ schema: String, of db: Connection) throws {
         let catalogue = schema == "temp" ? "sqlite_temp_master" : quoted(schema) + ".sqlite_master"
         let sql = "SELECT type, name, coalesce(sql, '') FROM \(catalogue)"
-        for (type, name, text) in try db.all(sql, row: { row in
-            (try row.get(0, as: String.self), try row.get(1, as: String.self), try row.get(2, as: String.self))
-        }) {
+        for (type, name, text) in try db.all(
+            sql,
+            row: { row in
+                (try row.get(0, as: String.self), try row.get(1, as: String.self), try row.get(2, as: String.self))
+            })
+        {
             note(type, name.lowercased(), StatementText(text))
         }
         kinds["sqlite_master"] = .table

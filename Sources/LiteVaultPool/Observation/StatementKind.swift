@@ -34,14 +34,14 @@ enum StatementKind {
         switch keywords.first {
         case "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH": self = .write
         case "SELECT", "VALUES", "EXPLAIN", "BEGIN", "COMMIT", "END", "REINDEX", nil: self = .other
-        case "SAVEPOINT": self = name(after: 0).map { .savepoint($0) } ?? .unknown
-        case "RELEASE": self = name(after: 0).map { .release($0) } ?? .unknown
+        case "SAVEPOINT": self = name(after: 0).map(StatementKind.savepoint) ?? .unknown
+        case "RELEASE": self = name(after: 0).map(StatementKind.release) ?? .unknown
         case "ROLLBACK":
             guard let to = keywords.firstIndex(of: "TO") else {
                 self = .other
                 return
             }
-            self = name(after: to).map { .rollbackTo($0) } ?? .unknown
+            self = name(after: to).map(StatementKind.rollbackTo) ?? .unknown
         case "CREATE", "DROP": self = .schema(renames: false)
         case "ALTER": self = .schema(renames: StatementText(sql).words.contains("RENAME"))
         case "ANALYZE": self = .analyze

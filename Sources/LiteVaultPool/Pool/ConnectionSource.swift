@@ -64,7 +64,8 @@ final class ConnectionSource: Sendable {
         let end = ContinuousClock.now + .seconds(seconds)
         while true {
             do { return try body() } catch let error as DatabaseError
-            where error.resultCode.primary == .busy && ContinuousClock.now < end {
+                where error.resultCode.primary == .busy && ContinuousClock.now < end
+            {
                 Thread.sleep(forTimeInterval: 0.01)
             }
         }

@@ -113,7 +113,8 @@ extension AccessCore {
 
 extension Cancellation {
     /// A report of progress by which an operation is cancelled.
-    fileprivate func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report {
+    fileprivate func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report
+    {
         { step in
             try self.check()
             try progress?(step)
