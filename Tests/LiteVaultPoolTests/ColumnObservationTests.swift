@@ -186,7 +186,7 @@ import Testing
                         try db.run("UPDATE person SET age = 1")
                         throw Refused()
                     }
-                    try? db.run("UPDATE person SET mail = 'same'")
+                    _ = try? db.run("UPDATE person SET mail = 'same'")
                     try db.run("UPDATE person SET name = 'x' WHERE id = 1")
                 }
             } == ["name", "person"])
