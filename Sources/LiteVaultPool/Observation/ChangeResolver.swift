@@ -50,24 +50,35 @@ struct ChangeResolver {
         }
         if committed.hasUntoldRows {
             guard !written.isEmpty else { return .unknown }
-            for (name, columns) in written {
-                changes.tables[name, default: .init(columns: [])].merge(.init(rows: nil, columns: columns))
+            for name in written.tables { changes.tables[name] = .unknown }
+            for (name, columns) in written.columns {
+                changes.tables[name, default: .init()].merge(.init(rows: nil, columns: columns))
             }
         }
         for (name, table) in changes.tables where table.columns?.isEmpty == true {
             // Rows of a table that no statement names: what has changed them is not known.
-            changes.tables[name]?.columns = written[name] ?? nil
+            changes.tables[name]?.columns = written.columns[name] ?? nil
         }
         return changes
     }
 
-    /// The columns that statements write, nil for all, by table; nil when it cannot be told.
-    private func written(by texts: Set<String>) -> [TableName: Set<String>?]? {
-        var result: [TableName: Set<String>?] = [:]
+    /// What statements write.
+    private struct Written {
+        /// Tables of which rows come or go.
+        var tables: Set<TableName> = []
+        /// The columns that are set; nil: perhaps others as well.
+        var columns: [TableName: Set<String>?] = [:]
+
+        var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
+    }
+
+    /// nil when it cannot be told.
+    private func written(by texts: Set<String>) -> Written? {
+        var result = Written()
         var facts: [String: SchemaFacts] = [:]
         for text in texts {
             guard let written = writtenColumns(of: text) else { return nil }
-            for name in written.tables { result.updateValue(nil, forKey: name) }
+            result.tables.formUnion(written.tables)
             let replaces = !written.columns.isEmpty && StatementText(text).replaces
             for (name, columns) in written.columns {
                 if facts[name.schema] == nil { facts[name.schema] = try? knowledge.facts(name.schema, of: connection) }
@@ -75,11 +86,11 @@ struct ChangeResolver {
                 let isPrecise =
                     schema.kinds[name.table] == .table && !replaces && !columns.contains("rowid")
                     && !(schema.hasReplacingTriggers && written.updatedByTriggers.contains(name))
-                guard isPrecise, let known = result[name, default: []] else {
-                    result.updateValue(nil, forKey: name)
+                guard isPrecise, let known = result.columns[name, default: []] else {
+                    result.columns.updateValue(nil, forKey: name)
                     continue
                 }
-                result.updateValue(known.union(columns), forKey: name)
+                result.columns.updateValue(known.union(columns), forKey: name)
             }
         }
         return result

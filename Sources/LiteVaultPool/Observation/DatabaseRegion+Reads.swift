@@ -13,14 +13,15 @@ extension DatabaseRegion {
         }
         var joinsByName = reads.texts.contains { StatementText($0).joinsByName }
         for column in reads.columns {
+            let table = Self.catalogues[column.table.lowercased()] ?? column.table
             let name: TableName
             if let schema = column.schema {
-                name = TableName(column.table, schema: schema)
-            } else if let found = try Self.schema(of: column.table, on: db, known) {
-                name = TableName(column.table, schema: found)
+                name = TableName(table, schema: schema)
+            } else if let found = try Self.schema(of: table, on: db, known) {
+                name = TableName(table, schema: found)
             } else {
                 // A common table expression, or a table that a function makes.
-                if Self.isSystemTable(column.table) { tables = nil }
+                if Self.isSystemTable(table) { tables = nil }
                 continue
             }
             switch try known(name.schema).kinds[name.table] {
@@ -48,6 +49,9 @@ extension DatabaseRegion {
 
     private static let tellsOfCountedTables =
         EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 20)
+
+    /// Newer names of the catalogues, and those that the engine tells.
+    private static let catalogues = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"]
 
     /// The database in which a name is found first.
     private static func schema(

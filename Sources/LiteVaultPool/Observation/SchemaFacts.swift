@@ -32,8 +32,7 @@ struct SchemaFacts: Sendable {
         {
             note(type, name.lowercased(), StatementText(text))
         }
-        kinds["sqlite_master"] = .table
-        kinds["sqlite_temp_master"] = .table
+        kinds[schema == "temp" ? "sqlite_temp_master" : "sqlite_master"] = .table
         // Written along with other tables, without a word.
         if kinds["sqlite_sequence"] != nil { kinds["sqlite_sequence"] = .foreignContent }
     }
