@@ -28,8 +28,12 @@ extension DatabaseAccess {
     ///
     /// Writes follow one another. The transaction begins as the configuration says, `IMMEDIATE` by default.
     ///
+    /// When an error rolls it back, as a full disk or `ON CONFLICT ROLLBACK` does, nothing more can be done in the closure,
+    /// also if it catches the error: further statements throw `SQLITE_ABORT_ROLLBACK`.
+    ///
     /// - Returns: what the closure returns, once it is committed.
-    /// - Throws: as ``read(_:)-(_)``; `SQLITE_BUSY` when another process held its lock for longer than the busy timeout.
+    /// - Throws: as ``read(_:)-(_)``; ``AccessError`` `transactionEnded`; `SQLITE_BUSY` when another process held its lock for
+    ///   longer than the busy timeout.
     public func write<T>(_ body: (Connection) throws -> T) throws -> T {
         try core.sync(.write, body)
     }
