@@ -95,7 +95,7 @@ def points(settings, folder):
         metrics = file.read()
     expect('litevault_follower_gaps_total{job="app",database="app.db"} 0' in metrics, metrics)
     db.close()
-    return f": ended in {took:.1f} s"
+    return f"ended in {took:.1f} s"
 
 
 def restart(settings, folder):
@@ -160,7 +160,7 @@ def recreated(settings, folder):
     gaps = [snapshot["gap"]["reason"] for snapshot in box.snapshots() if "gap" in snapshot]
     expect(len(gaps) >= 1, box.snapshots())
     db.close()
-    return f": {gaps[0]}"
+    return f"{gaps[0]}"
 
 
 def rekeyed(settings, folder):
@@ -326,7 +326,7 @@ def due_and_units(settings, folder):
     expect(printed["timer"] is None and printed["cron"].startswith("@reboot ") and "run-due" not in printed["cron"], printed)
     db.close()
     if not shutil.which("systemd-analyze"):
-        return ": this machine has no systemd-analyze to read the unit"
+        return "this machine has no systemd-analyze to read the unit"
     with open(box.path("follow.service"), "w") as file:
         file.write(printed["service"])
     checked = subprocess.run(["systemd-analyze", "verify", "--man=no", file.name], capture_output=True, text=True)

@@ -14,7 +14,7 @@ def run(report, settings, folder):
         def body(megabytes=megabytes):
             found[megabytes] = measure(settings, folder, megabytes)
             read, written = found[megabytes]
-            return f": {read} bytes read, {written} written for {COMMITS} commits"
+            return f"{read} bytes read, {written} written for {COMMITS} commits"
         report.case(f"{COMMITS} commits to a database of {megabytes} MB are followed", body)
 
     def compare():
@@ -24,7 +24,7 @@ def run(report, settings, folder):
         # A page or two of the tree above the rows may be another; 40 MB are not.
         for what, small, large in (("read", read, more_read), ("written", written, more_written)):
             expect(abs(large - small) <= 0.1 * small + 65536, f"{what}: {small} bytes at 1 MB, {large} at 40 MB")
-        return f": {more_read / read:.2f} times as much read, {more_written / written:.2f} times as much written"
+        return f"{more_read / read:.2f} times as much read, {more_written / written:.2f} times as much written"
     report.case("bytes read and written do not depend on the size of the database", compare)
 
 

@@ -77,4 +77,4 @@ def kill(settings, box, random, kills):
     expect(state_of(box.path("db/app.db")) == len(writer.db.commits), "the source was changed")
     left = os.listdir(box.repository + "/.spool")
     expect(not left, lambda: f"left in the spool: {left}")
-    return f": {len(listed)} snapshots, {len(ranges)} rows of points in time, {len(writer.db.commits)} commits"
+    return f"{len(listed)} snapshots, {len(ranges)} rows of points in time, {len(writer.db.commits)} commits"

@@ -82,7 +82,7 @@ def survives(settings, folder, port, plan, index, faults):
         found, _ = box.judge_all(db, settings.random(f"stores {index}"), points=2)
         expect(len(found) == 1 and box.restored() == len(db.commits), "not what was committed")
         db.close()
-        return f": {known['segments']} segments, ended in {took:.1f} s"
+        return f"{known['segments']} segments, ended in {took:.1f} s"
     finally:
         box.remove()
 
