@@ -23,7 +23,8 @@ extension DatabaseFollower {
                 tell(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
             } catch let error as BackupError where error.code == .busy || error.code == .conflict {
                 // Somebody else has the claim: what they store can not be continued by ours.
-                let gap = SnapshotGap(since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
+                let gap = SnapshotGap(
+                    since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
                     reason: "somebody else followed")
                 with {
                     $0.isBroken = true

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// Follows the write-ahead log of a live database, without its key, and hands over every transaction that is committed.
 ///

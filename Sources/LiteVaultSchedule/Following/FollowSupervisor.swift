@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import LiteVaultBackup
 internal import Logging
 
@@ -141,8 +141,11 @@ package actor FollowSupervisor {
                 if new.count > free {
                     problem = .init(
                         source: new[free].path, step: "follow", code: BackupError.Code.config.rawValue,
-                        message: "the job has \(databases.count) databases, of which \(settings.most) are followed at most",
-                        remedy: "Write 'follow: {most: N}', with \(FollowSettings.limit) at most, or make several configurations of it.")
+                        message:
+                            "the job has \(databases.count) databases, of which \(settings.most) are followed at most",
+                        remedy:
+                            "Write 'follow: {most: N}', with \(FollowSettings.limit) at most, or make several configurations of it."
+                    )
                 }
                 set(problem, job)
                 for (path, name) in new.prefix(free) { begin(job, settings, path, name, repository) }
@@ -166,7 +169,8 @@ package actor FollowSupervisor {
             metadata: ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"])
     }
 
-    private func begin(_ job: Job, _ settings: FollowSettings, _ path: String, _ name: String, _ repository: Repository) {
+    private func begin(_ job: Job, _ settings: FollowSettings, _ path: String, _ name: String, _ repository: Repository)
+    {
         var options = FollowingOptions(database: name)
         options.limits = FollowerLimits(logBytes: settings.logLimit, interval: settings.interval)
         options.spoolBytes = settings.spoolLimit
@@ -207,7 +211,8 @@ package actor FollowSupervisor {
         switch event {
         case .waiting(let reason): log.info("nothing to follow", metadata: more(["reason": reason]))
         case .attached: log.info("following", metadata: about)
-        case .based(let snapshot): log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
+        case .based(let snapshot):
+            log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
         case .looked: break
         case .stored(let frames, _, _): log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
         case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
@@ -221,11 +226,14 @@ package actor FollowSupervisor {
                 ]))
         case .ended(0): log.info("no longer following", metadata: about)
         case .ended(let lost):
-            log.warning("no longer following: not all that was seen could be stored", metadata: more(["lost": "\(lost)"]))
+            log.warning(
+                "no longer following: not all that was seen could be stored", metadata: more(["lost": "\(lost)"]))
         }
     }
 
-    private func metadata(_ key: Key, _ name: String) -> Logger.Metadata { ["job": "\(key.job)", "database": "\(name)"] }
+    private func metadata(_ key: Key, _ name: String) -> Logger.Metadata {
+        ["job": "\(key.job)", "database": "\(name)"]
+    }
 
     /// Tells the followers of snapshots that their jobs took: segments then go with the newest, not with an older one.
     private func tellSnapshots() async {
@@ -244,7 +252,9 @@ package actor FollowSupervisor {
         for name in dirty {
             var following = FollowingState()
             following.problem = problems[name]
-            following.databases = entries.filter { $0.key.job == name }.map(\.value.state).sorted { $0.source < $1.source }
+            following.databases = entries.filter { $0.key.job == name }.map(\.value.state).sorted {
+                $0.source < $1.source
+            }
             do { try state.update(name) { $0.following = following } } catch { failure = error }
         }
         do { try writeMetrics() } catch { failure = error }

@@ -48,7 +48,9 @@ package enum Metrics {
                 }
             }
             guard !lines.isEmpty else { return }
-            text += "# HELP litevault_follower_\(name) \(help)\n# TYPE litevault_follower_\(name) \(kind)\n" + lines.joined()
+            text +=
+                "# HELP litevault_follower_\(name) \(help)\n# TYPE litevault_follower_\(name) \(kind)\n"
+                + lines.joined()
         }
         metric("up", "gauge", "Whether every commit that is seen is stored and can be restored.") {
             $0.phase == .following && $0.trouble == nil ? 1 : 0
@@ -62,7 +64,9 @@ package enum Metrics {
         metric("gaps_total", "counter", "Gaps since the process began.") { Double($0.gaps) }
         metric("last_gap_timestamp_seconds", "gauge", "When the log was last seen before the last gap.") { $0.lastGap }
         metric("segments_total", "counter", "Segments stored since the process began.") { Double($0.segments) }
-        metric("stored_bytes_total", "counter", "Bytes of segments stored since the process began.") { Double($0.bytes) }
+        metric("stored_bytes_total", "counter", "Bytes of segments stored since the process began.") {
+            Double($0.bytes)
+        }
         return text
     }
 

@@ -33,7 +33,8 @@ extension Repository {
             while low < high {
                 let middle = (low + high + 1) / 2
                 let isWhole = present[middle].sequence - present[first].sequence == middle - first
-                if try await isWhole && run(middle) == record.run { low = middle } else { high = middle - 1 }
+                let goesOn = isWhole ? try await run(middle) == record.run : false
+                if goesOn { low = middle } else { high = middle - 1 }
             }
             result[snapshot.id] = present[low].date
         }

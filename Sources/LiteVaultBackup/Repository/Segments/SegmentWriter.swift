@@ -9,7 +9,9 @@ package actor SegmentWriter {
     private let lease: Lease
     private var last: (sequence: Int, hash: Hash256, seen: Date)?
 
-    private init(repository: Repository, database: String, lease: Lease, last: (sequence: Int, hash: Hash256, seen: Date)?) {
+    private init(
+        repository: Repository, database: String, lease: Lease, last: (sequence: Int, hash: Hash256, seen: Date)?
+    ) {
         self.repository = repository
         self.database = database
         self.lease = lease
