@@ -23,21 +23,21 @@ extension DatabaseFollower {
                 case .read(let frames):
                     if let looked = follower.looked { tell(.looked(looked)) }
                     if frames > 0 { session.changed.yield() }
-                case .gap(let reason): gap(since: looked, reason)
+                case .gap(let reason): gap(session, since: looked, reason)
                 }
                 await sleep(follower.pause)
             } catch let full as SegmentSpool.Full {
-                gap(since: looked, "more than \(full.limit) bytes wait to be stored")
+                gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
                 // Not again before there is room, as it would only be the same again.
                 while !isOver, session.spool.byteCount > full.limit / 2 { await sleep(options.limits.interval) }
                 await sleep(options.limits.interval)
             } catch let error as BackupError where error.code == .noInput {
-                if looked != nil { gap(since: looked, "the database was removed") }
+                if looked != nil { gap(session, since: looked, "the database was removed") }
                 if told != error.message { tell(.waiting(error.message)) }
                 told = error.message
                 await sleep(options.limits.interval)
             } catch {
-                if looked != nil { gap(since: looked, (error as? BackupError)?.message ?? "\(error)") }
+                if looked != nil { gap(session, since: looked, (error as? BackupError)?.message ?? "\(error)") }
                 told = nil
                 await failed(.log, error, &pause)
             }
@@ -73,10 +73,13 @@ extension DatabaseFollower {
         let spool: SegmentSpool
     }
 
-    private func gap(since: Date?, _ reason: String) {
+    private func gap(_ session: Session, since: Date?, _ reason: String) {
         let gap = SnapshotGap(since: since, reason: reason)
         // Of several in a row the first tells since when nothing was seen.
-        with { $0.gap = $0.gap ?? gap }
+        with {
+            $0.gap = $0.gap ?? gap
+            $0.ended = session.spool.run
+        }
         tell(.gap(gap))
     }
 }

@@ -49,7 +49,7 @@ extension DatabaseFollower {
     func takeBases(_ session: Session) async {
         var pause = Backoff(options.backoff)
         for await _ in session.newRuns {
-            while !isOver, let run = session.spool.run, with({ $0.based }) != run {
+            while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
                 do {
                     let snapshot = try await takeBase(run, with { $0.gap })
                     // The clock was put back in between: the follower's next look begins another run.
@@ -58,7 +58,7 @@ extension DatabaseFollower {
                     }
                     with {
                         $0.newest = max($0.newest, snapshot.sequence)
-                        if session.spool.run == run { ($0.based, $0.gap) = (run, nil) }
+                        if session.spool.run == run, $0.ended != run { ($0.based, $0.gap) = (run, nil) }
                     }
                     pause.reset()
                     tell(.based(snapshot))

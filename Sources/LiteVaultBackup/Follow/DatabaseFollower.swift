@@ -5,7 +5,7 @@ package import Foundation
 /// Three tasks share the work, so that none waits for another: one looks at the log at each interval and spools what was
 /// committed, one stores what is spooled, and one takes the snapshot that each run needs. Whatever fails is told as a
 /// ``FollowingEvent`` and tried again, after longer and longer pauses.
-package final class DatabaseFollower: @unchecked Sendable {  // its lock guards `shared`; the follower is the looking task's
+package final class DatabaseFollower: @unchecked Sendable {  // its lock guards `shared`
     /// Takes the snapshot that a run begins with, after the run began.
     package typealias TakeBase = @Sendable (SegmentSpool.Run, SnapshotGap?) async throws -> Snapshot
 
@@ -16,6 +16,8 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
         var isBroken = false
         /// The run whose snapshot is stored.
         var based: SegmentSpool.Run?
+        /// The run that has ended: a snapshot for it is of no use any more.
+        var ended: SegmentSpool.Run?
         /// Why a run began that has no snapshot yet.
         var gap: SnapshotGap?
         /// The newest snapshot that is known.
