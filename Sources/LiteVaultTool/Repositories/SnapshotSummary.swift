@@ -7,7 +7,7 @@ enum SnapshotSummary {
         var members: [JSONValue.Member] = [
             .init(name: "id", value: .string(snapshot.id)), .init(name: "database", value: .string(snapshot.database)),
             .init(name: "sequence", value: .integer(Int64(snapshot.sequence))),
-            .init(name: "time", value: .string(TimeArgument.text(snapshot.time))),
+            .init(name: "time", value: .string(TimeArgument.exact(snapshot.time))),
             .init(name: "size", value: .integer(snapshot.size)),
             .init(name: "stored", value: .integer(snapshot.stored)),
             .init(name: "changed", value: .integer(snapshot.changed)),
@@ -20,10 +20,10 @@ enum SnapshotSummary {
             members.append(
                 .init(
                     name: "gap",
-                    value: ["since": JSONValue(gap.since.map(TimeArgument.text)), "reason": .string(gap.reason)]))
+                    value: ["since": JSONValue(gap.since.map(TimeArgument.exact)), "reason": .string(gap.reason)]))
         }
         if let followedUntil {
-            members.append(.init(name: "log_until", value: .string(TimeArgument.text(followedUntil))))
+            members.append(.init(name: "log_until", value: .string(TimeArgument.exact(followedUntil))))
         }
         if let found = snapshot.verification {
             members.append(.init(name: "verification", value: json(found)))
@@ -40,14 +40,14 @@ enum SnapshotSummary {
 
     /// One line of a list.
     static func line(_ snapshot: Snapshot, followedUntil: Date? = nil) -> String {
-        var line = "\(snapshot.id)  \(TimeArgument.text(snapshot.time))  "
+        var line = "\(snapshot.id)  \(TimeArgument.exact(snapshot.time))  "
         line += pad(Wording.size(snapshot.size)) + "  " + pad("+" + Wording.size(snapshot.stored)) + "  "
         line +=
             snapshot.verification.map { $0.passed ? "\($0.level.rawValue) ok" : "\($0.level.rawValue) FAILED" } ?? "-"
         if snapshot.isRewritten { line += "  rewritten: rekey or VACUUM, epoch \(snapshot.epoch)" }
-        if let followedUntil { line += "  every commit to \(TimeArgument.text(followedUntil))" }
+        if let followedUntil { line += "  every commit to \(TimeArgument.exact(followedUntil))" }
         if let gap = snapshot.gap {
-            let since = gap.since.map { "since \(TimeArgument.text($0)): " } ?? ""
+            let since = gap.since.map { "since \(TimeArgument.exact($0)): " } ?? ""
             line += "  after a gap (\(since)\(Wording.visible(gap.reason)))"
         }
         if snapshot.isPlaintext { line += "  not encrypted" }

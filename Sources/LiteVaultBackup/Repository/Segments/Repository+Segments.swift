@@ -48,7 +48,8 @@ extension Repository {
         var row: [(SegmentName, SegmentRecord, Int64)] = []
         var previous: Hash256?
         for name in try await segments(database) where name.date >= exact.addingTimeInterval(-1) {
-            if let time, name.date > time { break }
+            // Both are of whole milliseconds, but not of the same fractions.
+            if let time, name.date > time.addingTimeInterval(0.0005) { break }
             let (record, head) = try await segment(name, database)
             if let last = row.last, record.run != last.1.run || record.place != last.1.place + 1 {
                 if last.0.date >= exact { break }
