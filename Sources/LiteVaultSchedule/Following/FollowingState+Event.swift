@@ -30,7 +30,6 @@ extension FollowingState.Database {
             bytes += size
             stored = seen.timeIntervalSince1970
             if phase == .following || phase == .attached { trouble = nil }
-            return false
         case .gap(let gap):
             enter(.waiting, at: time)
             reason = gap.reason

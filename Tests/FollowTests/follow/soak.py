@@ -82,7 +82,7 @@ def soak(settings, box):
     checked = box.litevault("check", *box.options, "--read-data")
     expect(checked["intact"], checked)
     db.close()
-    return (f": {len(log)} commits, {known['segments']} segments, {len(listed)} snapshots, largest log {largest >> 10} KiB, "
+    return (f"{len(log)} commits, {known['segments']} segments, {len(listed)} snapshots, largest log {largest >> 10} KiB, "
             f"ended in {took:.1f} s")
 
 

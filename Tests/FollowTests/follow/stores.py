@@ -32,7 +32,7 @@ def run(report, settings, folder):
         return int(child.stdout.readline())
 
     try:
-        port = server("fault-proxy", str(server("s3-server")))
+        port = server("fault-proxy", str(server("s3-server", "bucket")))
 
         def plan(faults):
             body = json.dumps([dict({"path": ".", "times": 1, "seconds": 0}, **fault) for fault in faults]).encode()
