@@ -173,8 +173,11 @@ class Box:
 
         def is_following():
             expect(self.child.poll() is None, lambda: f"it ended with {self.child.returncode}: {self.tail()}")
-            seen.update(self.known(name))
-            return seen["state"] == "following" and seen
+            status = self.status()
+            seen.clear()
+            seen.update(next((one for one in status["databases"] if one["database"] == name), {}))
+            # What a run that was killed has left does not count.
+            return status["running"] and seen.get("state") == "following" and seen
         return until(lambda: f"following {name}: {seen} {self.tail()}", is_following, limit)
 
     def tail(self):

@@ -66,7 +66,7 @@ def scenario(box, inject, patient=True):
     box.start(*strace)
     end = time.monotonic() + (20 if patient else 1.5)
     while time.monotonic() < end and box.child.poll() is None:
-        if os.path.exists(box.path("state")) and state(box) == "following":
+        if os.path.exists(box.path("state")) and is_following(box):
             break
         time.sleep(0.05)
     for number in range(4):
@@ -95,11 +95,11 @@ def scenario(box, inject, patient=True):
     return db, status
 
 
-def state(box):
+def is_following(box):
     try:
-        return box.known()["state"]
+        return box.known()["state"] == "following"
     except Exception:  # noqa: BLE001 - whatever was disturbed, the case goes on
-        return "unknown"
+        return False
 
 
 def children(process):
