@@ -9,8 +9,8 @@ package struct FollowSettings: Sendable, Equatable {
     /// Databases that are followed at most.
     package var most = 32
 
-    /// Of more, a process would run out of descriptors: each takes four of usually 1024.
-    static let limit = 200
+    /// Of more, a process would run out of descriptors: each takes six of usually 1024.
+    static let limit = 150
 
     /// Reads `follow`; nil where it is left out, or false.
     init?(_ section: ConfigurationSection) throws {

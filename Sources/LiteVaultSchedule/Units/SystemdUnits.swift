@@ -28,7 +28,7 @@ package struct SystemdUnits: Sendable {
                 "Restart=on-failure", "RestartSec=30",
                 "# What followers have seen is stored before the end, which takes ten seconds at most.",
                 "TimeoutStopSec=30", "# It ends with these when it is stopped.", "SuccessExitStatus=130 143",
-                "# Followers keep files open: four for each database.", "LimitNOFILE=8192",
+                "# Followers keep files open: six for each database.", "LimitNOFILE=8192",
             ]
         }
         lines += [
