@@ -140,7 +140,8 @@ import Testing
                 + #"GROUP BY "region", "day" WINDOW "w" AS (ORDER BY "region") "#
                 + #"UNION ALL SELECT "region", "amount" FROM "sales" ORDER BY "region""#)
         try since(3, 25) {
-            #expect(try Array(db.prepareRowIterator(query)).count == 3)
+            let rows = try Array(db.prepareRowIterator(query))
+            #expect(rows.count == 3)
             let error = #expect(throws: DatabaseError.self) { _ = try db.pluck(sales.select(amount.sum.over("none"))) }
             #expect(error?.message == "no such window: none")
         }
