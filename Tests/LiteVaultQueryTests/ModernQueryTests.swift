@@ -143,7 +143,7 @@ import Testing
             let rows = try Array(db.prepareRowIterator(query))
             #expect(rows.count == 3)
             let error = #expect(throws: DatabaseError.self) { _ = try db.pluck(sales.select(amount.sum.over("none"))) }
-            #expect(error?.message == "no such window: none")
+            #expect(error?.message.hasPrefix("no such window") == true)
         }
     }
 
