@@ -60,7 +60,7 @@ struct Check: VaultCommand {
         options.authenticates = authenticate
         options.restores = restoreTest
         options.assertions = assertions
-        options.database = database
+        options.databases = database.map { [$0] }
         options.selection = SnapshotSelection(id: snapshot, at: nil)
         options.progress = session.backupProgress
         if authenticate || restoreTest {

@@ -9,8 +9,9 @@ extension Repository {
     public func snapshots(database: String? = nil) async throws -> [Snapshot] {
         var all: [Snapshot] = []
         for id in try await databaseIDs(database) {
+            let head = try head(id)
             var snapshots = try await manifests(id)
-            try compareWithHead(id, snapshots)
+            try compare(head, id, snapshots)
             if let last = snapshots.last { try? remember(Head(sequence: last.sequence, hash: last.hash.hex), id) }
             let verifications = try await verifications(id)
             for index in snapshots.indices {
@@ -37,10 +38,17 @@ extension Repository {
     }
 
     /// The snapshots of a database by their manifests alone, in order.
-    func manifests(_ database: String) async throws -> [Snapshot] {
+    ///
+    /// - Parameter passingOverRemoved: whether one that was removed after it was listed is none; else it is an error, which it
+    ///   has to be for whoever removes what no snapshot needs.
+    func manifests(_ database: String, passingOverRemoved: Bool = true) async throws -> [Snapshot] {
         var snapshots: [Snapshot] = []
         for object in try await store.list(RepositoryFormat.snapshots(database)) {
-            snapshots.append(try await snapshot(object.name, database: database))
+            do {
+                snapshots.append(try await snapshot(object.name, database: database))
+            } catch let error as BackupError where error.code == .missing && passingOverRemoved {
+                continue
+            }
         }
         for (one, next) in zip(snapshots, snapshots.dropFirst()) where next.sequence == one.sequence + 1 {
             guard next.manifest.predecessor == one.hash.hex else {
@@ -54,17 +62,18 @@ extension Repository {
 
     /// The newest snapshot of a database, compared with what this machine remembers; reads no more than two manifests.
     func newest(_ database: String) async throws -> Snapshot? {
+        let head = try head(database)
         let names = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
         var found: [Snapshot] = []
         if let last = names.last {
             let newest = try await snapshot(last, database: database)
-            if let head = try head(database), head.sequence < newest.sequence {
+            if let head, head.sequence < newest.sequence {
                 let name = RepositoryFormat.snapshot(database, head.sequence)
                 if names.contains(name) { found.append(try await snapshot(name, database: database)) }
             }
             found.append(newest)
         }
-        try compareWithHead(database, found)
+        try compare(head, database, found)
         return found.last
     }
 
