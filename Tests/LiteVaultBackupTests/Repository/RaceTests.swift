@@ -68,7 +68,8 @@ import Testing
         }
     }
 
-    @Test func `packs that pruning removes during a check are no damage`() async throws {
+    @Test(arguments: ["data/", "tree/"])
+    func `packs that pruning removes during a check are no damage`(listed: String) async throws {
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
         let (other, hooked) = (try await open(), try await open(hooked: true))
         for block in 0..<3 {
@@ -81,13 +82,19 @@ import Testing
         #expect(try await other.prune(grace: 0).doomed > 0)
         let once = OnceOnly()
         store.setHooks(after: { call, name in
-            guard call == "list", name == "tree/" else { return }
+            guard call == "list", name == listed else { return }
             try await once { #expect(try await other.prune(grace: 0).removed > 0) }
         })
         var options = CheckOptions()
         options.readsData = true
         #expect(try await hooked.check(options).problems == [])
-        // But not for whoever removes by what the manifests say.
+        store.setHooks()
+        #expect(try await base.list(listed).count == 1)
+    }
+
+    @Test func `who removes what no snapshot needs has to read all of them`() async throws {
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        try await other.snapshot(try TestImage(scratch.path("a.db"), blocks: 10))
         store.setHooks(after: { call, name in
             guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
             for object in try await base.list(name) { try await base.remove(object.name) }
