@@ -1,7 +1,8 @@
-"""What a snapshot stores follows what changed."""
+"""What a snapshot stores follows what changed, and no operation needs more memory for a larger database."""
 import json
 import os
 import random
+import shutil
 import subprocess
 
 from faults.report import expect
@@ -50,3 +51,43 @@ def run(report, settings, folder):
         return f"{added} bytes for {bytes_changed} that changed"
 
     report.case("the second snapshot stores what changed, and at most as much metadata", follows)
+    memory = os.path.join(folder, "memory")
+    os.mkdir(memory)
+    report.case("a database of ten times the size takes no more memory", lambda: flat(settings, memory))
+
+
+def peak(arguments, folder):
+    """The most memory that a run takes, in bytes."""
+    with open(os.path.join(folder, "errors"), "w+b") as errors:
+        process = subprocess.Popen(arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        expect(process.returncode == 0, f"{arguments[1]}: exit {process.returncode}: {errors.read().decode(errors='replace')}")
+    return usage.ru_maxrss * 1024
+
+
+def image(path, megabytes):
+    """A file that looks like ciphertext; the same megabyte again and again, as no store of packs makes use of that."""
+    piece = os.urandom(1 << 20)
+    with open(path, "wb") as file:
+        for _ in range(megabytes):
+            file.write(piece)
+
+
+def flat(settings, folder, sizes=(40, 400)):
+    peaks = {}
+    for megabytes in sizes:
+        place = os.path.join(folder, str(megabytes))
+        os.mkdir(place)
+        image(os.path.join(place, "vault.db"), megabytes)
+        steps = [["snapshot", "vault.db"], ["snapshot", "vault.db"], ["restore", "out.db"], ["check", "--read-data"],
+                 ["forget", "--keep-last", "1", "--prune"]]
+        for number, step in enumerate(steps):
+            peaks.setdefault(f"{number + 1}. {step[0]}", []).append(peak(command(settings, *step), place))
+        expect(os.path.getsize(os.path.join(place, "out.db")) == megabytes << 20, "restored to another length")
+        shutil.rmtree(place)
+    # Windows of a restore and of a check are of tens of megabytes; what is smaller than one fills none.
+    for step, (small, large) in peaks.items():
+        expect(large - small < 64 << 20, f"{step}: {small >> 20} MiB for {sizes[0]} MiB, {large >> 20} for {sizes[1]}")
+    return ", ".join(f"{step} {small >> 20} -> {large >> 20} MiB" for step, (small, large) in peaks.items())
