@@ -94,9 +94,16 @@ extension Repository {
         let all = try await snapshots(database: database)
         let found = all.filter { if case .id(let id) = selection { $0.id.hasPrefix(id.lowercased()) } else { true } }
         guard !found.isEmpty else {
+            let what: String
+            if let database, all.isEmpty {
+                what = "there is no snapshot of a database '\(database)'"
+            } else if case .id(let id) = selection {
+                what = "there is no snapshot whose id starts with '\(id)'"
+            } else {
+                what = "there is no snapshot"
+            }
             throw BackupError(
-                .noInput, "there is no such snapshot", path: store.location,
-                remedy: "'litevault snapshots' lists those that are there.")
+                .noInput, what, path: store.location, remedy: "'litevault snapshots' lists those that are there.")
         }
         if case .id(let id) = selection {
             guard found.count == 1 || found.contains(where: { $0.id == id }) else {
