@@ -96,6 +96,11 @@ struct JobRun: Sendable {
         options.progress = { _ in try check() }
         let result = try await repository.snapshot(of: path, options: options)
         let snapshot = result.snapshot
+        if result.unreachableCommits > 0 {
+            log.warning(
+                "its log has commits behind a damaged frame, which are not in the snapshot",
+                metadata: ["job": "\(job.name)", "database": "\(name)", "commits": "\(result.unreachableCommits)"])
+        }
         log.info(
             "snapshot stored",
             metadata: [

@@ -7,8 +7,7 @@ extension Repository {
     /// - Throws: ``BackupError`` `damaged` for a manifest that is not authentic or not whole, and for a repository that was
     ///   rolled back since this machine saw it.
     public func snapshots(database: String? = nil) async throws -> [Snapshot] {
-        var all: [Snapshot] = []
-        for id in try await databaseIDs(database) {
+        let all = try await concurrently(databaseIDs(database)) { id in
             let head = try head(id)
             var snapshots = try await manifests(id)
             try compare(head, id, snapshots)
@@ -17,9 +16,9 @@ extension Repository {
             for index in snapshots.indices {
                 snapshots[index].verification = verifications.results[snapshots[index].hash.hex]
             }
-            all += snapshots
+            return snapshots
         }
-        return all.sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) }
+        return all.flatMap(\.self).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) }
     }
 
     /// The identifiers of the databases, those included of which only this machine remembers a snapshot.
@@ -42,14 +41,14 @@ extension Repository {
     /// - Parameter passingOverRemoved: whether one that was removed after it was listed is none; else it is an error, which it
     ///   has to be for whoever removes what no snapshot needs.
     func manifests(_ database: String, passingOverRemoved: Bool = true) async throws -> [Snapshot] {
-        var snapshots: [Snapshot] = []
-        for object in try await store.list(RepositoryFormat.snapshots(database)) {
+        let found = try await concurrently(store.list(RepositoryFormat.snapshots(database))) { object in
             do {
-                snapshots.append(try await snapshot(object.name, database: database))
+                return try await snapshot(object.name, database: database)
             } catch let error as BackupError where error.code == .missing && passingOverRemoved {
-                continue
+                return nil
             }
         }
+        let snapshots = found.compactMap(\.self)
         for (one, next) in zip(snapshots, snapshots.dropFirst()) where next.sequence == one.sequence + 1 {
             guard next.manifest.predecessor == one.hash.hex else {
                 throw BackupError(

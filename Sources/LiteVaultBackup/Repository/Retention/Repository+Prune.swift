@@ -88,11 +88,12 @@ extension Repository {
     private func activeSince(endingOthers: Bool) async throws -> Double? {
         var earliest: Double?
         let now = try await store.now()
-        for object in try await store.list("leases/")
-        where object.name != RepositoryFormat.lease("prune")
-            && !object.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
-        {
-            guard let holder = try await Lease.holder(object.name, store), !holder.released else { continue }
+        let leases = try await store.list("leases/").filter {
+            $0.name != RepositoryFormat.lease("prune") && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
+        }
+        let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }
+        for (object, holder) in holders {
+            guard let holder, !holder.released else { continue }
             if holder.isDead || now - object.modified >= Lease.patience {
                 // A renewal that came in between shows that its holder is there after all.
                 guard endingOthers, try await !Lease.end(object, holder, store) else { continue }
