@@ -41,7 +41,7 @@ extension Repository {
     /// - Parameter passingOverRemoved: whether one that was removed after it was listed is none; else it is an error, which it
     ///   has to be for whoever removes what no snapshot needs.
     func manifests(_ database: String, passingOverRemoved: Bool = true) async throws -> [Snapshot] {
-        let found = try await concurrently(store.list(RepositoryFormat.snapshots(database))) { object in
+        let found = try await concurrently(store.list(RepositoryFormat.snapshots(database))) { object -> Snapshot? in
             do {
                 return try await snapshot(object.name, database: database)
             } catch let error as BackupError where error.code == .missing && passingOverRemoved {
