@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import LiteVaultBackup
 import Testing
@@ -14,6 +13,8 @@ import Testing
         return try await Repository.open(store, secret: secret, local: local).check(options).problems
     }
 
+    func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] { Hash256(of: Array(bytes)).withBytes(Array.init) }
+
     /// Data packs: another block, and table and hash to match. Tree packs: another position, and the hash to match.
     func forge(_ name: String, _ bytes: [UInt8]) -> [[UInt8]] {
         var forged = bytes
@@ -21,20 +22,20 @@ import Testing
             let blocks = (bytes.count - 96) / (4096 + 32)
             forged[64] ^= 1
             let table = 64 + blocks * 4096
-            forged.replaceSubrange(table..<(table + 32), with: SHA256.hash(data: forged[64..<(64 + 4096)]))
+            forged.replaceSubrange(table..<(table + 32), with: hash(forged[64..<(64 + 4096)]))
             let content = Array(forged[..<64]) + Array(forged[table..<(bytes.count - 32)])
-            forged.replaceSubrange((bytes.count - 32)..., with: SHA256.hash(data: content))
+            forged.replaceSubrange((bytes.count - 32)..., with: hash(content))
             return [forged]
         }
         if name.hasPrefix("tree/") {
             // Behind the header, the node's own 8 bytes, the name of its one pack and the entry's slot: a position.
             forged[64 + 8 + 16 + 2 + 3] ^= 1
-            forged.replaceSubrange((bytes.count - 32)..., with: SHA256.hash(data: forged[..<(bytes.count - 32)]))
+            forged.replaceSubrange((bytes.count - 32)..., with: hash(forged[..<(bytes.count - 32)]))
             return [forged]
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         let body = lines[0].replacing("\"repository\"", with: "\"x\":1,\"repository\"") + "\n"
-        let hash = SHA256.hash(data: Data(body.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let hash = Hash256(of: Array(body.utf8)).hex
         return ["", lines[2] + "\n", "hmac-sha256 \(hash)\n"].map { Array("\(body)sha256 \(hash)\n\($0)".utf8) }
     }
 
