@@ -83,7 +83,10 @@ import Testing
         let once = OnceOnly()
         store.setHooks(after: { call, name in
             guard call == "list", name == listed else { return }
-            try await once { #expect(try await other.prune(grace: 0).removed > 0) }
+            try await once {
+                let removed = try await other.prune(grace: 0).removed
+                #expect(removed > 0)
+            }
         })
         var options = CheckOptions()
         options.readsData = true
