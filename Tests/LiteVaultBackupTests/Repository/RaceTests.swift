@@ -30,8 +30,14 @@ import Testing
         let (other, hooked) = (try await open(), try await open(hooked: true))
         try await other.snapshot(image)
         let works: [@Sendable () async throws -> Void] = [
-            { #expect(try await !hooked.snapshots().isEmpty) },
-            { #expect(try await hooked.check().problems == []) },
+            {
+                let found = try await hooked.snapshots()
+                #expect(!found.isEmpty)
+            },
+            {
+                let problems = try await hooked.check().problems
+                #expect(problems == [])
+            },
             { _ = try await hooked.prune() },
         ]
         for work in works {
@@ -50,8 +56,14 @@ import Testing
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
         let (other, hooked) = (try await open(), try await open(hooked: true))
         let works: [@Sendable () async throws -> Void] = [
-            { #expect(try await hooked.snapshots().count == 1) },
-            { #expect(try await hooked.check().problems == []) },
+            {
+                let found = try await hooked.snapshots()
+                #expect(found.count == 1)
+            },
+            {
+                let problems = try await hooked.check().problems
+                #expect(problems == [])
+            },
         ]
         for work in works {
             for block in 0..<3 {
@@ -121,7 +133,8 @@ import Testing
                 try FileManager.default.setAttributes(
                     [.modificationDate: Date(timeIntervalSinceNow: -700)], ofItemAtPath: base.location + "/" + lease)
                 _ = try await other.prune(grace: 0)
-                #expect(try await other.prune(grace: 0).removed == 2)
+                let removed = try await other.prune(grace: 0).removed
+                #expect(removed == 2)
             }
         })
         #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
