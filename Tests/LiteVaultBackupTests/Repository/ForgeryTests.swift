@@ -46,6 +46,8 @@ import Testing
         let base = DirectoryStore(scratch.path("repository"))
         let store: any ObjectStore = isLocal ? base : FaultyStore(base)
         let repository = try await Repository.openOrCreate(store, secret: secret, local: local, iterations: 10)
+        // Nothing of this one is needed once it is forgotten.
+        try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 40))
         var image = try TestImage(scratch.path("a.db"), blocks: 40)
         for block in 0..<3 {
             try image.change(block: block)
