@@ -54,7 +54,7 @@ import Testing
             try await repository.snapshot(image)
         }
         var policy = RetentionPolicy()
-        policy.last = 2
+        policy.last = 3
         _ = try await repository.forget(policy)
         try await #expect(problems(store, secret) == [])
         // What is still needed, so that it is the change that is found.
