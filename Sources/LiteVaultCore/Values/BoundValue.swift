@@ -1,4 +1,4 @@
-internal import LiteVaultEngine
+public import LiteVaultEngine
 
 /// A value on its way to a parameter. The types that SQLite stores as they are are held directly: copying an
 /// `any Binding` asks its type at run time, several times for each value of an INSERT.
@@ -50,6 +50,7 @@ package enum BoundValue: Sendable {
     }
 
     /// Binds the value to a parameter, from 1. Returns the engine's result code.
+    @inlinable
     package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         switch self {
         case .null: sqlite3_bind_null(statement, index)

@@ -138,7 +138,7 @@ extension SQLBuilder {
         append(" (")
         for index in 0..<row.count {
             if index > 0 { append(", ") }
-            append(row.column(at: index))
+            append(row.setter(at: index).column)
         }
         append(") VALUES (")
         for index in 0..<row.count {

@@ -1,31 +1,73 @@
 internal import LiteVaultCore
 
 extension Connection {
-    /// Takes the lock and the statement of an INSERT of one row, and binds its values. Balanced by `end(_:)`, unless it
-    /// throws.
+    /// Inserts a row.
     ///
     /// An application inserts into the same columns again and again: the statement of the last time is found by comparing
-    /// table and columns, without making the text. Under the lock.
-    func begin(_ row: InsertedRow) throws -> Execution {
-        if let shape = lastInsert as? InsertShape, shape.matches(row), let execution = try begin(shape.statement) {
-            return try binding(row, execution)
-        }
-        var builder = SQLBuilder()
-        builder.append(row)
-        guard row.hasOnlyValues else { return try begin(builder) }
-        let execution = try begin(builder.utf8)
-        lastInsert = InsertShape(row, execution.statement)
-        return try binding(row, execution)
+    /// table and columns, without making the text.
+    ///
+    /// - Returns: the rowid of the last row inserted.
+    func insert(_ row: InsertedRow) throws -> Int64 {
+        let execution = try begin(row)
+        guard let execution else { return try insertRendered(.insert(row)) }
+        return try bindAndRun(row, execution, from: 0, code: 0, texts: 0)
     }
 
-    private func binding(_ row: InsertedRow, _ execution: Execution) throws -> Execution {
-        do {
-            try execution.bind(count: row.count) { index in row.value(at: index) }
-        } catch {
-            end(execution)
-            throw error
+    /// Runs an INSERT by its text.
+    func insertRendered(_ node: SQLNode) throws -> Int64 {
+        var builder = SQLBuilder()
+        builder.append(node)
+        let execution = try begin(builder)
+        defer { end(execution) }
+        while try execution.step() {}
+        return execution.lastInsertRowid
+    }
+
+    /// Takes the lock and the statement of an INSERT of values, without binding them. Balanced by `end(_:)`, unless it
+    /// throws or is nil: a column is set to an expression then.
+    private func begin(_ row: InsertedRow) throws -> Execution? {
+        _ = try enter()
+        if let shape = lastInsert as? InsertShape, shape.matches(row), let execution = reuse(shape.statement) {
+            return execution
         }
+        // What follows takes the lock once more.
+        defer { leave() }
+        guard row.hasOnlyValues else { return nil }
+        var builder = SQLBuilder()
+        builder.append(row)
+        let execution = try begin(builder.utf8)
+        lastInsert = InsertShape(row, execution.statement)
         return execution
+    }
+
+    /// Binds the values from a position on, runs the statement and ends its execution.
+    ///
+    /// - Parameter code: the first result of binding that was not 0, `SQLITE_OK`.
+    ///
+    /// It calls itself for each text: the bytes of a text are certain to stay only for the length of a closure, and there
+    /// the engine need not copy them. Not without bounds, as a row may have thousands.
+    private func bindAndRun(
+        _ row: InsertedRow, _ execution: Execution, from start: Int, code: Int32, texts: Int
+    ) throws -> Int64 {
+        var code = code
+        for index in start..<row.count {
+            guard case .value(let value) = row.setter(at: index).assigned else { continue }
+            if case .text(let text) = value, texts < 16,
+                let rowid = try text.utf8.withContiguousStorageIfAvailable({ utf8 in
+                    let bound = execution.bind(staying: utf8, at: index)
+                    return try bindAndRun(
+                        row, execution, from: index + 1, code: code == 0 ? bound : code, texts: texts + 1)
+                })
+            {
+                return rowid
+            }
+            let bound = execution.bind(value, at: index)
+            if code == 0 { code = bound }
+        }
+        // Here, before the texts go: ending an execution takes the values away from the statement.
+        defer { end(execution) }
+        try execution.run(afterBinding: code, count: row.count)
+        return execution.lastInsertRowid
     }
 }
 
@@ -44,10 +86,6 @@ private final class InsertShape {
     }
 
     func matches(_ row: InsertedRow) -> Bool {
-        guard row.count == columns.count, row.onConflict == onConflict, row.condition == nil, row.table == table,
-            row.hasOnlyValues
-        else { return false }
-        for index in columns.indices where !SQLNode.isSame(columns[index], row.column(at: index)) { return false }
-        return true
+        row.onConflict == onConflict && row.condition == nil && row.table == table && row.setsValues(of: columns)
     }
 }

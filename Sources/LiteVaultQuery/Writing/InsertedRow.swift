@@ -10,22 +10,24 @@ package struct InsertedRow: Sendable {
     let others: [Setter]
     let condition: SQLNode?
 
+    @usableFromInline
+    init(
+        table: QueryClauses.From, onConflict: OnConflict?, leading: Setter?, others: [Setter], condition: SQLNode?
+    ) {
+        self.table = table
+        self.onConflict = onConflict
+        self.leading = leading
+        self.others = others
+        self.condition = condition
+    }
+
     /// The number of columns.
     var count: Int { others.count + (leading == nil ? 0 : 1) }
 
     /// The columns, in order.
-    var columns: [SQLNode] { (0..<count).map(column) }
+    var columns: [SQLNode] { (0..<count).map { setter(at: $0).column } }
 
-    /// A column, from 0.
-    func column(at index: Int) -> SQLNode { setter(at: index).column }
-
-    /// What a column is set to. NULL where that is no value: ask `hasOnlyValues` first.
-    func value(at index: Int) -> BoundValue {
-        guard case .value(let value) = setter(at: index).assigned else { return .null }
-        return value
-    }
-
-    /// The assignment of a column.
+    /// The assignment of a column, from 0.
     @inline(__always)
     func setter(at index: Int) -> Setter {
         guard let leading else { return others[index] }
@@ -33,10 +35,26 @@ package struct InsertedRow: Sendable {
     }
 
     /// Whether each column is set to a value, none to an expression.
-    var hasOnlyValues: Bool {
-        for index in 0..<count {
-            guard case .value = setter(at: index).assigned else { return false }
+    var hasOnlyValues: Bool { (leading?.isValue ?? true) && others.allSatisfy(\.isValue) }
+
+    /// Whether these columns are set to values, in this order.
+    @inline(__always)
+    func setsValues(of columns: [SQLNode]) -> Bool {
+        guard count == columns.count else { return false }
+        var index = 0
+        if let leading {
+            guard leading.isValue, SQLNode.isSame(columns[0], leading.column) else { return false }
+            index = 1
+        }
+        for setter in others {
+            guard setter.isValue, SQLNode.isSame(columns[index], setter.column) else { return false }
+            index &+= 1
         }
         return true
     }
+}
+
+extension Setter {
+    /// Whether the column is set to a value, not to an expression.
+    var isValue: Bool { if case .value = assigned { true } else { false } }
 }
