@@ -11,7 +11,8 @@ extension QueryType {
     public func insert(
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Insert {
-        insert(try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
+        let setters = try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false)
+        return insert(otherSetters.isEmpty ? setters : setters + otherSetters)
     }
 
     /// An INSERT of a value that says what happens when a constraint is violated.

@@ -4,90 +4,125 @@ internal import LiteVaultCore
 ///
 /// The types that SQLite stores as they are have methods of their own: they are read without a cast. The others take the
 /// way through `ColumnDecoding`.
+///
+/// Trivial, so that nothing is counted when it is copied: see `DecodingState`.
 struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let decoder: QueryDecoder
+    private let state: UnsafeMutablePointer<DecodingState>
+    private let query: Int
+
+    init(_ state: UnsafeMutablePointer<DecodingState>) {
+        self.state = state
+        query = state.pointee.query
+    }
+
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { decoder.columns.names.compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] { ((try? decoder())?.names ?? []).compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { (try? index(key)) != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { decoder.isNull(try index(key)) }
+    func decodeNil(forKey key: Key) throws -> Bool { column(try index(key)).isNull }
 
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try read(index(key), key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try read(index(key), key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try read(index(key), key) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try read(index(key), key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try read(index(key), key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try read(key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try read(key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try read(key) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try read(key) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try read(key) }
 
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try ColumnDecoding.value(of: decoder.stored(try index(key)), userInfo: decoder.userInfo, at: [key])
-    }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try convert(index(key), key) }
 
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try presentIndex(key).map { try read($0, key) }
-    }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try presentIndex(key).map { try read($0, key) }
-    }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try presentIndex(key).map { try read($0, key) }
-    }
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try presentIndex(key).map { try read($0, key) }
-    }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try presentIndex(key).map { try read($0, key) }
-    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try readIfPresent(key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try readIfPresent(key) }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(key) }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        guard let index = try presentIndex(key) else { return nil }
-        return try ColumnDecoding.value(of: decoder.stored(index), userInfo: decoder.userInfo, at: [key])
+        guard let index = try indexIfPresent(key), !column(index).isNull else { return nil }
+        return try convert(index, key)
+    }
+
+    // MARK: Reading
+
+    @inline(__always)
+    private func read<T: ColumnValue>(_ key: Key) throws -> T {
+        let index = try index(key)
+        do { return try T.read(from: column(index)) } catch { throw mismatch(T.self, index, key) }
     }
 
     @inline(__always)
-    private func read<T: ColumnValue>(_ index: Int, _ key: Key) throws -> T {
-        do { return try T.read(from: decoder.column(index)) } catch {
-            throw ColumnDecoding.mismatch(T.self, decoder.stored(index), [key])
-        }
+    private func readIfPresent<T: ColumnValue>(_ key: Key) throws -> T? {
+        guard let index = try indexIfPresent(key) else { return nil }
+        let column = column(index)
+        if column.isNull { return nil }
+        do { return try T.read(from: column) } catch { throw mismatch(T.self, index, key) }
     }
 
-    /// The position of a column that is there and not NULL.
-    @inline(__always)
-    private func presentIndex(_ key: Key) throws -> Int? {
-        guard let index = try optionalIndex(key), !decoder.isNull(index) else { return nil }
-        return index
+    /// Reads a type that is not stored as it is.
+    @inline(never)
+    private func convert<T: Decodable>(_ index: Int32, _ key: Key) throws -> T {
+        try ColumnDecoding.value(of: StoredValue(column(index).value), userInfo: decoder().userInfo, at: [key])
     }
-
-    private func optionalIndex(_ key: Key) throws -> Int? {
-        if let index = knownIndex(key) { return index }
-        guard !decoder.isOver else { throw decoder.overFailure }
-        return try? index(key)
-    }
-
-    /// A key of one byte, as that of an enum, is found by that byte: its name is asked for once in a query.
-    @inline(__always)
-    private func knownIndex(_ key: Key) -> Int? {
-        guard MemoryLayout<Key>.size == 1 else { return nil }
-        let position = decoder.positions[Int(unsafeBitCast(key, to: UInt8.self))]
-        return position > 0 ? Int(position - 1) : nil
-    }
-
-    @inline(__always)
-    private func index(_ key: Key) throws -> Int { try knownIndex(key) ?? findIndex(key) }
 
     @inline(never)
-    private func findIndex(_ key: Key) throws -> Int {
-        guard !decoder.isOver else { throw decoder.overFailure }
-        let name = key.stringValue
+    private func mismatch(_ type: Any.Type, _ index: Int32, _ key: Key) -> any Error {
+        ColumnDecoding.mismatch(type, StoredValue(column(index).value), [key])
+    }
+
+    // MARK: Finding
+
+    /// A column of the current row. Its position was found, so the query is not over.
+    @inline(__always)
+    private func column(_ index: Int32) -> ColumnReader { ColumnReader(state.pointee.execution, Int(index)) }
+
+    /// A key of one byte is found by that byte: its name is asked for once in a query.
+    @inline(__always)
+    private func slot(_ key: Key) -> Int {
+        MemoryLayout<Key>.size == 1
+            ? withUnsafePointer(to: key) { Int(UnsafeRawPointer($0).load(as: UInt8.self)) } : 256
+    }
+
+    /// The position of a column, or -1 where it is not known.
+    @inline(__always)
+    private func knownIndex(_ key: Key) -> Int32 {
+        state.pointee.query == query ? state.pointee.positions[slot(key)] : -1
+    }
+
+    @inline(__always)
+    private func index(_ key: Key) throws -> Int32 {
+        let known = knownIndex(key)
+        return known >= 0 ? known : try findIndex(key)
+    }
+
+    @inline(__always)
+    private func indexIfPresent(_ key: Key) throws -> Int32? {
+        let known = knownIndex(key)
+        return known >= 0 ? known : try findIndexIfPresent(key)
+    }
+
+    @inline(never)
+    private func findIndex(_ key: Key) throws -> Int32 {
+        let decoder = try decoder()
         do {
-            let index = try decoder.columns.plainPosition(of: name) ?? decoder.row.index(of: .identifier(name))
-            if MemoryLayout<Key>.size == 1 {
-                decoder.positions[Int(unsafeBitCast(key, to: UInt8.self))] = Int32(truncatingIfNeeded: index + 1)
-            }
+            let index = Int32(truncatingIfNeeded: try decoder.position(of: key.stringValue))
+            if MemoryLayout<Key>.size == 1 { state.pointee.positions[slot(key)] = index }
             return index
         } catch {
             throw DecodingError.keyNotFound(
                 key, .init(codingPath: [], debugDescription: String(describing: error), underlyingError: error))
         }
+    }
+
+    @inline(never)
+    private func findIndexIfPresent(_ key: Key) throws -> Int32? {
+        _ = try decoder()
+        return try? findIndex(key)
+    }
+
+    /// The decoder.
+    ///
+    /// - Throws: when the query is over.
+    private func decoder() throws -> QueryDecoder {
+        guard state.pointee.query == query else { throw QueryDecoder.overFailure }
+        return state.pointee.decoder.takeUnretainedValue()
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -96,8 +131,8 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         throw refusal(key)
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw refusal(key) }
-    func superDecoder() throws -> any Decoder { decoder }
-    func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
+    func superDecoder() throws -> any Decoder { try decoder() }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder() }
 
     private func refusal(_ key: Key) -> DecodingError {
         .dataCorruptedError(

@@ -3,7 +3,7 @@ internal import LiteVaultCore
 extension Connection {
     /// Inserts a row.
     ///
-    /// An application inserts into the same columns again and again: the statement of the last time is found by comparing
+    /// An application inserts into the same columns again and again: the statement of an earlier time is found by comparing
     /// table and columns, without making the text.
     ///
     /// - Returns: the rowid of the last row inserted.
@@ -27,16 +27,19 @@ extension Connection {
     /// throws or is nil: a column is set to an expression then.
     private func begin(_ row: InsertedRow) throws -> Execution? {
         _ = try enter()
-        if let shape = lastInsert as? InsertShape, shape.matches(row), let execution = reuse(shape.statement) {
-            return execution
-        }
+        let shapes = lastInserts as? InsertShapes
+        if let statement = shapes?.statement(for: row), let execution = reuse(statement) { return execution }
         // What follows takes the lock once more.
         defer { leave() }
         guard row.hasOnlyValues else { return nil }
         var builder = SQLBuilder()
         builder.append(row)
         let execution = try begin(builder.utf8)
-        lastInsert = InsertShape(row, execution.statement)
+        if let shapes {
+            shapes.remember(row, execution.statement)
+        } else {
+            lastInserts = InsertShapes(row, execution.statement)
+        }
         return execution
     }
 
@@ -71,8 +74,34 @@ extension Connection {
     }
 }
 
+/// The INSERTs that were run last: values whose nils differ have a few between them.
+private final class InsertShapes {
+    private var shapes: [InsertShape]
+    private var oldest = 0
+
+    init(_ row: InsertedRow, _ statement: PreparedStatement) { shapes = [InsertShape(row, statement)] }
+
+    func statement(for row: InsertedRow) -> PreparedStatement? {
+        for shape in shapes where shape.matches(row) { return shape.statement }
+        return nil
+    }
+
+    func remember(_ row: InsertedRow, _ statement: PreparedStatement) {
+        let shape = InsertShape(row, statement)
+        // One that matches has a statement that cannot be used again.
+        if let index = shapes.firstIndex(where: { $0.matches(row) }) {
+            shapes[index] = shape
+        } else if shapes.count < 4 {
+            shapes.append(shape)
+        } else {
+            shapes[oldest] = shape
+            oldest = (oldest + 1) % shapes.count
+        }
+    }
+}
+
 /// Table and columns of an INSERT, and its statement.
-private final class InsertShape {
+private struct InsertShape {
     let table: QueryClauses.From
     let onConflict: OnConflict?
     let columns: [SQLNode]
