@@ -15,10 +15,11 @@ extension Connection {
     public func all<V: Decodable>(
         _ query: any QueryType, as type: V.Type, userInfo: [CodingUserInfoKey: Any] = [:]
     ) throws -> [V] {
-        let decoder = try beginDecoding(query, limit: nil, userInfo)
-        defer { endDecoding(decoder) }
+        let rows = try beginDecoding(query, limit: nil, userInfo)
+        defer { endDecoding(rows) }
         var values: [V] = []
-        while try decoder.next() { values.append(try V(from: decoder)) }
+        guard let decoder = try firstDecoder(rows, of: query) else { return values }
+        repeat { values.append(try V(from: decoder)) } while try rows.next()
         return values
     }
 
@@ -29,11 +30,11 @@ extension Connection {
     public func first<V: Decodable>(
         _ query: any QueryType, as type: V.Type, userInfo: [CodingUserInfoKey: Any] = [:]
     ) throws -> V? {
-        let decoder = try beginDecoding(query, limit: 1, userInfo)
-        defer { endDecoding(decoder) }
-        guard try decoder.next() else { return nil }
+        let rows = try beginDecoding(query, limit: 1, userInfo)
+        defer { endDecoding(rows) }
+        guard let decoder = try firstDecoder(rows, of: query) else { return nil }
         let value = try V(from: decoder)
-        try finishDecoding(decoder)
+        try finishDecoding(rows)
         return value
     }
 
@@ -41,29 +42,21 @@ extension Connection {
     @usableFromInline
     func beginDecoding(
         _ query: any QueryType, limit: Int?, _ userInfo: [CodingUserInfoKey: Any]
-    ) throws -> QueryDecoder {
+    ) throws -> DecodedRows {
         var builder = SQLBuilder()
         builder.append(query.clauses, limit: limit)
-        let execution = try begin(builder)
-        do {
-            return try QueryDecoder(execution, userInfo: userInfo) { try columns(of: query, $0) }
-        } catch {
-            end(execution)
-            throw error
-        }
+        return DecodedRows(try begin(builder), userInfo: userInfo)
+    }
+
+    @usableFromInline
+    func firstDecoder(_ rows: DecodedRows, of query: any QueryType) throws -> StatementDecoder? {
+        try rows.first { try columns(of: query, $0) }
     }
 
     /// Ends a statement that writes before its last row.
     @usableFromInline
-    func finishDecoding(_ decoder: QueryDecoder) throws {
-        let execution = decoder.ending
-        decoder.end()
-        try execution.finish()
-    }
+    func finishDecoding(_ rows: DecodedRows) throws { try rows.end().finish() }
 
     @usableFromInline
-    func endDecoding(_ decoder: QueryDecoder) {
-        decoder.end()
-        end(decoder.ending)
-    }
+    func endDecoding(_ rows: DecodedRows) { end(rows.end()) }
 }

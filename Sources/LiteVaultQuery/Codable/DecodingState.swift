@@ -1,18 +1,23 @@
 internal import Foundation
 internal import LiteVaultCore
 
-/// What a container needs to read the columns of a statement.
+/// What decoding needs of a query that is being read.
 ///
-/// A container is copied at each of its calls, and a reference would be counted each time. So it holds an address, and the
-/// number of the query that the memory served when it was made. The memory is never given back, only used again: a
-/// container that somebody kept finds another number there, and throws.
+/// Decoders and containers are copied at each of their calls, and a reference would be counted each time. So they hold an
+/// address, and the number of the query that the memory served when they were made. The memory is never given back, only
+/// used again: who kept a container finds another number there, and the container throws.
+@usableFromInline
 struct DecodingState {
     /// Counts the queries that were served.
     private(set) var query = 0
-    /// Not after the query: nothing that leads here does so without its number.
+    /// Not after the query: nothing that leads here does so without its number. So are the next two.
     private(set) var execution: Execution
-    /// The decoder, for what is not asked for often. As long as the query runs.
-    private(set) var decoder: Unmanaged<QueryDecoder>
+    /// What is not asked for often.
+    private(set) var rows: Unmanaged<DecodedRows>
+    /// The container that was made first. A value asks for the same one in every row.
+    var container: Unmanaged<AnyObject>?
+    /// For which keys it is.
+    var keyType: ObjectIdentifier?
     /// For keys of one byte, as those of an enum are: the position of each one's column, once it is known, else -1. The
     /// last one belongs to no byte, and stays -1.
     let positions: UnsafeMutablePointer<Int32>
@@ -24,19 +29,18 @@ struct DecodingState {
     nonisolated(unsafe) private static var idle: [UnsafeMutablePointer<DecodingState>] = []
 
     /// Memory for a query.
-    static func begin(_ execution: Execution, _ decoder: QueryDecoder) -> UnsafeMutablePointer<DecodingState> {
+    static func begin(_ execution: Execution, _ rows: DecodedRows) -> UnsafeMutablePointer<DecodingState> {
         lock.lock()
         defer { lock.unlock() }
         if let state = idle.popLast() {
             state.pointee.execution = execution
-            state.pointee.decoder = .passUnretained(decoder)
+            state.pointee.rows = .passUnretained(rows)
             return state
         }
         let positions = UnsafeMutablePointer<Int32>.allocate(capacity: count)
         positions.initialize(repeating: -1, count: count)
         let state = UnsafeMutablePointer<DecodingState>.allocate(capacity: 1)
-        state.initialize(
-            to: DecodingState(execution: execution, decoder: .passUnretained(decoder), positions: positions))
+        state.initialize(to: DecodingState(execution, .passUnretained(rows), positions))
         return state
     }
 
@@ -45,13 +49,16 @@ struct DecodingState {
         lock.lock()
         defer { lock.unlock() }
         state.pointee.query += 1
+        state.pointee.container?.release()
+        state.pointee.container = nil
+        state.pointee.keyType = nil
         state.pointee.positions.update(repeating: -1, count: count)
         idle.append(state)
     }
 
-    private init(execution: Execution, decoder: Unmanaged<QueryDecoder>, positions: UnsafeMutablePointer<Int32>) {
+    private init(_ execution: Execution, _ rows: Unmanaged<DecodedRows>, _ positions: UnsafeMutablePointer<Int32>) {
         self.execution = execution
-        self.decoder = decoder
+        self.rows = rows
         self.positions = positions
     }
 }

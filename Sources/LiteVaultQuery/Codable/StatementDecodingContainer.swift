@@ -10,30 +10,80 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     private let state: UnsafeMutablePointer<DecodingState>
     private let query: Int
 
-    init(_ state: UnsafeMutablePointer<DecodingState>) {
+    init(_ state: UnsafeMutablePointer<DecodingState>, _ query: Int) {
         self.state = state
-        query = state.pointee.query
+        self.query = query
     }
 
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { ((try? decoder())?.names ?? []).compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] { ((try? rows())?.names ?? []).compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { (try? index(key)) != nil }
     func decodeNil(forKey key: Key) throws -> Bool { column(try index(key)).isNull }
 
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try read(key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try read(key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try read(key) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try read(key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try read(key) }
+    // Each reads what is expected by itself, and leaves everything else to a function that is called then.
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer, let exact = Int(exactly: number) { return exact }
+        return try read(key)
+    }
+
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number }
+        return try read(key)
+    }
+
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).real { return number }
+        return try read(key)
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number != 0 }
+        return try read(key)
+    }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        let known = knownIndex(key)
+        if known >= 0, let text = column(known).text { return text }
+        return try read(key)
+    }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try convert(index(key), key) }
 
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try readIfPresent(key) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try readIfPresent(key) }
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(key) }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try readIfPresent(key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer, let exact = Int(exactly: number) { return exact }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).real { return number }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number != 0 }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        let known = knownIndex(key)
+        if known >= 0, let text = column(known).text { return text }
+        return try readIfPresent(key)
+    }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let index = try indexIfPresent(key), !column(index).isNull else { return nil }
@@ -42,13 +92,13 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     // MARK: Reading
 
-    @inline(__always)
+    @inline(never)
     private func read<T: ColumnValue>(_ key: Key) throws -> T {
         let index = try index(key)
         do { return try T.read(from: column(index)) } catch { throw mismatch(T.self, index, key) }
     }
 
-    @inline(__always)
+    @inline(never)
     private func readIfPresent<T: ColumnValue>(_ key: Key) throws -> T? {
         guard let index = try indexIfPresent(key) else { return nil }
         let column = column(index)
@@ -59,7 +109,7 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     /// Reads a type that is not stored as it is.
     @inline(never)
     private func convert<T: Decodable>(_ index: Int32, _ key: Key) throws -> T {
-        try ColumnDecoding.value(of: StoredValue(column(index).value), userInfo: decoder().userInfo, at: [key])
+        try ColumnDecoding.value(of: StoredValue(column(index).value), userInfo: rows().userInfo, at: [key])
     }
 
     @inline(never)
@@ -76,8 +126,7 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     /// A key of one byte is found by that byte: its name is asked for once in a query.
     @inline(__always)
     private func slot(_ key: Key) -> Int {
-        MemoryLayout<Key>.size == 1
-            ? withUnsafePointer(to: key) { Int(UnsafeRawPointer($0).load(as: UInt8.self)) } : 256
+        MemoryLayout<Key>.size == 1 ? Int(unsafeBitCast(key, to: UInt8.self)) : 256
     }
 
     /// The position of a column, or -1 where it is not known.
@@ -86,13 +135,11 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         state.pointee.query == query ? state.pointee.positions[slot(key)] : -1
     }
 
-    @inline(__always)
     private func index(_ key: Key) throws -> Int32 {
         let known = knownIndex(key)
         return known >= 0 ? known : try findIndex(key)
     }
 
-    @inline(__always)
     private func indexIfPresent(_ key: Key) throws -> Int32? {
         let known = knownIndex(key)
         return known >= 0 ? known : try findIndexIfPresent(key)
@@ -100,9 +147,9 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     @inline(never)
     private func findIndex(_ key: Key) throws -> Int32 {
-        let decoder = try decoder()
+        let rows = try rows()
         do {
-            let index = Int32(truncatingIfNeeded: try decoder.position(of: key.stringValue))
+            let index = Int32(truncatingIfNeeded: try rows.position(of: key.stringValue))
             if MemoryLayout<Key>.size == 1 { state.pointee.positions[slot(key)] = index }
             return index
         } catch {
@@ -113,17 +160,20 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     @inline(never)
     private func findIndexIfPresent(_ key: Key) throws -> Int32? {
-        _ = try decoder()
+        _ = try rows()
         return try? findIndex(key)
     }
 
-    /// The decoder.
+    /// The rows that are being decoded.
     ///
     /// - Throws: when the query is over.
-    private func decoder() throws -> QueryDecoder {
-        guard state.pointee.query == query else { throw QueryDecoder.overFailure }
-        return state.pointee.decoder.takeUnretainedValue()
+    private func rows() throws -> DecodedRows {
+        guard state.pointee.query == query else { throw StatementDecoder.overFailure }
+        return state.pointee.rows.takeUnretainedValue()
     }
+
+    /// The decoder. It throws by itself when the query is over.
+    private var decoder: StatementDecoder { StatementDecoder(state, query) }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
@@ -131,8 +181,8 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
         throw refusal(key)
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw refusal(key) }
-    func superDecoder() throws -> any Decoder { try decoder() }
-    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder() }
+    func superDecoder() throws -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
 
     private func refusal(_ key: Key) -> DecodingError {
         .dataCorruptedError(

@@ -14,7 +14,7 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E, F>, as make: (A, B, C, D, E, F) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F>, as make: (consuming A, consuming B, consuming C, consuming D, consuming E, consuming F) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -50,7 +50,7 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E, F, G>, as make: (A, B, C, D, E, F, G) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G>, as make: (consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -90,7 +90,7 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E, F, G, H>, as make: (A, B, C, D, E, F, G, H) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G, H>, as make: (consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G, consuming H) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -132,7 +132,7 @@ extension Connection {
     public func all<
         T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType, I: SQLType
     >(
-        _ query: TypedQuery<A, B, C, D, E, F, G, H, I>, as make: (A, B, C, D, E, F, G, H, I) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G, H, I>, as make: (consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G, consuming H, consuming I) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -176,7 +176,7 @@ extension Connection {
         T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType, I: SQLType,
         J: SQLType
     >(
-        _ query: TypedQuery<A, B, C, D, E, F, G, H, I, J>, as make: (A, B, C, D, E, F, G, H, I, J) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G, H, I, J>, as make: (consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G, consuming H, consuming I, consuming J) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
