@@ -2,10 +2,10 @@ import LiteVaultCore
 import LiteVaultQuery
 import Testing
 
-private let id = SQLExpression<Int>("id")
-private let name = SQLExpression<String>("name")
-private let state = SQLExpression<String>("state")
-private let note = SQLExpression<String?>("note")
+private let taskID = SQLExpression<Int>("id")
+private let taskName = SQLExpression<String>("name")
+private let taskState = SQLExpression<String>("state")
+private let taskNote = SQLExpression<String?>("note")
 
 private struct Task: Codable {
     var id: Int
@@ -37,7 +37,7 @@ private struct Task: Codable {
     @Test func `what a row does not set gets its default value`() throws {
         let rowid = try db.run(
             tasks.insertMany([
-                [id <- 1, name <- "a", state <- "done"], [name <- "b", id <- 2], [id <- 3, note <- "n"], [id <- 4, note <- "m"],
+                [taskID <- 1, taskName <- "a", taskState <- "done"], [taskName <- "b", taskID <- 2], [taskID <- 3, taskNote <- "n"], [taskID <- 4, taskNote <- "m"],
                 [],
             ]))
         #expect(rowid == 5)
@@ -59,24 +59,24 @@ private struct Task: Codable {
     }
 
     @Test func `the text is one statement`() {
-        let insert = tasks.insertMany([[id <- 1, name <- "a"], [id <- 2]])
+        let insert = tasks.insertMany([[taskID <- 1, taskName <- "a"], [taskID <- 2]])
         #expect(insert.asSQL() == #"INSERT INTO "tasks" ("id", "name") VALUES (1, 'a'), (2, NULL)"#)
         #expect(insert.bindings.count == 4)
     }
 
     @Test func `all rows are inserted or none`() throws {
-        let rows = [[id <- 1, state <- "done"], [id <- 2, note <- "n"], [id <- 3, state <- "refused"]]
+        let rows = [[taskID <- 1, taskState <- "done"], [taskID <- 2, taskNote <- "n"], [taskID <- 3, taskState <- "refused"]]
         #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
         #expect(try self.rows() == [])
         try db.transaction {
-            try db.run(tasks.insert(id <- 9))
+            try db.run(tasks.insert(taskID <- 9))
             #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
         }
         #expect(try self.rows() == ["9 unnamed open -"], "the transaction around it goes on")
     }
 
     @Test func `the conflict clause holds as in one statement`() throws {
-        let rows = [[id <- 1, state <- "done"], [id <- 1, note <- "n"], [id <- 2, state <- "done"]]
+        let rows = [[taskID <- 1, taskState <- "done"], [taskID <- 1, taskNote <- "n"], [taskID <- 2, taskState <- "done"]]
         try db.run(tasks.insertMany(or: .ignore, rows))
         #expect(try self.rows() == ["1 unnamed done -", "2 unnamed done -"])
         try db.run(tasks.delete())
@@ -92,7 +92,7 @@ private struct Task: Codable {
     }
 
     @Test func `RETURNING gives the rows of all`() throws {
-        let insert = tasks.insertMany([[id <- 1, state <- "done"], [id <- 2, note <- "n"]]).returning(id, state)
+        let insert = tasks.insertMany([[taskID <- 1, taskState <- "done"], [taskID <- 2, taskNote <- "n"]]).returning(taskID, taskState)
         #expect(insert.description.hasSuffix(#"VALUES (1, 'done', NULL), (2, NULL, 'n') RETURNING "id", "state""#))
         guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) else {
             #expect(throws: EngineUnsupported.self) { try db.all(insert) }

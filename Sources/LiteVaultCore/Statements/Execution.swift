@@ -54,11 +54,30 @@ package struct Execution {
         }
     }
 
-    /// Binds a value to a parameter, from 0. Returns the engine's result code.
+    /// Binds a value to a parameter, from 0; NULL for nil. Returns the engine's result code, as the others do.
+    package func bind(_ value: (any Binding)?, at offset: Int) -> Int32 {
+        value?.bind(to: handle, at: Int32(truncatingIfNeeded: offset &+ 1)) ?? bindNull(at: offset)
+    }
+
+    /// Binds NULL.
     @inlinable
     @inline(__always)
-    package func bind(_ value: BoundValue, at offset: Int) -> Int32 {
-        value.bind(to: handle, at: Int32(truncatingIfNeeded: offset &+ 1))
+    package func bindNull(at offset: Int) -> Int32 {
+        sqlite3_bind_null(handle, Int32(truncatingIfNeeded: offset &+ 1))
+    }
+
+    /// Binds an integer.
+    @inlinable
+    @inline(__always)
+    package func bind(integer: Int64, at offset: Int) -> Int32 {
+        sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: offset &+ 1), integer)
+    }
+
+    /// Binds a real.
+    @inlinable
+    @inline(__always)
+    package func bind(real: Double, at offset: Int) -> Int32 {
+        sqlite3_bind_double(handle, Int32(truncatingIfNeeded: offset &+ 1), real)
     }
 
     /// Binds a text that the engine need not copy: it has to stay where it is until the execution has ended

@@ -45,14 +45,10 @@ final class RowEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer(codingPath: []) }
 
-    fileprivate func set(_ value: BoundValue, _ column: SQLNode) {
-        setters.append(Setter(column: column, bound: value))
-    }
-
     fileprivate func setNilIfWanted(_ column: @autoclosure () -> SQLNode) {
         guard writesNil else { return }
         absent.insert(setters.count)
-        set(.null, column())
+        setters.append(Setter(column(), .null))
     }
 }
 
@@ -62,18 +58,19 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     let columns: KeyColumns
     var codingPath: [any CodingKey] { [] }
 
-    mutating func encodeNil(forKey key: Key) throws { set(.null, key) }
+    mutating func encodeNil(forKey key: Key) throws { encoder.setters.append(Setter(columns.column(key), .null)) }
 
-    mutating func encode(_ value: Bool, forKey key: Key) throws { set(.integer(value ? 1 : 0), key) }
-    mutating func encode(_ value: String, forKey key: Key) throws { set(.text(value), key) }
-    mutating func encode(_ value: Double, forKey key: Key) throws { set(.real(value), key) }
-    mutating func encode(_ value: Float, forKey key: Key) throws { set(.real(Double(value)), key) }
-    mutating func encode(_ value: Int, forKey key: Key) throws { set(.integer(Int64(value)), key) }
-    mutating func encode(_ value: Int32, forKey key: Key) throws { set(.integer(Int64(value)), key) }
-    mutating func encode(_ value: Int64, forKey key: Key) throws { set(.integer(value), key) }
+    mutating func encode(_ value: Bool, forKey key: Key) throws { set(Int64(value ? 1 : 0), key) }
+    mutating func encode(_ value: String, forKey key: Key) throws { set(value, key) }
+    mutating func encode(_ value: Double, forKey key: Key) throws { set(value, key) }
+    mutating func encode(_ value: Float, forKey key: Key) throws { set(Double(value), key) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { set(Int64(value), key) }
+    mutating func encode(_ value: Int32, forKey key: Key) throws { set(Int64(value), key) }
+    mutating func encode(_ value: Int64, forKey key: Key) throws { set(value, key) }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        set(BoundValue(try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key])), key)
+        let binding = try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key])
+        encoder.setters.append(Setter(columns.column(key), toAny: binding))
     }
 
     mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
@@ -81,25 +78,25 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     }
 
     mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
-        if let value { set(.integer(value ? 1 : 0), key) } else { setNilIfWanted(key) }
+        if let value { set(Int64(value ? 1 : 0), key) } else { setNilIfWanted(key) }
     }
     mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws {
-        if let value { set(.text(value), key) } else { setNilIfWanted(key) }
+        if let value { set(value, key) } else { setNilIfWanted(key) }
     }
     mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
-        if let value { set(.real(value), key) } else { setNilIfWanted(key) }
+        if let value { set(value, key) } else { setNilIfWanted(key) }
     }
     mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
-        if let value { set(.real(Double(value)), key) } else { setNilIfWanted(key) }
+        if let value { set(Double(value), key) } else { setNilIfWanted(key) }
     }
     mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
-        if let value { set(.integer(Int64(value)), key) } else { setNilIfWanted(key) }
+        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
     }
     mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
-        if let value { set(.integer(Int64(value)), key) } else { setNilIfWanted(key) }
+        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
     }
     mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
-        if let value { set(.integer(value), key) } else { setNilIfWanted(key) }
+        if let value { set(value, key) } else { setNilIfWanted(key) }
     }
     mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value, key) }
     mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value, key) }
@@ -128,7 +125,9 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     }
 
     @inline(__always)
-    private func set(_ value: BoundValue, _ key: Key) { encoder.set(value, columns.column(key)) }
+    private func set<V: Binding>(_ value: V, _ key: Key) {
+        encoder.setters.append(Setter(columns.column(key), to: value))
+    }
 
     @inline(__always)
     private func setNilIfWanted(_ key: Key) { encoder.setNilIfWanted(columns.column(key)) }

@@ -34,7 +34,7 @@ package final class SQLNode: Sendable {
         /// A query.
         indirect case select(QueryClauses)
         /// An INSERT of one row.
-        indirect case insert(InsertedRow)
+        case insert(InsertedRow)
     }
 
     /// What tells this tree from every other one that is alive.

@@ -143,10 +143,7 @@ extension SQLBuilder {
         append(") VALUES (")
         for index in 0..<row.count {
             if index > 0 { append(", ") }
-            switch row.setter(at: index).assigned {
-            case .value(let value): append(binding: value.binding)
-            case .node(let node): append(node)
-            }
+            append(row.setter(at: index).value)
         }
         append(")")
         appendCondition(row.condition)

@@ -54,17 +54,26 @@ extension Connection {
     ) throws -> Int64 {
         var code = code
         for index in start..<row.count {
-            guard case .value(let value) = row.setter(at: index).assigned else { continue }
-            if case .text(let text) = value, texts < 16,
-                let rowid = try text.utf8.withContiguousStorageIfAvailable({ utf8 in
-                    let bound = execution.bind(staying: utf8, at: index)
-                    return try bindAndRun(
-                        row, execution, from: index + 1, code: code == 0 ? bound : code, texts: texts + 1)
-                })
-            {
-                return rowid
+            let bound: Int32
+            switch row.setter(at: index).kind {
+            case .null: bound = execution.bindNull(at: index)
+            case .integer: bound = execution.bind(integer: row.setter(at: index).bits, at: index)
+            case .real: bound = execution.bind(real: row.setter(at: index).real, at: index)
+            case .text:
+                let text = row.setter(at: index).text
+                let rowid =
+                    texts < 16
+                    ? try text.utf8.withContiguousStorageIfAvailable { utf8 in
+                        let bound = execution.bind(staying: utf8, at: index)
+                        return try bindAndRun(
+                            row, execution, from: index + 1, code: code == 0 ? bound : code, texts: texts + 1)
+                    } : nil
+                if let rowid { return rowid }
+                bound = execution.bind(text, at: index)
+            case .other, .expression:
+                guard case .value(let value)? = row.setter(at: index).node?.kind else { continue }
+                bound = execution.bind(value, at: index)
             }
-            let bound = execution.bind(value, at: index)
             if code == 0 { code = bound }
         }
         // Here, before the texts go: ending an execution takes the values away from the statement.
@@ -82,7 +91,7 @@ private final class InsertShapes {
     init(_ row: InsertedRow, _ statement: PreparedStatement) { shapes = [InsertShape(row, statement)] }
 
     func statement(for row: InsertedRow) -> PreparedStatement? {
-        for shape in shapes where shape.matches(row) { return shape.statement }
+        for index in shapes.indices where shapes[index].matches(row) { return shapes[index].statement }
         return nil
     }
 
@@ -101,10 +110,10 @@ private final class InsertShapes {
 }
 
 /// Table and columns of an INSERT, and its statement.
-private struct InsertShape {
-    let table: QueryClauses.From
-    let onConflict: OnConflict?
-    let columns: [SQLNode]
+private final class InsertShape {
+    private let table: QueryClauses.From
+    private let onConflict: OnConflict?
+    private let columns: [SQLNode]
     let statement: PreparedStatement
 
     init(_ row: InsertedRow, _ statement: PreparedStatement) {
@@ -115,6 +124,7 @@ private struct InsertShape {
     }
 
     func matches(_ row: InsertedRow) -> Bool {
-        row.onConflict == onConflict && row.condition == nil && row.table == table && row.setsValues(of: columns)
+        row.count == columns.count && row.onConflict == onConflict && row.condition == nil && row.table == table
+            && row.setsValues(of: columns)
     }
 }

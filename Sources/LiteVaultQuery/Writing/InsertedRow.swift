@@ -1,60 +1,63 @@
 internal import LiteVaultCore
 
-/// What an INSERT of one row consists of.
+/// What an INSERT of one row consists of. An object, so that handing it on copies one word.
 @usableFromInline
-package struct InsertedRow: Sendable {
+package final class InsertedRow: Sendable {
     let table: QueryClauses.From
     let onConflict: OnConflict?
-    /// The first assignment where it comes beside the others, and not in one array with them.
-    let leading: Setter?
-    let others: [Setter]
     let condition: SQLNode?
+    /// The first assignment.
+    let first: Setter
+    /// The others, from `start` on. Those of a variadic call come in an array without the first, which is used as it is:
+    /// making one of all would cost more than binding them.
+    let others: [Setter]
+    let start: Int
+    /// The number of columns.
+    let count: Int
 
+    /// A row of an assignment and others.
     @usableFromInline
-    init(
-        table: QueryClauses.From, onConflict: OnConflict?, leading: Setter?, others: [Setter], condition: SQLNode?
-    ) {
+    init(_ table: QueryClauses.From, _ condition: SQLNode?, first: Setter, others: [Setter]) {
         self.table = table
-        self.onConflict = onConflict
-        self.leading = leading
-        self.others = others
+        onConflict = nil
         self.condition = condition
+        self.first = first
+        self.others = others
+        start = 0
+        count = 1 + others.count
     }
 
-    /// The number of columns.
-    var count: Int { others.count + (leading == nil ? 0 : 1) }
+    /// A row of assignments; nil where there is none.
+    init?(_ table: QueryClauses.From, _ onConflict: OnConflict?, _ condition: SQLNode?, _ setters: [Setter]) {
+        guard let first = setters.first else { return nil }
+        self.table = table
+        self.onConflict = onConflict
+        self.condition = condition
+        self.first = first
+        others = setters
+        start = 1
+        count = setters.count
+    }
+
+    /// The assignment of a column, from 0.
+    @inline(__always)
+    func setter(at index: Int) -> Setter { index == 0 ? first : others[start &+ index &- 1] }
 
     /// The columns, in order.
     var columns: [SQLNode] { (0..<count).map { setter(at: $0).column } }
 
-    /// The assignment of a column, from 0.
-    @inline(__always)
-    func setter(at index: Int) -> Setter {
-        guard let leading else { return others[index] }
-        return index == 0 ? leading : others[index - 1]
-    }
-
     /// Whether each column is set to a value, none to an expression.
-    var hasOnlyValues: Bool { (leading?.isValue ?? true) && others.allSatisfy(\.isValue) }
+    var hasOnlyValues: Bool { first.isValue && others.allSatisfy(\.isValue) }
 
     /// Whether these columns are set to values, in this order.
-    @inline(__always)
     func setsValues(of columns: [SQLNode]) -> Bool {
         guard count == columns.count else { return false }
-        var index = 0
-        if let leading {
-            guard leading.isValue, SQLNode.isSame(columns[0], leading.column) else { return false }
-            index = 1
-        }
-        for setter in others {
-            guard setter.isValue, SQLNode.isSame(columns[index], setter.column) else { return false }
-            index &+= 1
+        for index in 0..<count {
+            guard setter(at: index).kind != .expression else { return false }
+            // What is not the same object may be the same name.
+            guard setter(at: index).column === columns[index] || SQLNode.isSame(setter(at: index).column, columns[index])
+            else { return false }
         }
         return true
     }
-}
-
-extension Setter {
-    /// Whether the column is set to a value, not to an expression.
-    var isValue: Bool { if case .value = assigned { true } else { false } }
 }

@@ -2,12 +2,8 @@ extension QueryType {
     /// An INSERT of one row.
     @inlinable
     public func insert(_ value: Setter, _ more: Setter...) -> Insert {
-        // The array of the other values is used as it is: making one of all would cost more than binding them.
         let clauses = clauses
-        return Insert(
-            .row(
-                InsertedRow(
-                    table: clauses.from, onConflict: nil, leading: value, others: more, condition: clauses.condition)))
+        return Insert(.row(InsertedRow(clauses.from, clauses.condition, first: value, others: more)))
     }
 
     /// An INSERT of one row; without values, of the default values.
@@ -50,14 +46,8 @@ extension QueryType {
     }
 
     private func inserting(_ onConflict: OnConflict?, _ values: [Setter]) -> Insert {
-        guard !values.isEmpty else { return insert() }
-        return Insert(.row(row(values, onConflict)))
-    }
-
-    private func row(_ values: [Setter], _ onConflict: OnConflict?) -> InsertedRow {
         let clauses = clauses
-        return InsertedRow(
-            table: clauses.from, onConflict: onConflict, leading: nil, others: values, condition: clauses.condition)
+        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) } ?? insert()
     }
 
     func insertHead(_ onConflict: OnConflict?, _ columns: [SQLNode]) -> SQLNode {
