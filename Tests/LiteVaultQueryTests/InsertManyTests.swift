@@ -24,7 +24,7 @@ private struct Task: Codable {
         try db.execute(
             """
             CREATE TABLE tasks (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'unnamed',
-                state TEXT NOT NULL DEFAULT 'open' CHECK (state <> 'refused'), note TEXT)
+                state TEXT NOT NULL DEFAULT 'open' CHECK (state <> 'refused'), note TEXT DEFAULT 'nothing')
             """)
     }
 
@@ -34,7 +34,7 @@ private struct Task: Codable {
         }
     }
 
-    @Test func `what a row does not set gets its default value`() throws {
+    @Test func `what a row does not set is NULL, or the default value where it cannot be NULL`() throws {
         let rowid = try db.run(
             tasks.insertMany([
                 [taskID <- 1, taskName <- "a", taskState <- "done"], [taskName <- "b", taskID <- 2], [taskID <- 3, taskNote <- "n"], [taskID <- 4, taskNote <- "m"],
@@ -45,17 +45,37 @@ private struct Task: Codable {
             try rows() == ["1 a done -", "2 b open -", "3 unnamed open n", "4 unnamed open m", "5 unnamed open -"])
     }
 
-    @Test func `a value that is nil gets the default value, as in an INSERT of its own`() throws {
+    @Test func `a property that is nil is NULL, or the default value where it cannot be NULL`() throws {
         let values = [
             Task(id: 1, name: "a", state: "done", note: "n"), Task(id: 2, name: nil, state: "done"), Task(id: 3),
         ]
         let insert = try tasks.insertMany(values)
         #expect(try db.run(insert) == 3)
+        #expect(try rows() == ["1 a done n", "2 unnamed done -", "3 unnamed open -"])
+    }
+
+    @Test func `a property that is nil in all values gets the default value, as in an INSERT of its own`() throws {
+        let values = [Task(id: 1, state: "done"), Task(id: 2, state: "done")]
+        try db.run(tasks.insertMany(values))
         let many = try rows()
-        #expect(many == ["1 a done n", "2 unnamed done -", "3 unnamed open -"])
+        #expect(many == ["1 unnamed done nothing", "2 unnamed done nothing"])
         try db.run(tasks.delete())
         for value in values { try db.run(tasks.insert(value)) }
         #expect(try rows() == many)
+    }
+
+    @Test func `columns are told apart in any case, in a table of any name and database`() throws {
+        try db.execute(#"ATTACH ':memory:' AS "o""x"; CREATE TABLE "o""x"."t ""1" ("A b" INTEGER NOT NULL DEFAULT 7, c INTEGER)"#)
+        let table = Table("t \"1", database: "o\"x")
+        let (left, right) = (SQLExpression<Int>("a B"), SQLExpression<Int>("C"))
+        try db.run(table.insertMany([[left <- 1, right <- 1], [right <- 2]]))
+        #expect(try db.all(table.select(left, right)) { "\($0) \($1)" } == ["1 1", "7 2"])
+    }
+
+    @Test func `NULL that was set is not replaced`() throws {
+        let rows = [[taskID <- 1, SQLExpression<String?>("state") <- nil], [taskID <- 2]]
+        #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
+        #expect(try self.rows() == [])
     }
 
     @Test func `the text is one statement`() {
@@ -72,7 +92,7 @@ private struct Task: Codable {
             try db.run(tasks.insert(taskID <- 9))
             #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
         }
-        #expect(try self.rows() == ["9 unnamed open -"], "the transaction around it goes on")
+        #expect(try self.rows() == ["9 unnamed open nothing"], "the transaction around it goes on")
     }
 
     @Test func `the conflict clause holds as in one statement`() throws {

@@ -26,7 +26,8 @@ extension QueryType {
             or: onConflict, try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
     }
 
-    /// An INSERT of several values. What is nil is left out and gets the default value, as of ``insertMany(_:)-([[Setter]])``.
+    /// An INSERT of several values. Columns that are nil in all are left to their default values; those that are nil in some
+    /// are NULL there, or have the default value where they are NOT NULL, as of ``insertMany(_:)-([[Setter]])``.
     ///
     /// - Throws: what encoding throws.
     public func insertMany(

@@ -45,10 +45,10 @@ extension Connection {
 
     /// Binds the values from a position on, runs the statement and ends its execution.
     ///
-    /// - Parameter code: the first result of binding that was not 0, `SQLITE_OK`.
-    ///
     /// It calls itself for each text: the bytes of a text are certain to stay only for the length of a closure, and there
     /// the engine need not copy them. Not without bounds, as a row may have thousands.
+    ///
+    /// - Parameter code: the first result of binding that was not 0, `SQLITE_OK`.
     private func bindAndRun(
         _ row: InsertedRow, _ execution: Execution, from start: Int, code: Int32, texts: Int
     ) throws -> Int64 {

@@ -3,7 +3,7 @@ public import LiteVaultCore
 extension Connection {
     /// Runs an INSERT.
     ///
-    /// One of several rows that differ in their columns runs as several statements, all of them or none
+    /// One of several rows that differ in their columns may run as several statements, all of them or none
     /// (``QueryType/insertMany(_:)-([[Setter]])``).
     ///
     /// - Returns: the rowid of the last row inserted.

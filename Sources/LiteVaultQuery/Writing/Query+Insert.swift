@@ -17,9 +17,9 @@ extension QueryType {
 
     /// An INSERT of several rows, which may set their columns in different orders.
     ///
-    /// Where they differ in which columns they set, the others of a row get their default values: `run` then inserts them
-    /// by several statements, all or none. The text, as of `asSQL()`, is one statement and has NULL in their place, since
-    /// SQL has no word for a default value there.
+    /// Where a row does not set a column that another one sets, it gets NULL, or the default value where the column is
+    /// NOT NULL. SQL has no word for a default value there: `run` asks for the table's columns then and inserts by several
+    /// statements, all or none, and the text, as of `asSQL()`, has NULL.
     public func insertMany(_ values: [[Setter]]) -> Insert { insertingMany(nil, values) }
 
     /// An INSERT of several rows.
@@ -60,8 +60,5 @@ extension QueryType {
 
 extension Setter {
     /// The column's name as text, to tell columns apart.
-    var columnText: String {
-        if case .identifier(let name) = column.kind { return name }
-        return SQLExpression<Void>(root: column).template
-    }
+    var columnText: String { column.columnText }
 }
