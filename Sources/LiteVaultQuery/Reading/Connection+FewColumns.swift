@@ -138,7 +138,8 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E>, as make: (consuming A, consuming B, consuming C, consuming D, consuming E) throws -> T
+        _ query: TypedQuery<A, B, C, D, E>,
+        as make: (consuming A, consuming B, consuming C, consuming D, consuming E) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make($0.next(A.self), $0.next(B.self), $0.next(C.self), $0.next(D.self), $0.next(E.self))

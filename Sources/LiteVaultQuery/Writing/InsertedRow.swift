@@ -55,7 +55,8 @@ package final class InsertedRow: Sendable {
         for index in 0..<count {
             guard setter(at: index).kind != .expression else { return false }
             // What is not the same object may be the same name.
-            guard setter(at: index).column === columns[index] || SQLNode.isSame(setter(at: index).column, columns[index])
+            guard
+                setter(at: index).column === columns[index] || SQLNode.isSame(setter(at: index).column, columns[index])
             else { return false }
         }
         return true

@@ -126,7 +126,7 @@ extension Connection {
             guard parts.count > 1 else { return try parts.forEach(body) }
             var failure: (any Error)?
             try savepoint {
-                do { for part in parts { try body(part) } } catch where rows.onConflict == .fail {
+                do { for part in parts { try body(part) } } catch  where rows.onConflict == .fail {
                     // One statement would leave the rows before the one that failed, too.
                     failure = error
                 }
