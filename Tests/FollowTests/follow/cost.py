@@ -38,12 +38,12 @@ def measure(settings, folder, megabytes):
         # The first segment, and what is written down about the beginning.
         db.commit()
         until("a segment", lambda: segments(box) == 1)
-        time.sleep(6)
+        time.sleep(5.5)
         before = counters(box.child.pid)
         for number in range(COMMITS):
             db.commit()
             until("a segment", lambda: segments(box) == number + 2)
-        time.sleep(6)
+        time.sleep(5.5)
         after = counters(box.child.pid)
         expect(box.child.poll() is None, box.tail)
         box.stop()
