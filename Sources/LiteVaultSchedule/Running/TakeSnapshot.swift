@@ -40,7 +40,13 @@ struct TakeSnapshot: Sendable {
         options.gap = gap
         let check = services.check
         options.progress = { _ in try check() }
-        let snapshot = try await repository.snapshot(of: path, options: options).snapshot
+        let result = try await repository.snapshot(of: path, options: options)
+        let snapshot = result.snapshot
+        if result.unreachableCommits > 0 {
+            log.warning(
+                "its log has commits behind a damaged frame, which are not in the snapshot",
+                metadata: ["job": "\(job.name)", "database": "\(name)", "commits": "\(result.unreachableCommits)"])
+        }
         log.info(
             "snapshot stored",
             metadata: [

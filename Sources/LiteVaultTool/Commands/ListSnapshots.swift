@@ -38,6 +38,7 @@ struct ListSnapshots: VaultCommand {
         report.set("snapshots", .array(found.map { SnapshotSummary.json($0, followedUntil: reached[$0.id]) }))
         for (database, snapshots) in Dictionary(grouping: found, by: \.database).sorted(by: { $0.key < $1.key }) {
             report.say("\(Wording.visible(database)):")
+            report.say(SnapshotSummary.heading)
             for snapshot in snapshots {
                 report.say("  " + SnapshotSummary.line(snapshot, followedUntil: reached[snapshot.id]))
             }

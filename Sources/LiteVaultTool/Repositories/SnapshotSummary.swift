@@ -38,6 +38,15 @@ enum SnapshotSummary {
         ]
     }
 
+    /// What stands above the lines of a list.
+    static let heading =
+        "  " + column("ID", 16) + "  " + column("TAKEN (UTC)", 20) + "  " + pad("SIZE") + "  " + pad("ADDED")
+        + "  VERIFIED"
+
+    private static func column(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
     /// One line of a list.
     static func line(_ snapshot: Snapshot, followedUntil: Date? = nil) -> String {
         var line = "\(snapshot.id)  \(TimeArgument.exact(snapshot.time))  "
