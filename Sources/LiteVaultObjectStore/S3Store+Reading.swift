@@ -79,6 +79,7 @@ extension S3Store {
         repeat {
             var page = S3Request(method: "GET", key: nil, location: location)
             page.query = [("list-type", "2"), ("prefix", root + prefix), ("encoding-type", "url")]
+            if let size = settings.pageSize { page.query.append(("max-keys", String(size))) }
             if let next { page.query.append(("continuation-token", next)) }
             let tree = try await sending(page) { answer in try await answer.document("ListBucketResult") }
             let isEncoded = tree["EncodingType"] == "url"

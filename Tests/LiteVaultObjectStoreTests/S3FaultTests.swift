@@ -130,4 +130,83 @@ import Testing
         #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .unchanged(seen)) } == .conflict)
         #expect(try await store.get("x") == [2])
     }
+
+    @Test(arguments: [-86_400.0, 3600])
+    func `a clock that differs from the store's is corrected by the answer, with one more request`(ahead: Double) async throws
+    {
+        let (proxy, store) = try setUp { $0.attempts = 1 }
+        try await proxy.setClock(ahead: ahead)
+        try await proxy.plan()
+        try await store.put("x", bytes: [1], condition: .absent)
+        #expect(try await proxy.log().count == 2)
+        #expect(try await store.get("x") == [1])
+        #expect(try await store.attributes("x")?.size == 1)
+        #expect(try await proxy.log().count == 4)
+        #expect(try await abs(store.now() - ahead - Date().timeIntervalSince1970) < 60)
+    }
+
+    @Test func `a clock that can not be corrected is told with the difference`() async throws {
+        let (proxy, store) = try setUp { settings in
+            // Each look at it is an hour later than the one before: what is corrected is wrong again.
+            let looks = Counter()
+            settings.clock = { Date().timeIntervalSince1970 + 3600 * Double(looks.next()) }
+        }
+        try await proxy.setClock(ahead: -1)
+        do {
+            try await store.put("x", bytes: [1], condition: .none)
+            Issue.record("went through")
+        } catch {
+            let error = try #require(error as? BackupError)
+            #expect(error.code == .io && error.message.contains("s ahead of the server's"), "\(error)")
+            #expect(error.remedy?.contains("Set the clock") == true)
+        }
+    }
+
+    /// The ages of leases are those of the store, whatever this machine takes the time to be.
+    @Test(arguments: [-7200.0, 7200])
+    func `a lease is judged by the store's clock`(ahead: Double) async throws {
+        let (proxy, store) = try setUp()
+        try await proxy.setClock(ahead: ahead)
+        let local = LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        let repository = try await Repository.openOrCreate(store, local: local)
+        let path = scratch.path("a.db")
+        try Data(ObjectStoreConformance.noise(40_960)).write(to: URL(fileURLWithPath: path))
+        let options = SnapshotOptions()
+        // Held by another machine, whose clock is right: renewed a minute ago, by the store's.
+        let lease = "leases/" + repository.databaseID("a.db")
+        let held = """
+            {"acquired":0,"boot":1,"holder":"\(String(repeating: "0", count: 32))","host":"elsewhere","namespace":1,\
+            "process":1,"released":false,"start":1,"type":"lease"}
+            """
+        try await store.put(lease, bytes: Array(held.utf8), condition: .none)
+        #expect(
+            await ObjectStoreConformance.code {
+                _ = try await repository.snapshot(of: path, options: options) { _ in CaptureOutcome() }
+            } == .busy)
+        // A stale answer that shows it as nobody's does not let two in.
+        try await store.put(lease, bytes: Array(held.replacing("false", with: "true").utf8), condition: .none)
+        _ = try await store.attributes(lease)
+        _ = try await store.get(lease)
+        try await store.put(lease, bytes: Array(held.utf8), condition: .none)
+        try await proxy.plan(
+            .init(method: "HEAD", path: "leases/", fault: "stale"), .init(method: "GET", path: "leases/", fault: "stale"))
+        #expect(
+            await ObjectStoreConformance.code {
+                _ = try await repository.snapshot(of: path, options: options) { _ in CaptureOutcome() }
+            } == .busy)
+        #expect(try await proxy.log().filter { $0.fault == "stale" }.count == 2)
+    }
+}
+
+/// Counts how often it is asked.
+private final class Counter: @unchecked Sendable {  // its lock guards `count`
+    private let lock = NSLock()
+    private var count = 0
+
+    func next() -> Int {
+        lock.withLock {
+            count += 1
+            return count
+        }
+    }
 }

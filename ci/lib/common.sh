@@ -9,6 +9,8 @@ engines_home=$root/.engines
 judge=$engines_home/judges/bin/python # a Python with SQLite engines that are not ours
 work_home=$root/.build-ci             # logs and results of the last run; ignored by git
 swift=${SWIFT:-swift}
+# Where packages that depend on this one are built: each is its own root, and what they depend on is compiled once.
+consumers_scratch=$root/.build-consumers
 
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s\n' "$*" >&2; }

@@ -84,8 +84,7 @@ extension CaptureAttempt {
         return try copy(
             Image(
                 mode: .wal, overlay: content?.overlay, pageSize: content?.overlay?.pageSize,
-                position: content?.position,
-                walBytes: walBytes),
+                position: content?.position, walBytes: walBytes, unreachable: content?.unreachable ?? 0),
             into: &sink)
     }
 }

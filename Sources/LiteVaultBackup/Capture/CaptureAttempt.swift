@@ -42,7 +42,8 @@ struct CaptureAttempt {
         let overlay = try content?.overlay ?? (log == nil ? HotJournal.overlay(of: file) : nil)
         let image = Image(
             mode: .readOnly, overlay: overlay, pageSize: overlay?.pageSize, position: content?.position,
-            walBytes: try log?.size() ?? 0, rolledBack: content == nil && overlay != nil)
+            walBytes: try log?.size() ?? 0, rolledBack: content == nil && overlay != nil,
+            unreachable: content?.unreachable ?? 0)
         let report = try copy(image, into: &sink)
         guard Stamp(file.path, logPath) == before else {
             throw BackupError(.unsupported, "changed although its medium is mounted read-only", path: file.path)
@@ -58,6 +59,7 @@ struct CaptureAttempt {
         var position: CaptureReport.Position?
         var walBytes: Int64 = 0
         var rolledBack = false
+        var unreachable = 0
     }
 
     func copy(_ image: Image, into sink: inout some BlockSink) throws -> CaptureReport {
@@ -91,8 +93,8 @@ struct CaptureAttempt {
         }
         return CaptureReport(
             mode: image.mode, byteCount: byteCount, pageSize: pageSize, position: image.position,
-            walBytes: image.walBytes, start: start, rolledBack: image.rolledBack, began: began, ended: Capture.now(),
-            attempts: number)
+            walBytes: image.walBytes, start: start, rolledBack: image.rolledBack, unreachableCommits: image.unreachable,
+            began: began, ended: Capture.now(), attempts: number)
     }
 
     private func checkLimits(walBytes: Int64) throws {

@@ -36,6 +36,8 @@ package struct CaptureReport: Sendable, Equatable {
     package let start: [UInt8]
     /// Whether a hot journal was rolled back in the image.
     package let rolledBack: Bool
+    /// Commits in the log, behind a frame that is not valid, that are not in the image; SQLite does not recover them either.
+    package let unreachableCommits: Int
     /// Seconds since 1970: when the lock or mark that makes the image consistent was taken, and when it was given back.
     package let began: Double
     package let ended: Double

@@ -4,6 +4,8 @@ struct LogContent {
     let overlay: PageOverlay?
     /// Nil if the log has no valid header.
     let position: CaptureReport.Position?
+    /// Commits that stand behind a frame which is not valid, so that nobody can tell whether they are whole.
+    var unreachable = 0
 
     /// Everything committed in a log whose index can not be relied on: what SQLite would recover.
     init(scanning file: CompanionFile) throws {
@@ -12,7 +14,9 @@ struct LogContent {
             return
         }
         let last = UInt32(clamping: (try file.size() - Int64(WALReader.headerLength)) / Int64(reader.frameLength))
-        self = try Self.read(reader, through: last).content
+        let (content, _, isWhole) = try Self.read(reader, through: last)
+        self = content
+        if !isWhole { unreachable = try reader.commits(behind: content.position?.frame ?? 0, through: last) }
     }
 
     /// Frames 1 to `last`, whose last commits; nil if the log has not all of them.

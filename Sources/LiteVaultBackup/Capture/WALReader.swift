@@ -77,6 +77,20 @@ struct WALReader {
         return true
     }
 
+    /// Frames of this log, valid or not, that say they commit.
+    ///
+    /// Frames of transactions that were rolled back stand there too, but commit nothing; those of earlier runs of the log have
+    /// other salts.
+    func commits(behind frame: UInt32, through last: UInt32) throws -> Int {
+        var count = 0
+        for number in stride(from: frame + 1, through: last, by: 1) {
+            let header = try file.read(count: 16, at: offset(ofFrame: number))
+            guard header.count == 16 else { break }
+            if header.word(4) != 0, UInt64(header.word(8)) << 32 | UInt64(header.word(12)) == salts { count += 1 }
+        }
+        return count
+    }
+
     private func accepts(_ bytes: UnsafeRawBufferPointer, at offset: Int, _ sums: inout [UInt32]) -> Bool {
         guard let base = bytes.baseAddress, bytes.word(offset) != 0,
             UInt64(bytes.word(offset + 8)) << 32 | UInt64(bytes.word(offset + 12)) == salts

@@ -19,6 +19,8 @@ package enum Folder {
             try create(above)
             // Somebody may have made it in between.
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                // There are folders in which none can be made, and that say so in this way.
+                guard errno != ENOENT else { throw BackupError(.cannotCreate, "can not be made", path: path) }
                 throw BackupError(errno: errno, "mkdir", path: path)
             }
             try sync(above)

@@ -80,7 +80,7 @@ public struct Repository: Sendable {
         } catch let error as BackupError where error.code == .missing {
             return nil
         }
-        let document = try SealedDocument(bytes, name: RepositoryFormat.config)
+        let document = try SealedDocument(whole: bytes, name: RepositoryFormat.config)
         let config = try document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
         try config.require(location: store.location)
         var key: SymmetricKey?
@@ -129,13 +129,13 @@ public struct Repository: Sendable {
         String(Hash256(of: repository + Array(name.utf8)).hex.prefix(32))
     }
 
-    func databaseID(_ name: String) -> String { Self.databaseID(name, repository: id) }
+    package func databaseID(_ name: String) -> String { Self.databaseID(name, repository: id) }
 
     /// Reads a document of this repository.
     ///
     /// - Throws: ``BackupError`` `damaged` when it is not authentic, `missing`.
     func document<T: Decodable>(_ name: String, _ type: T.Type) async throws -> (value: T, document: SealedDocument) {
-        let document = try SealedDocument(try await store.get(name), name: name)
+        let document = try SealedDocument(whole: try await store.get(name), name: name)
         return (try document.value(type, key: key, name: name), document)
     }
 

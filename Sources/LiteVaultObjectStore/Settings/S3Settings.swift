@@ -27,6 +27,10 @@ public struct S3Settings: Sendable {
     public var timeout = 60.0
     /// Seconds before the second attempt, at most; doubled with each further one.
     package var firstPause = 0.2
+    /// This machine's clock, in seconds since 1970; another one for tests.
+    package var clock: @Sendable () -> Double = { Date().timeIntervalSince1970 }
+    /// Objects in a page of a listing, for tests; nil leaves it to the server.
+    package var pageSize: Int?
     /// Names that are not looked up, for tests.
     package var hosts: [String: String] = [:]
 

@@ -13,10 +13,11 @@ final class S3Client: Sendable {
     let attempts: Int
     private let credentials: CredentialCache
     private let http: HTTPClient
+    private let clock: ServerClock
 
     init(
         endpoint: Endpoint, region: String, credentials: CredentialCache, http: HTTPClient, attempts: Int,
-        backoff: Backoff
+        backoff: Backoff, clock: ServerClock
     ) {
         self.endpoint = endpoint
         self.region = region
@@ -24,6 +25,7 @@ final class S3Client: Sendable {
         self.http = http
         self.attempts = max(1, attempts)
         self.backoff = backoff
+        self.clock = clock
     }
 
     deinit { http.shutdown { _ in } }
@@ -66,11 +68,17 @@ final class S3Client: Sendable {
     ) async throws -> T {
         let digests = try request.body.digests()
         var attempt = 1
+        var wasCorrected = false
         while true {
             do {
                 return try await once(request, digests, accepting, receive)
             } catch var failure as S3Failure {
                 failure.isRepeated = attempt > 1
+                if !wasCorrected, clock.correct(after: failure) {
+                    // The server did nothing: the same request with its time is a first attempt still.
+                    wasCorrected = true
+                    continue
+                }
                 guard failure.isTransient else { throw failure }
                 guard attempt < attempts else { throw failure }
                 try await wait(backoff.pause(attempt, asked: failure.retryAfter))
@@ -95,7 +103,7 @@ final class S3Client: Sendable {
         if let md5 = digests.md5 { headers.append(("content-md5", md5)) }
         let path = endpoint.root + URIEncoding.encode(request.key ?? "", keepingSlashes: true)
         let query = URIEncoding.query(request.query)
-        let now = Date().timeIntervalSince1970
+        let now = clock.now()
         let signed = SignatureV4(credentials: try await credentials.current(), region: region)
             .sign(
                 method: request.method, path: path, query: query, headers: headers, payloadHash: digests.sha256,

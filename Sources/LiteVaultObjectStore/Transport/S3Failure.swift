@@ -10,7 +10,7 @@ struct S3Failure: Error {
     let message: String
     /// The region that the server wants to be asked in.
     let region: String?
-    /// Seconds that this machine's clock is ahead of the server's; nil when the server did not tell its time.
+    /// Seconds that the time of the request was ahead of the server's; nil when the server did not tell its time.
     let skew: Double?
     /// Seconds after which the server wants to be asked again.
     let retryAfter: Double?
@@ -38,6 +38,14 @@ struct S3Failure: Error {
             true
         case "NotImplemented": false
         default: status == 429 || status == 408 || (status >= 500 && status != 501 && status != 507)
+        }
+    }
+
+    /// Whether the request may have been refused because of its time. An answer to HEAD has no code.
+    var mayBeSkew: Bool {
+        switch code {
+        case "RequestTimeTooSkewed", "RequestExpired", "AccessDenied": true
+        default: code.isEmpty && (status == 403 || status == 400)
         }
     }
 

@@ -38,6 +38,7 @@ public struct QueryClauses: Sendable {
         var joins: [Join] = []
         var grouping: [SQLNode] = []
         var having: SQLNode?
+        var windows: [(name: String, window: SQLNode)] = []
         var compounds: [(operation: String, query: SQLNode)] = []
     }
 
@@ -73,6 +74,10 @@ public struct QueryClauses: Sendable {
     var having: SQLNode? {
         get { rare == nil ? nil : others.having }
         set { others.having = newValue }
+    }
+    var windows: [(name: String, window: SQLNode)] {
+        get { rare == nil ? [] : others.windows }
+        set { others.windows = newValue }
     }
     var compounds: [(operation: String, query: SQLNode)] {
         get { rare == nil ? [] : others.compounds }

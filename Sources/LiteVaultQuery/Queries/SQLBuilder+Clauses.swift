@@ -12,6 +12,7 @@ extension SQLBuilder {
             appendJoins(clauses)
             appendCondition(clauses.condition)
             appendGroups(clauses)
+            appendWindows(clauses)
             appendCompounds(clauses)
         }
         appendOrder(clauses)
@@ -100,6 +101,16 @@ extension SQLBuilder {
         guard let having = clauses.having else { return }
         append(" HAVING ")
         append(having)
+    }
+
+    private mutating func appendWindows(_ clauses: QueryClauses) {
+        for (index, window) in clauses.windows.enumerated() {
+            append(index == 0 ? " WINDOW " : ", ")
+            append(quoting: window.name)
+            append(" AS (")
+            append(window.window)
+            append(")")
+        }
     }
 
     private mutating func appendCompounds(_ clauses: QueryClauses) {

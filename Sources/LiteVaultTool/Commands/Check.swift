@@ -60,7 +60,7 @@ struct Check: VaultCommand {
         options.authenticates = authenticate
         options.restores = restoreTest
         options.assertions = assertions
-        options.database = database
+        options.databases = database.map { [$0] }
         options.selection = SnapshotSelection(id: snapshot, at: nil)
         options.progress = session.backupProgress
         if authenticate || restoreTest {
@@ -71,6 +71,19 @@ struct Check: VaultCommand {
         let chosen = options
         let found = try AsyncWork.wait { try await opened.check(chosen) }
         return report(found, opened, session)
+    }
+
+    /// How deep it was looked, in words.
+    private func depth(_ found: CheckReport) -> String {
+        var parts = ["documents and block maps", readData ? "every block" : "that every block is there"]
+        let inside = Wording.count(
+            found.snapshots.count { [.pages, .restore].contains($0.verification.level) }, "database")
+        if restoreTest {
+            parts.append("\(inside) restored and checked")
+        } else if authenticate {
+            parts.append("the pages of \(inside)")
+        }
+        return Wording.list(parts)
     }
 
     private func report(_ found: CheckReport, _ opened: Repository, _ session: Session) -> Report {
@@ -102,6 +115,7 @@ struct Check: VaultCommand {
             "snapshots", "\(found.snapshots.count), \(found.snapshots.count { $0.verification.passed }) of them whole")
         report.row(
             "size", Wording.size(found.packBytes) + (found.unused > 0 ? ", \(found.unused) packs not needed" : ""))
+        report.row("looked at", depth(found))
         report.row("protection", SnapshotSummary.protection(opened))
         report.row(
             "rollback",

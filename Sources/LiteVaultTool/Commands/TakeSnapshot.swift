@@ -68,12 +68,20 @@ struct TakeSnapshot: VaultCommand {
         report.set("authenticated", .bool(opened.isAuthenticated))
         report.set("snapshot", SnapshotSummary.json(result.snapshot))
         report.set("unchanged", .bool(result.isUnchanged))
+        report.set("unreachable_commits", JSONValue(result.unreachableCommits))
         report.set("seconds", .number(session.elapsed))
         let snapshot = result.snapshot
         report.say(
             "Snapshot \(snapshot.id) of '\(Wording.visible(snapshot.database))': \(Wording.size(snapshot.size)), "
                 + "\(Wording.size(snapshot.changed)) changed, \(Wording.size(snapshot.stored)) stored "
                 + "in \(Wording.duration(session.elapsed)).")
+        if result.unreachableCommits > 0 {
+            let commits = Wording.count(result.unreachableCommits, "commit")
+            session.reporter.warning(
+                "its write-ahead log has \(commits) behind a damaged frame, not in the snapshot; SQLite does not "
+                    + "recover them either. After a loss of power that happens, else the log was damaged.",
+                path: source)
+        }
         if snapshot.isRewritten {
             report.say(
                 "Nearly all blocks changed (a rekey or VACUUM): epoch \(snapshot.epoch). Older snapshots may need an older key."

@@ -14,7 +14,15 @@ enum StoreFactory {
     static func store(
         _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool
     ) throws -> any ObjectStore {
-        guard let scheme = location.range(of: "://") else { return DirectoryStore(location) }
+        guard let scheme = location.range(of: "://") else {
+            // A slash too few would make a folder of that name, and backups that are not where they are thought to be.
+            guard !location.lowercased().hasPrefix("s3:") else {
+                throw Failure(
+                    .usage, "this is neither a folder nor an object store", path: location,
+                    remedy: "Write s3://BUCKET/PREFIX, or ./\(location) for a folder of that name.")
+            }
+            return DirectoryStore(location)
+        }
         guard location[..<scheme.lowerBound].lowercased() == "s3" else {
             throw Failure(
                 .unsupported, "there are no repositories of the kind '\(location[..<scheme.lowerBound])'",

@@ -11,8 +11,9 @@ final class Writers {
     struct Commit {
         let writer: Int
         let number: Int64
-        /// Milliseconds since 1970, before BEGIN and after COMMIT.
+        /// Milliseconds since 1970, before BEGIN, before COMMIT and after it.
         let begin: UInt64
+        let committing: UInt64
         let end: UInt64
     }
 
@@ -74,8 +75,9 @@ final class Writers {
             // The last line may be half written.
             return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { line in
                 let fields = line.split(separator: " ").compactMap { UInt64($0) }
-                guard fields.count == 3 else { return nil }
-                return Commit(writer: writer, number: Int64(fields[0]), begin: fields[1], end: fields[2])
+                guard fields.count == 4 else { return nil }
+                return Commit(
+                    writer: writer, number: Int64(fields[0]), begin: fields[1], committing: fields[2], end: fields[3])
             }
         }
     }
@@ -123,9 +125,10 @@ final class Writers {
                 db.execute("ROLLBACK")
                 continue
             db.execute("UPDATE counter SET n = n + 1 WHERE writer = ?", (writer,))
+            committing = time.time()
             db.execute("COMMIT")
             number += 1
-            log.write("%d %d %d\\n" % (number, int(begin * 1000), int(time.time() * 1000) + 1))
+            log.write("%d %d %d %d\\n" % (number, int(begin * 1000), int(committing * 1000), int(time.time() * 1000) + 1))
             log.flush()
             if mode == "wal" and random.random() < 0.02:
                 db.execute("PRAGMA wal_checkpoint(%s)" % random.choice(("PASSIVE", "FULL", "RESTART", "TRUNCATE"))).fetchall()

@@ -23,13 +23,17 @@ final class Server: @unchecked Sendable {  // set once
         .deletingLastPathComponent().path
 
     /// A Python that has moto; nil where there is none.
-    static let python: String? = {
+    static let python = python(with: "moto.server")
+    /// A Python that has OpenStack Swift; nil where there is none.
+    static let pythonWithSwift = python(with: "swift.common.wsgi")
+
+    private static func python(with module: String) -> String? {
         let candidates = [
             ProcessInfo.processInfo.environment["LITEVAULT_JUDGES"], folder + "/../.engines/judges/bin/python",
             "python3",
         ]
-        return candidates.compactMap(\.self).first { run($0, ["-c", "import moto.server"]) }
-    }()
+        return candidates.compactMap(\.self).first { run($0, ["-W", "ignore", "-c", "import \(module)"]) }
+    }
 
     private static func run(_ program: String, _ arguments: [String]) -> Bool {
         let process = Process()
@@ -41,13 +45,13 @@ final class Server: @unchecked Sendable {  // set once
         return process.terminationStatus == 0
     }
 
-    static func start(_ name: String, _ arguments: [String]) -> Server? {
+    static func start(_ name: String, _ arguments: [String], python: String? = python) -> Server? {
         guard let python else { return nil }
         let process = Process()
         let input = Pipe()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [python, "\(folder)/ObjectStoreTests/\(name)"] + arguments
+        process.arguments = [python, "-W", "ignore", "\(folder)/ObjectStoreTests/\(name)"] + arguments
         process.standardInput = input
         process.standardOutput = output
         do { try process.run() } catch { return nil }
@@ -113,6 +117,14 @@ struct FaultProxy: Sendable {
         _ = try await URLSession.shared.data(for: request)
     }
 
+    /// Puts the store's clock so many seconds ahead of this machine's.
+    func setClock(ahead seconds: Double) async throws {
+        var request = URLRequest(url: try url("/__clock"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("\(seconds)".utf8)
+        _ = try await URLSession.shared.data(for: request)
+    }
+
     /// Method, fault and status of what came since the plan was made.
     func log() async throws -> [(method: String, path: String, fault: String?, accessKey: String?)] {
         let (data, _) = try await URLSession.shared.data(for: URLRequest(url: try url("/__log")))
@@ -123,5 +135,19 @@ struct FaultProxy: Sendable {
     private func url(_ path: String) throws -> URL {
         guard let url = URL(string: "http://127.0.0.1:\(server.port)\(path)") else { throw URLError(.badURL) }
         return url
+    }
+}
+
+/// OpenStack Swift's S3 interface: another implementation, which checks signatures, hashes and the clock.
+struct OtherS3: Sendable {
+    static let shared: Server? = Server.start("swift-server", ["bucket"], python: Server.pythonWithSwift)
+    static var isThere: Bool { shared != nil }
+
+    static func store(
+        secret: String = "very-secret-indeed", _ change: (inout S3Settings) -> Void = { _ in }
+    ) throws -> S3Store {
+        try FaultyS3.store(
+            port: shared?.port,
+            environment: ["AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": secret], change)
     }
 }

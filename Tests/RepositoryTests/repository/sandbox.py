@@ -15,6 +15,9 @@ BLOCK = 4096
 class Settings:
     def __init__(self, root):
         self.tool = os.path.abspath(os.environ.get("LITEVAULT_TOOL") or os.path.join(root, ".build/debug/litevault"))
+        self.engine = os.environ.get("LITEVAULT_ENGINE") or "sqlcipher"
+        judges = os.environ.get("LITEVAULT_JUDGES") or os.path.join(root, ".engines/judges/bin/python")
+        self.judges = judges if os.access(judges, os.X_OK) else None
         self.seed = int(os.environ.get("LITEVAULT_FAULT_SEED") or time.time_ns() % 1_000_000_007)
         self.full = os.environ.get("LITEVAULT_FAULT_FULL") == "1"
         self.jobs = int(os.environ.get("LITEVAULT_FAULT_JOBS") or os.cpu_count() or 1)

@@ -14,8 +14,8 @@ public struct CheckOptions: Sendable {
     public var key: DatabaseKey?
     /// What they are encrypted with.
     public var settings = CipherSettings()
-    /// The database that is restored; nil for all.
-    public var database: String?
+    /// The databases that are restored, each in its turn; nil for all.
+    public var databases: Set<String>?
     /// Which of its snapshots is restored.
     public var selection: SnapshotSelection = .latest
     /// Called now and then; throws to cancel.

@@ -24,6 +24,8 @@ extension Repository {
             try options.progress(BackupProgress(.checking, done, of: total))
             do {
                 try await tables.add(object, repository: id, store: store, readsData: options.readsData)
+            } catch let error as BackupError where error.code == .missing {
+                // Removed by pruning since it was listed. A snapshot that needs it says so below.
             } catch let error as BackupError where error.isDamage {
                 list.add(error, object.name)
                 damaged.insert(object.name)
@@ -31,7 +33,8 @@ extension Repository {
             done += object.size
         }
         let trees = try await store.list("tree/")
-        for object in trees { try await checkTreePack(object, list) }
+        let maps = try CheckedTrees(store, folder: cacheFolder("check"))
+        for object in trees { try await checkTreePack(object, maps, list) }
         report.packBytes = total + trees.reduce(0) { $0 + $1.size }
 
         var missing: Set<String> = []
@@ -52,7 +55,7 @@ extension Repository {
             })
         let level: SnapshotVerification.Level = options.readsData ? .data : .structure
         for snapshot in found {
-            let passed = try await check(snapshot, walk, list)
+            let passed = try await check(snapshot, maps.source, walk, list)
             report.snapshots.append((snapshot, .init(level: level, passed: passed, time: start)))
         }
         used.formUnion(walk.packs.map { RepositoryFormat.tree($0) })
@@ -63,8 +66,9 @@ extension Repository {
         return report
     }
 
-    private func check(_ snapshot: Snapshot, _ walk: TreeWalk, _ list: ProblemList) async throws -> Bool {
-        let source = nodes(snapshot.manifest.database)
+    private func check(
+        _ snapshot: Snapshot, _ source: NodeSource, _ walk: TreeWalk, _ list: ProblemList
+    ) async throws -> Bool {
         do {
             let root = try snapshot.manifest.rootEntry(snapshot.object)
             try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
@@ -82,10 +86,16 @@ extension Repository {
         await noting(list, RepositoryFormat.doomed) { _ = try await doomed() }
         var found: [Snapshot] = []
         for database in try await databaseIDs(nil) {
+            // Before the list, as another process may add to both.
+            var head: Head?
+            await noting(list, database) { head = try self.head(database) }
             var snapshots: [Snapshot] = []
             for object in try await store.list(RepositoryFormat.snapshots(database)) {
                 do {
                     snapshots.append(try await snapshot(object.name, database: database))
+                } catch let error as BackupError where error.code == .missing {
+                    // Removed since it was listed: by retention, or it is told as missing below.
+                    continue
                 } catch let error as BackupError where error.isDamage {
                     list.add(error, object.name)
                 }
@@ -104,8 +114,8 @@ extension Repository {
                 }
             }
             await noting(list, database) {
-                if try head(database) == nil { report.unremembered += 1 } else { report.remembered += 1 }
-                try compareWithHead(database, snapshots)
+                if head == nil { report.unremembered += 1 } else { report.remembered += 1 }
+                try compare(head, database, snapshots)
                 if let last = snapshots.last {
                     try remember(Head(sequence: last.sequence, hash: last.hash.hex), database)
                 }
@@ -128,7 +138,7 @@ extension Repository {
     }
 
     /// Tree packs are small: each is read as a whole.
-    private func checkTreePack(_ object: ObjectAttributes, _ list: ProblemList) async throws {
+    private func checkTreePack(_ object: ObjectAttributes, _ maps: CheckedTrees, _ list: ProblemList) async throws {
         do {
             let bytes = try await store.get(object.name)
             let content = Array(bytes.dropLast(RepositoryFormat.hashBytes))
@@ -136,6 +146,9 @@ extension Repository {
                 content.starts(with: DataPackWriter.header(RepositoryFormat.treeMagic, repository: id, pack: pack)),
                 Hash256(of: content).withBytes({ $0.elementsEqual(bytes.suffix(RepositoryFormat.hashBytes)) })
             else { return list.add(object.name, "its hash does not match") }
+            try maps.keep(pack, bytes)
+        } catch let error as BackupError where error.code == .missing {
+            // Removed by pruning since it was listed. A snapshot that needs it says so.
         } catch let error as BackupError where error.isDamage {
             list.add(error, object.name)
         }

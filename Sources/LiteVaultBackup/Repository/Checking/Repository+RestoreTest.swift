@@ -6,16 +6,24 @@ internal import LiteVaultCore
 extension Repository {
     /// Restores snapshots into temporary files and looks at them as databases.
     func restoreTests(_ options: CheckOptions, _ report: inout CheckReport) async throws {
+        var isAnyChosen = false
         for (_, group) in Dictionary(grouping: report.snapshots.indices, by: { report.snapshots[$0].snapshot.database })
         {
             guard let index = group.last(where: { options.chooses(report.snapshots[$0].snapshot) }) else { continue }
             let snapshot = report.snapshots[index].snapshot
-            if let database = options.database, database != snapshot.database { continue }
+            if let wanted = options.databases, !wanted.contains(snapshot.database) { continue }
+            isAnyChosen = true
             let problems = try await restoreTest(snapshot, options)
             report.problems += problems
             report.snapshots[index].verification = SnapshotVerification(
                 level: options.restores ? .restore : .pages,
                 passed: problems.isEmpty && report.snapshots[index].verification.passed, time: Date())
+        }
+        // What was asked for by name and is not there must not pass for whole.
+        guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
+            throw BackupError(
+                .noInput, "there is no such snapshot to look into", path: store.location,
+                remedy: "'litevault snapshots' lists those that are there.")
         }
     }
 

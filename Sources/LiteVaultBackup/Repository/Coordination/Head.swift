@@ -37,12 +37,15 @@ extension Repository {
         }
     }
 
-    /// Compares what is remembered with what is there.
+    /// Compares what was remembered with what is there.
     ///
-    /// - Parameter snapshots: all of the database, in order.
+    /// - Parameters:
+    ///   - head: what was remembered before the snapshots were listed: what another process of this machine stores
+    ///     meanwhile is remembered, but not in the list.
+    ///   - snapshots: all of the database, in order.
     /// - Throws: ``BackupError`` `damaged` when the repository is older than what was seen of it.
-    func compareWithHead(_ database: String, _ snapshots: [Snapshot]) throws {
-        guard let head = try head(database) else { return }
+    func compare(_ head: Head?, _ database: String, _ snapshots: [Snapshot]) throws {
+        guard let head else { return }
         let path = headPath(database)
         let remedy = "Somebody put an older state of the repository back. If that was meant, remove this file."
         if let same = snapshots.first(where: { $0.sequence == head.sequence }) {

@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// Its age by the store's clock tells whether its holder still renews it. A holder of this machine that is dead needs no
 /// waiting for.
-final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
+final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     struct Record: Codable {
         var type = "lease"
         /// Random: which holder.
@@ -40,7 +40,6 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
     private let lock = NSLock()
     private var record: Record
     private var tag: ObjectTag
-    private var isLost = false
     private var renewal: Task<Void, Never>?
 
     private init(
@@ -117,12 +116,25 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
 
     /// Makes sure that it is still ours, in the store.
     ///
-    /// - Throws: ``BackupError`` `busy` when somebody else took it.
-    func confirm() async throws {
-        if keepsConditions {
-            try await write(released: false)
-        } else if try await Self.holder(name, store)?.holder != record.holder {
-            throw lost()
+    /// - Throws: ``BackupError`` `busy` when somebody else took it, or broke it as it had not been renewed.
+    func confirm() async throws { try await write(released: false) }
+
+    /// Ends the lease of a holder that has not renewed it in time: where that one is only asleep, it finds out before it
+    /// counts on what was removed meanwhile.
+    ///
+    /// - Returns: whether it is ended; false when its holder renewed it just now.
+    static func end(_ object: ObjectAttributes, _ held: Record, _ store: any ObjectStore) async throws -> Bool {
+        var record = held
+        record.released = true
+        // Not the same holder: a renewal whose answer was lost is known by it.
+        record.holder = PackID().hex
+        do {
+            let condition = try await store.keepsConditions() ? PutCondition.unchanged(object.tag) : .none
+            try await store.put(
+                object.name, bytes: Array(SealedDocument.encoder.encode(record)), condition: condition)
+            return true
+        } catch let error as BackupError where error.code == .conflict {
+            return false
         }
     }
 
@@ -159,6 +171,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `isLost`
             self.record.released = released
             return (tag, self.record)
         }
+        // Where the store keeps no conditions, a look before the write is the most that can be had.
+        if !keepsConditions, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
         do {
             let new = try await store.put(
                 name, bytes: Array(SealedDocument.encoder.encode(record)),

@@ -33,6 +33,16 @@ struct SealedDocument {
         }
     }
 
+    /// Reads a document that is all there is of its object.
+    ///
+    /// - Throws: ``BackupError`` `damaged`.
+    init(whole bytes: [UInt8], name: String) throws {
+        try self.init(bytes, name: name)
+        guard payload.isEmpty else {
+            throw BackupError(.damaged, "is damaged: something follows its seal", path: name)
+        }
+    }
+
     /// Seals the JSON of a value.
     static func seal(_ value: some Encodable, key: SymmetricKey?) throws -> (bytes: [UInt8], hash: Hash256) {
         let body = try Array(encoder.encode(value)) + [UInt8(ascii: "\n")]

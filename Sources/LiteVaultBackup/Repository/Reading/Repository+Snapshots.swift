@@ -7,18 +7,18 @@ extension Repository {
     /// - Throws: ``BackupError`` `damaged` for a manifest that is not authentic or not whole, and for a repository that was
     ///   rolled back since this machine saw it.
     public func snapshots(database: String? = nil) async throws -> [Snapshot] {
-        var all: [Snapshot] = []
-        for id in try await databaseIDs(database) {
+        let all = try await concurrently(databaseIDs(database)) { id in
+            let head = try head(id)
             var snapshots = try await manifests(id)
-            try compareWithHead(id, snapshots)
+            try compare(head, id, snapshots)
             if let last = snapshots.last { try? remember(Head(sequence: last.sequence, hash: last.hash.hex), id) }
             let verifications = try await verifications(id)
             for index in snapshots.indices {
                 snapshots[index].verification = verifications.results[snapshots[index].hash.hex]
             }
-            all += snapshots
+            return snapshots
         }
-        return all.sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) }
+        return all.flatMap(\.self).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) }
     }
 
     /// The identifiers of the databases, those included of which only this machine remembers a snapshot.
@@ -37,11 +37,18 @@ extension Repository {
     }
 
     /// The snapshots of a database by their manifests alone, in order.
-    func manifests(_ database: String) async throws -> [Snapshot] {
-        var snapshots: [Snapshot] = []
-        for object in try await store.list(RepositoryFormat.snapshots(database)) {
-            snapshots.append(try await snapshot(object.name, database: database))
+    ///
+    /// - Parameter passingOverRemoved: whether one that was removed after it was listed is none; else it is an error, which it
+    ///   has to be for whoever removes what no snapshot needs.
+    func manifests(_ database: String, passingOverRemoved: Bool = true) async throws -> [Snapshot] {
+        let found = try await concurrently(store.list(RepositoryFormat.snapshots(database))) { object -> Snapshot? in
+            do {
+                return try await snapshot(object.name, database: database)
+            } catch let error as BackupError where error.code == .missing && passingOverRemoved {
+                return nil
+            }
         }
+        let snapshots = found.compactMap(\.self)
         for (one, next) in zip(snapshots, snapshots.dropFirst()) where next.sequence == one.sequence + 1 {
             guard next.manifest.predecessor == one.hash.hex else {
                 throw BackupError(
@@ -54,17 +61,18 @@ extension Repository {
 
     /// The newest snapshot of a database, compared with what this machine remembers; reads no more than two manifests.
     func newest(_ database: String) async throws -> Snapshot? {
+        let head = try head(database)
         let names = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
         var found: [Snapshot] = []
         if let last = names.last {
             let newest = try await snapshot(last, database: database)
-            if let head = try head(database), head.sequence < newest.sequence {
+            if let head, head.sequence < newest.sequence {
                 let name = RepositoryFormat.snapshot(database, head.sequence)
                 if names.contains(name) { found.append(try await snapshot(name, database: database)) }
             }
             found.append(newest)
         }
-        try compareWithHead(database, found)
+        try compare(head, database, found)
         return found.last
     }
 
@@ -85,9 +93,16 @@ extension Repository {
         let all = try await snapshots(database: database)
         let found = all.filter { if case .id(let id) = selection { $0.id.hasPrefix(id.lowercased()) } else { true } }
         guard !found.isEmpty else {
+            let what: String
+            if let database, all.isEmpty {
+                what = "there is no snapshot of a database '\(database)'"
+            } else if case .id(let id) = selection {
+                what = "there is no snapshot whose id starts with '\(id)'"
+            } else {
+                what = "there is no snapshot"
+            }
             throw BackupError(
-                .noInput, "there is no such snapshot", path: store.location,
-                remedy: "'litevault snapshots' lists those that are there.")
+                .noInput, what, path: store.location, remedy: "'litevault snapshots' lists those that are there.")
         }
         if case .id(let id) = selection {
             guard found.count == 1 || found.contains(where: { $0.id == id }) else {

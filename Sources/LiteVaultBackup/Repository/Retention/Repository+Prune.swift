@@ -39,7 +39,7 @@ extension Repository {
         // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
         // manifest is found below; if not, its lease is.
         let packs = try await store.list("data/") + store.list("tree/")
-        let writers = try await activeSince()
+        let writers = try await activeSince(endingOthers: !dryRun)
         let now = try await store.now()
         let used = try await usedPacks()
         let before = try await doomed()
@@ -82,16 +82,22 @@ extension Repository {
     }
 
     /// Since when somebody has been writing without a break; nil when nobody is.
-    private func activeSince() async throws -> Double? {
+    ///
+    /// - Parameter endingOthers: whether leases that were not renewed in time are ended, so that a writer which was only asleep
+    ///   publishes nothing that needs a pack which goes now.
+    private func activeSince(endingOthers: Bool) async throws -> Double? {
         var earliest: Double?
         let now = try await store.now()
-        for object in try await store.list("leases/")
-        where object.name != RepositoryFormat.lease("prune")
-            && !object.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
-        {
-            guard let holder = try await Lease.holder(object.name, store), !holder.released, !holder.isDead,
-                now - object.modified < Lease.patience
-            else { continue }
+        let leases = try await store.list("leases/").filter {
+            $0.name != RepositoryFormat.lease("prune") && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
+        }
+        let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }
+        for (object, holder) in holders {
+            guard let holder, !holder.released else { continue }
+            if holder.isDead || now - object.modified >= Lease.patience {
+                // A renewal that came in between shows that its holder is there after all.
+                guard endingOthers, try await !Lease.end(object, holder, store) else { continue }
+            }
             earliest = min(earliest ?? holder.acquired, holder.acquired)
         }
         return earliest
@@ -107,8 +113,10 @@ extension Repository {
             }, problem: { throw $0 })
         for database in try await databaseIDs(nil) {
             let source = nodes(database)
-            let snapshots = try await manifests(database)
-            try compareWithHead(database, snapshots)
+            let head = try head(database)
+            // Strictly: what can not be read may need any pack.
+            let snapshots = try await manifests(database, passingOverRemoved: false)
+            try compare(head, database, snapshots)
             for snapshot in snapshots {
                 let root = try snapshot.manifest.rootEntry(snapshot.object)
                 try await source.prepare(root: root, blocks: snapshot.manifest.blocks)

@@ -19,7 +19,7 @@ extension Repository {
                 log: report.position.map {
                     (salts: withUnsafeBytes(of: $0.salts.bigEndian) { $0.hex }, frames: Int($0.frame))
                 },
-                time: Date(timeIntervalSince1970: report.began))
+                time: Date(timeIntervalSince1970: report.began), unreachableCommits: report.unreachableCommits)
         }
     }
 }

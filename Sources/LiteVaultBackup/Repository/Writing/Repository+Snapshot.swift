@@ -72,9 +72,11 @@ extension Repository {
             root: .init(
                 pack: captured.root.pack.hex, offset: captured.root.position, hash: captured.root.hash.hex),
             log: outcome.log.map { .init(salts: $0.salts, frames: $0.frames) },
+            gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)
         let snapshot = try await publish(manifest, lease)
-        return SnapshotResult(snapshot: snapshot, packs: captured.spool.packs.count)
+        return SnapshotResult(
+            snapshot: snapshot, packs: captured.spool.packs.count, unreachableCommits: outcome.unreachableCommits)
     }
 
     /// Packs first, some at a time.
@@ -112,8 +114,11 @@ extension Repository {
         let (bytes, hash) = try SealedDocument.seal(manifest, key: key)
         try await lease.confirm()
         do {
-            let condition: PutCondition = try await store.keepsConditions() ? .absent : .none
-            try await store.put(name, bytes: bytes, condition: condition)
+            let keepsConditions = try await store.keepsConditions()
+            if !keepsConditions, try await store.attributes(name) != nil {
+                throw BackupError(.conflict, "was stored by somebody else", path: name)
+            }
+            try await store.put(name, bytes: bytes, condition: keepsConditions ? .absent : .none)
         } catch let error as BackupError where error.code == .conflict {
             // An answer that was lost, or somebody who took the same number.
             guard try await store.get(name) == bytes else { throw error }

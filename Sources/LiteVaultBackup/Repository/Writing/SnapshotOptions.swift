@@ -13,6 +13,9 @@ public struct SnapshotOptions: Sendable {
     /// Called now and then; throws to cancel.
     public var progress: BackupProgress.Report = { _ in }
 
+    /// What a follower could not see before this snapshot.
+    package var gap: SnapshotGap?
+
     /// The usual ones.
     public init() {}
 }
@@ -23,6 +26,9 @@ public struct SnapshotResult: Sendable {
     public let snapshot: Snapshot
     /// Packs that were stored.
     public let packs: Int
+    /// Commits in the database's write-ahead log, behind a damaged frame, that are not in the snapshot. SQLite does not recover
+    /// them either: after a loss of power they may never have been whole, else the log was damaged or tampered with.
+    public let unreachableCommits: Int
     /// Whether the database is as it was at the snapshot before.
     public var isUnchanged: Bool { snapshot.changed == 0 }
 }
@@ -33,9 +39,12 @@ package struct CaptureOutcome: Sendable {
     package var log: (salts: String, frames: Int)?
     /// When the image was the state of the database; nil: when the capture ended.
     package var time: Date?
+    /// Commits in the log that can not be in the image.
+    package var unreachableCommits: Int
 
-    package init(log: (salts: String, frames: Int)? = nil, time: Date? = nil) {
+    package init(log: (salts: String, frames: Int)? = nil, time: Date? = nil, unreachableCommits: Int = 0) {
         self.log = log
         self.time = time
+        self.unreachableCommits = unreachableCommits
     }
 }

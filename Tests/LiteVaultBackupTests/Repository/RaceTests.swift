@@ -1,0 +1,170 @@
+import Foundation
+import LiteVaultBackup
+import Testing
+
+/// Others write to the repository, remove from it and fall asleep at the worst moments.
+@Suite struct RaceTests {
+    let scratch = Scratch()
+    let base: DirectoryStore
+    let store: HookedStore
+
+    init() {
+        base = DirectoryStore(scratch.path("repository"))
+        store = HookedStore(base)
+    }
+
+    /// Of this machine; through the hooks, or of another process.
+    func open(hooked: Bool = false) async throws -> Repository {
+        let local = LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        return try await Repository.openOrCreate(hooked ? store : base, local: local)
+    }
+
+    func policy(last: Int) -> RetentionPolicy {
+        var policy = RetentionPolicy()
+        policy.last = last
+        return policy
+    }
+
+    @Test func `a snapshot that another process stores during a listing is no sign of a rollback`() async throws {
+        let image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        try await other.snapshot(image)
+        let works: [@Sendable () async throws -> Void] = [
+            {
+                let found = try await hooked.snapshots()
+                #expect(!found.isEmpty)
+            },
+            {
+                let problems = try await hooked.check().problems
+                #expect(problems == [])
+            },
+            { _ = try await hooked.prune() },
+        ]
+        for work in works {
+            let once = OnceOnly()
+            store.setHooks(after: { call, name in
+                guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
+                try await once { _ = try await other.snapshot(image) }
+            })
+            try await work()
+            store.setHooks()
+        }
+        #expect(try await other.snapshots().count == 4)
+    }
+
+    @Test func `snapshots that retention removes during a listing or a check are passed over`() async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        let works: [@Sendable () async throws -> Void] = [
+            {
+                let found = try await hooked.snapshots()
+                #expect(found.count == 1)
+            },
+            {
+                let problems = try await hooked.check().problems
+                #expect(problems == [])
+            },
+        ]
+        for work in works {
+            for block in 0..<3 {
+                try image.change(block: block)
+                try await other.snapshot(image)
+            }
+            let once = OnceOnly()
+            store.setHooks(after: { call, name in
+                guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
+                try await once { _ = try await other.forget(policy(last: 1)) }
+            })
+            try await work()
+            store.setHooks()
+        }
+    }
+
+    @Test(arguments: ["data/", "tree/"])
+    func `packs that pruning removes during a check are no damage`(listed: String) async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        for block in 0..<3 {
+            try image.change(block: block)
+            try await other.snapshot(image)
+        }
+        image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await other.snapshot(image)
+        _ = try await other.forget(policy(last: 1))
+        #expect(try await other.prune(grace: 0).doomed > 0)
+        let once = OnceOnly()
+        store.setHooks(after: { call, name in
+            guard call == "list", name == listed else { return }
+            try await once {
+                let removed = try await other.prune(grace: 0).removed
+                #expect(removed > 0)
+            }
+        })
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await hooked.check(options).problems == [])
+        store.setHooks()
+        #expect(try await base.list(listed).count == 1)
+    }
+
+    @Test func `who removes what no snapshot needs has to read all of them`() async throws {
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        try await other.snapshot(try TestImage(scratch.path("a.db"), blocks: 10))
+        store.setHooks(after: { call, name in
+            guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
+            for object in try await base.list(name) { try await base.remove(object.name) }
+        })
+        #expect(await ObjectStoreConformance.code { _ = try await hooked.prune(grace: 0) } == .missing)
+    }
+
+    /// The machine sleeps between the last pack and the manifest, and is believed to be gone meanwhile.
+    @Test func `a writer that was asleep while its packs were removed stores no snapshot`() async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        try await other.snapshot(image)
+        let before = try await base.list("data/").count
+        for block in 0..<10 { try image.change(block: block) }
+        let lease = "leases/" + other.databaseID("a.db")
+        let once = OnceOnly()
+        store.setHooks(before: { call, name in
+            guard call == "put", name == lease, try await base.list("data/").count > before else { return }
+            try await once {
+                // Its last renewal was long ago.
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -700)], ofItemAtPath: base.location + "/" + lease)
+                _ = try await other.prune(grace: 0)
+                let removed = try await other.prune(grace: 0).removed
+                #expect(removed == 2)
+            }
+        })
+        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
+        store.setHooks()
+        #expect(try await other.snapshots().count == 1)
+        #expect(try await other.check().problems == [])
+        try await other.snapshot(image)
+        #expect(try await other.check().problems == [])
+    }
+
+    @Test func `a writer whose lease was taken over stores no snapshot`() async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        try await other.snapshot(image)
+        let before = try await base.list("data/").count
+        try image.change(block: 1)
+        let lease = "leases/" + other.databaseID("a.db")
+        let once = OnceOnly()
+        let changed = image
+        store.setHooks(before: { call, name in
+            guard call == "put", name == lease, try await base.list("data/").count > before else { return }
+            try await once {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -700)], ofItemAtPath: base.location + "/" + lease)
+                try await other.snapshot(changed)
+            }
+        })
+        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
+        store.setHooks()
+        #expect(try await other.snapshots().map(\.sequence) == [1, 2])
+        #expect(try await other.check().problems == [])
+    }
+}

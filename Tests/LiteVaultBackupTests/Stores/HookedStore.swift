@@ -1,0 +1,58 @@
+import Foundation
+import LiteVaultBackup
+
+/// A store that lets a test step in before and after a call.
+final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards the hooks
+    typealias Hook = @Sendable (_ call: String, _ name: String) async throws -> Void
+
+    private let base: any ObjectStore
+    private let lock = NSLock()
+    private var hooks: (before: Hook?, after: Hook?) = (nil, nil)
+
+    init(_ base: any ObjectStore) { self.base = base }
+
+    func setHooks(before: Hook? = nil, after: Hook? = nil) { lock.withLock { hooks = (before, after) } }
+
+    private func call<T>(_ call: String, _ name: String, _ body: () async throws -> T) async throws -> T {
+        let (before, after) = lock.withLock { hooks }
+        try await before?(call, name)
+        let result = try await body()
+        try await after?(call, name)
+        return result
+    }
+
+    var location: String { base.location }
+    func keepsConditions() async throws -> Bool { try await base.keepsConditions() }
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+        try await call("put", name) { try await base.put(name, bytes: bytes, condition: condition) }
+    }
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+        try await call("put", name) { try await base.put(name, file: path, condition: condition) }
+    }
+    func get(_ name: String) async throws -> [UInt8] { try await call("get", name) { try await base.get(name) } }
+    func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try await call("get", name) { try await base.get(name, range: range) }
+    }
+    func fetch(_ name: String, into path: String) async throws {
+        try await call("fetch", name) { try await base.fetch(name, into: path) }
+    }
+    func attributes(_ name: String) async throws -> ObjectAttributes? {
+        try await call("attributes", name) { try await base.attributes(name) }
+    }
+    func list(_ prefix: String) async throws -> [ObjectAttributes] {
+        try await call("list", prefix) { try await base.list(prefix) }
+    }
+    func remove(_ name: String) async throws { try await call("remove", name) { try await base.remove(name) } }
+    func now() async throws -> Double { try await base.now() }
+}
+
+/// Does something the first time that it is asked to.
+actor OnceOnly {
+    private var isDone = false
+
+    func callAsFunction(_ body: @Sendable () async throws -> Void) async rethrows {
+        guard !isDone else { return }
+        isDone = true
+        try await body()
+    }
+}
