@@ -41,6 +41,7 @@ import Testing
                 try access.write { db in
                     // One that is prepared, and in the cache, already.
                     try db.run("INSERT INTO t (a) VALUES (?)", with: "undone")
+                    try db.run(Table("t").insert(SQLExpression<String>("a") <- "undone"))
                     prepared.update { $0 += 1 }
                     try? db.execute("INSERT INTO u VALUES (1, 'conflict')")
                     #expect(!db.isInTransaction)

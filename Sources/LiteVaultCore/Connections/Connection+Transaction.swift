@@ -75,8 +75,15 @@ extension Connection {
     /// Throws when the transaction that a statement belongs to is over. Under the lock.
     @inline(__always)
     func refuseOutsideTransaction() throws {
-        guard requiresTransaction, let db, sqlite3_get_autocommit(db) != 0 else { return }
+        guard isOutsideTransaction, let db else { return }
         throw DatabaseError(endedTransaction: db)
+    }
+
+    /// Whether the transaction that a statement belongs to is over. Under the lock.
+    @inline(__always)
+    var isOutsideTransaction: Bool {
+        guard requiresTransaction, let db else { return false }
+        return sqlite3_get_autocommit(db) != 0
     }
 
     /// Runs a statement of this library's own. Under the lock.

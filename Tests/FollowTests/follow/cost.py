@@ -1,4 +1,5 @@
 """What following costs depends on what is written, not on the size of the database."""
+import os
 import time
 
 from faults.report import Skip, expect
@@ -38,12 +39,12 @@ def measure(settings, folder, megabytes):
         # The first segment, and what is written down about the beginning.
         db.commit()
         until("a segment", lambda: segments(box) == 1)
-        time.sleep(6)
+        time.sleep(1.5)
         before = counters(box.child.pid)
         for number in range(COMMITS):
             db.commit()
             until("a segment", lambda: segments(box) == number + 2)
-        time.sleep(6)
+        time.sleep(1.5)
         after = counters(box.child.pid)
         expect(box.child.poll() is None, box.tail)
         box.stop()
@@ -54,7 +55,6 @@ def measure(settings, folder, megabytes):
 
 
 def segments(box):
-    import os
     return sum(not name.startswith(".") for _, _, files in os.walk(box.repository + "/segments") for name in files)
 
 

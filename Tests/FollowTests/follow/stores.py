@@ -22,6 +22,16 @@ FAULTS = {
 
 
 def run(report, settings, folder):
+    cases = [(f"{name}: every commit is stored all the same",
+              lambda i=index, f=faults: with_server(settings, lambda port, plan: survives(settings, folder, port, plan, i, f)))
+             for index, (name, faults) in enumerate(FAULTS.items())]
+    cases.append(("a store that is away for long makes a gap when the spool is full, and following goes on after it",
+                  lambda: with_server(settings, lambda port, plan: away(settings, folder, port, plan))))
+    report.cases(cases)
+
+
+def with_server(settings, body):
+    """A server and a proxy of the case's own: the proxy fails for all who use it."""
     servers = os.path.join(settings.root, "Tests", "ObjectStoreTests")
     children = []
 
@@ -38,15 +48,15 @@ def run(report, settings, folder):
             body = json.dumps([dict({"path": ".", "times": 1, "seconds": 0}, **fault) for fault in faults]).encode()
             urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/__faults", data=body)).read()
 
-        for index, (name, faults) in enumerate(FAULTS.items()):
-            report.case(f"{name}: every commit is stored all the same",
-                        lambda i=index, f=faults: survives(settings, folder, port, plan, i, f))
-        report.case("a store that is away for long makes a gap when the spool is full, and following goes on after it",
-                    lambda: away(settings, folder, port, plan))
+        return body(port, plan)
     finally:
         for child in children:
             child.stdin.close()
-            child.wait(20)
+        for child in children:
+            try:
+                child.wait(20)
+            except subprocess.TimeoutExpired:
+                child.kill()
 
 
 def s3_box(settings, folder, port, name, follow=None):
@@ -73,7 +83,7 @@ def survives(settings, folder, port, plan, index, faults):
             time.sleep(INTERVAL * 1.5)
         plan([])
         moment = time.time()
-        time.sleep(INTERVAL * 3)
+        time.sleep(1.1)  # The status tells whole seconds.
         db.commit()
         until(lambda: f"{box.known()} {box.tail()}", lambda: (box.known()["last_segment"] or "")[:19] > iso(moment), 40)
         took = box.stop()
@@ -102,6 +112,8 @@ def away(settings, folder, port, plan):
             db.commit("UPDATE account SET filler = randomblob(900)")
             time.sleep(INTERVAL)
         plan([])
+        # The log is first to tell.
+        until(lambda: box.known(), lambda: box.known()["gaps"] > 0)
         box.following(limit=60)
         db.commit()
         box.stop()
