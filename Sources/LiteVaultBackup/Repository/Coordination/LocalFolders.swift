@@ -48,11 +48,10 @@ extension Repository {
     /// The folder for what only this run needs: the one for what is about to be stored, or, where that can not be written as the
     /// repository is only readable, the system's temporary folder.
     func workFolder() throws -> String {
-        do {
-            return try spoolFolder()
-        } catch let error as BackupError where error.code == .io && local.spool == nil {
-            return FileManager.default.temporaryDirectory.path
-        }
+        if local.spool != nil { return try spoolFolder() }
+        // What it throws is that the folder can not be made.
+        if let path = try? spoolFolder(), access(path, W_OK) == 0 { return path }
+        return FileManager.default.temporaryDirectory.path
     }
 
     /// The folder for copies of a database's block maps.
