@@ -112,6 +112,41 @@ import Testing
             ["n", "n+n", "n+n+n", "n+n+n+s", "n+n+n+s+s"], since: (3, 25))
     }
 
+    @Test func `a window is named once, used by several functions, and extended`() throws {
+        let sum = amount.sum.over("w")
+        let place = rank().over("w")
+        let last = amount.sum.over(.extending("w").rows(from: .preceding(1)))
+        let query = sales.select(id, sum, place, last)
+            .window("w", as: .partition(by: region).order(day, id)).window("all", as: .extending("w"))
+        #expect(
+            query.order(id).asSQL() == #"SELECT "id", sum("amount") OVER "w", rank() OVER "w", "#
+                + #"sum("amount") OVER ("w" ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM "sales" "#
+                + #"WINDOW "w" AS (PARTITION BY "region" ORDER BY "day", "id"), "all" AS ("w") ORDER BY "id""#)
+        try since(3, 28) {
+            let rows = try db.prepareRowIterator(query.order(id)).map { row in
+                [try row.get(sum), try row.get(place), try row.get(last)]
+            }
+            #expect(rows == [[10, 1, 10], [30, 2, 30], [60, 3, 50], [5, 1, 5], [5, 2, 5]])
+        }
+    }
+
+    @Test func `a named window stands after groups and before a union, and is known to its own query only`() throws {
+        let total = amount.sum.over("w")
+        let query = sales.select(region, total).filter(day < 3).group(region, day)
+            .window("w", as: .order(region.desc)).window("w", as: .order(region))
+        #expect(
+            query.union(all: true, sales.select(region, amount).limit(nil)).order(region).asSQL()
+                == #"SELECT "region", sum("amount") OVER "w" FROM "sales" WHERE ("day" < 3) "#
+                + #"GROUP BY "region", "day" WINDOW "w" AS (ORDER BY "region") "#
+                + #"UNION ALL SELECT "region", "amount" FROM "sales" ORDER BY "region""#)
+        try since(3, 25) {
+            let rows = try Array(db.prepareRowIterator(query))
+            #expect(rows.count == 3)
+            let error = #expect(throws: DatabaseError.self) { _ = try db.pluck(sales.select(amount.sum.over("none"))) }
+            #expect(error?.message.hasPrefix("no such window") == true)
+        }
+    }
+
     // MARK: Aggregates
 
     @Test func `an aggregate counts the rows of a filter, and distinct values once`() throws {

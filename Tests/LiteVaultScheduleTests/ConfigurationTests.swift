@@ -146,4 +146,33 @@ import Testing
         #expect(try list("sources: '\(scratch.folder)/none*'").problems.map(\.code) == ["no-input"])
         #expect(try list("sources: '\(scratch.folder)/none*', allow-none: true").problems.isEmpty)
     }
+
+    @Test func `follow is a flag or says how`() throws {
+        func job(_ text: String) throws -> Job {
+            try #require(
+                read("repository: /r\njobs:\n  - {name: a, sources: /a, every: 1h, follow: \(text)}\n").jobs.first)
+        }
+        #expect(try job("false").following == nil && !job("false").follows)
+        let usual = try #require(try job("true").following)
+        #expect(usual.interval == 1 && usual.logLimit == 256 << 20 && usual.spoolLimit == 1 << 30 && usual.most == 32)
+        let own = try #require(
+            try job("{interval: 250ms, log-limit: 64MiB, spool-limit: 2 GB, most: 100}").following)
+        #expect(own.interval == 0.25 && own.logLimit == 64 << 20 && own.spoolLimit == 2_000_000_000 && own.most == 100)
+        for wrong in [
+            "maybe", "{interval: 1ms}", "{interval: 2h}", "{log-limit: 1}", "{log-limit: lots}", "{most: 1000}", "{mots: 1}",
+        ] {
+            #expect(throws: BackupError.self, "\(wrong)") { try job(wrong) }
+        }
+    }
+
+    @Test(arguments: [
+        ("64MiB", 67_108_864 as Int64?), ("1 GB", 1_000_000_000), ("4096", 4096), ("3kib", 3072), ("0", 0), ("", nil), ("GiB", nil),
+        ("-1", nil), ("1.5GiB", nil), ("9999999TiB", nil), ("5 apples", nil),
+    ])
+    func `a size is read with its unit`(text: String, bytes: Int64?) { #expect(ByteSize.bytes(text) == bytes) }
+
+    @Test(arguments: [0.05, 0.25, 1, 1.5, 90, 5400, 86_400.02])
+    func `a length of time is told as it is read`(seconds: Double) throws {
+        #expect(abs(try TimeSpan.seconds(TimeSpan.text(seconds)) - seconds) < 0.0005)
+    }
 }

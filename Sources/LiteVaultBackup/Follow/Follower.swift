@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// Follows the write-ahead log of a live database, without its key, and hands over every transaction that is committed.
 ///
@@ -19,7 +19,23 @@ package final class Follower {
     private var run: [UInt8] = []
     private var sequence: UInt64 = 0
     private var lastLook: UInt64 = 0
+    private var lastTick: Double = 0
     private var lastGap: String?
+    private var wasBusy = false
+
+    /// Whether a log is held.
+    package var isAttached: Bool { hold != nil }
+
+    /// When the log was last looked at; nil while none is held.
+    package var looked: Date? {
+        hold == nil ? nil : Date(timeIntervalSince1970: Double(lastLook) / 1000)
+    }
+
+    /// Seconds until it should be looked at again: fewer while the log is long, so that it can start over soon.
+    package var pause: Double {
+        guard (hold?.logBytes ?? 0) > limits.logBytes / 4 else { return limits.interval }
+        return min(limits.interval, wasBusy ? 0.005 : 0.1)
+    }
 
     /// Opens nothing yet; that is for ``poll(into:)``.
     package init(_ path: String, limits: FollowerLimits = .init()) {
@@ -34,9 +50,10 @@ package final class Follower {
     package func poll(into sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         do {
             guard let hold else { return try attach(&sink) }
-            let now = Self.milliseconds()
+            let now = try look()
             let frames = try read(hold, now, &sink)
             lastLook = now
+            wasBusy = frames > 0
             return .read(frames: frames)
         } catch let gap as FollowerHold.Lost {
             end(gap.reason)
@@ -53,8 +70,7 @@ package final class Follower {
     ) throws {
         while goesOn() {
             try report(poll(into: &sink))
-            let isLong = (hold?.logBytes ?? 0) > limits.logBytes / 4
-            let end = Date().addingTimeInterval(isLong ? min(limits.interval, 0.005) : limits.interval)
+            let end = Date().addingTimeInterval(pause)
             repeat {
                 usleep(min(50_000, useconds_t(max(0, end.timeIntervalSinceNow) * 1e6)))
             } while goesOn() && Date() < end
@@ -79,6 +95,8 @@ package final class Follower {
         run = (0..<16).map { _ in UInt8.random(in: 0...255) }
         sequence = 0
         lastLook = Self.milliseconds()
+        lastTick = Self.tick()
+        wasBusy = false
         try sink.begin(run: run, at: attached.position, gap: lastGap)
         hold = attached
         return .attached(run: run)
@@ -100,6 +118,19 @@ package final class Follower {
         try hold.settle()
         return segment.frameCount
     }
+
+    /// When this look is. Segments are found by the wall's clock, so one that was put back ends the run: what was committed
+    /// after it would seem to belong before a snapshot that does not have it.
+    private func look() throws -> UInt64 {
+        let (now, tick) = (Self.milliseconds(), Self.tick())
+        defer { lastTick = tick }
+        let late = Double(lastLook) / 1000 + (tick - lastTick) - Double(now) / 1000
+        guard now >= lastLook, late < 0.5 else { throw FollowerHold.Lost(reason: "the clock was put back") }
+        return now
+    }
+
+    /// Seconds of a clock that nobody sets.
+    private static func tick() -> Double { ProcessInfo.processInfo.systemUptime }
 
     private static func milliseconds() -> UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
 }

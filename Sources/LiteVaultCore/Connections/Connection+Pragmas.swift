@@ -34,19 +34,38 @@ extension Connection {
     /// - Throws: `DatabaseError`
     public func setApplicationID(_ id: Int32) throws { try run("PRAGMA application_id = \(id)") }
 
-    /// `PRAGMA foreign_keys`: whether foreign keys are enforced. The engine ignores the setting inside a transaction.
+    /// `PRAGMA foreign_keys`: whether foreign keys are enforced. The engine ignores the setting inside a transaction, and
+    /// an error in setting it is lost: ``setForeignKeys(_:)`` throws for both.
     public var foreignKeys: Bool {
         get { (try? integer("foreign_keys")) == 1 }
-        set { _ = try? run("PRAGMA foreign_keys = \(newValue ? "ON" : "OFF")") }
+        set { try? setForeignKeys(newValue) }
     }
 
-    /// `PRAGMA defer_foreign_keys`: whether violations are tolerated until the current transaction commits.
+    /// Sets whether foreign keys are enforced (`PRAGMA foreign_keys`).
+    ///
+    /// - Throws: `DatabaseError`, also where the engine ignored it: inside a transaction.
+    public func setForeignKeys(_ isOn: Bool) throws {
+        try run("PRAGMA foreign_keys = \(isOn ? "ON" : "OFF")")
+        guard try integer("foreign_keys") == (isOn ? 1 : 0) else {
+            throw DatabaseError(misuse: "foreign_keys cannot be changed inside a transaction: set it before")
+        }
+    }
+
+    /// `PRAGMA defer_foreign_keys`: whether violations are tolerated until the current transaction commits. An error in
+    /// setting it is lost: ``setDeferForeignKeys(_:)`` throws.
     public var deferForeignKeys: Bool {
         get { (try? integer("defer_foreign_keys")) == 1 }
-        set { _ = try? run("PRAGMA defer_foreign_keys = \(newValue ? "ON" : "OFF")") }
+        set { try? setDeferForeignKeys(newValue) }
     }
 
-    /// `PRAGMA synchronous`. ``setSynchronous(_:)`` throws.
+    /// Sets whether violations are tolerated until the current transaction commits (`PRAGMA defer_foreign_keys`).
+    ///
+    /// - Throws: `DatabaseError`
+    public func setDeferForeignKeys(_ isOn: Bool) throws {
+        try run("PRAGMA defer_foreign_keys = \(isOn ? "ON" : "OFF")")
+    }
+
+    /// `PRAGMA synchronous`. An error in setting it is lost: ``setSynchronous(_:)`` throws.
     public var synchronous: Synchronous {
         get { (try? integer("synchronous")).flatMap { Synchronous(rawValue: Int($0)) } ?? .full }
         set { try? setSynchronous(newValue) }

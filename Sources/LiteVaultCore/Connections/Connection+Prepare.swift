@@ -7,7 +7,8 @@ extension Connection {
     /// - Parameters:
     ///   - statement: one SQL statement. Use ``execute(_:)`` for several.
     ///   - bindings: the parameters' values, in order.
-    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement.
+    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; ``EngineUnsupported``, which
+    ///   names the version, when it is SQL that the linked engine is too old for.
     public func prepare(_ statement: String, _ bindings: (any Binding)?...) throws -> Statement {
         bindings.isEmpty ? try Statement(self, sql: statement) : try prepare(statement, bindings)
     }
@@ -69,7 +70,7 @@ extension Connection {
                 return (code, String(decoding: remaining, as: UTF8.self))
             }
         }
-        try check(code, sql: sql)
+        try checkPrepared(code, sql: sql)
         guard let handle else { return nil }
         guard !Self.holdsStatement(rest) else {
             sqlite3_finalize(handle)

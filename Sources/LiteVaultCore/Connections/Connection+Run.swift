@@ -4,7 +4,8 @@ internal import LiteVaultEngine
 extension Connection {
     /// Runs any number of SQL statements, without values and without reading rows (`sqlite3_exec`).
     ///
-    /// - Throws: `DatabaseError` of the first statement that fails. What ran before it stays.
+    /// - Throws: `DatabaseError` of the first statement that fails; ``EngineUnsupported`` when the linked engine is too old
+    ///   for it. What ran before it stays.
     public func execute(_ SQL: String) throws {
         let db = try enter()
         defer { leave() }
@@ -13,7 +14,7 @@ extension Connection {
         try refuseTracedExport(SQL)
         do { try check(sqlite3_exec(db, SQL, nil, nil, nil), sql: SQL) } catch let error as DatabaseError {
             // The engine counts from the start of the statement that failed.
-            throw error.withoutOffset()
+            throw EngineRequirement.unmet(by: SQL, error) ?? error.withoutOffset()
         }
     }
 

@@ -42,8 +42,9 @@ extension Connection {
         return try withLock {
             try bracket(
                 begin: "SAVEPOINT \(quoted)", commit: "RELEASE SAVEPOINT \(quoted)",
-                // Rolling back leaves the savepoint, and with it the transaction, open: it has to be released as well.
-                rollback: ["ROLLBACK TO SAVEPOINT \(quoted)", "RELEASE SAVEPOINT \(quoted)"], block)
+                // Rolling back leaves the savepoint, and with it the transaction, open: it has to be released as well. In a
+                // trace `RELEASE SAVEPOINT` stands for a block that returned, as programs for SQLite.swift expect.
+                rollback: ["ROLLBACK TO SAVEPOINT \(quoted)", "RELEASE \(quoted)"], block)
         }
     }
 

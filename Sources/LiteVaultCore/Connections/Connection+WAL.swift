@@ -48,8 +48,13 @@ extension Connection {
     /// After how many pages in the log a commit checkpoints (`PRAGMA wal_autocheckpoint`); 0 or less: never.
     public var walAutoCheckpoint: Int {
         get { (try? integer("wal_autocheckpoint")).map { Int($0) } ?? 0 }
-        set { _ = try? run("PRAGMA wal_autocheckpoint = \(newValue)") }
+        set { try? setWALAutoCheckpoint(newValue) }
     }
+
+    /// Sets after how many pages in the log a commit checkpoints (`PRAGMA wal_autocheckpoint`); 0 for never.
+    ///
+    /// - Throws: `DatabaseError`
+    public func setWALAutoCheckpoint(_ pages: Int) throws { try run("PRAGMA wal_autocheckpoint = \(pages)") }
 
     /// Copies the log into the database file (`PRAGMA wal_checkpoint`).
     ///

@@ -18,7 +18,7 @@ extension Connection.Location: CustomStringConvertible {
         case .temporary: return ""
         case .uri(let name, let parameters):
             guard !parameters.isEmpty else { return name }
-            let query = parameters.map(\.description).joined(separator: "&")
+            let query = parameters.map(\.inURI).joined(separator: "&")
             guard Self.isURI(name) else { return "file:" + Self.escaped(name) + "?" + query }
             // Parameters go before a fragment, and after those that are there already.
             let end = name.utf8.firstIndex(of: UInt8(ascii: "#")) ?? name.endIndex

@@ -32,8 +32,14 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
     /// No locks: another spelling of ``nolock(_:)``.
     public static func noLock(_ value: Bool) -> URIQueryParameter { .nolock(value) }
 
-    /// The parameter as it stands in the URI, escaped.
+    /// The parameter by the name of its case, escaped. `modeOf` is spelled so; in the URI it is `modeof`, as SQLite knows it.
     public var description: String {
+        guard case .modeOf(let file) = self else { return inURI }
+        return "modeOf=\(Self.escaped(file, keeping: "/"))"
+    }
+
+    /// The parameter as it stands in the URI, escaped.
+    var inURI: String {
         switch self {
         case .cache(let mode): "cache=\(mode.rawValue)"
         case .immutable(let value): "immutable=\(value ? 1 : 0)"

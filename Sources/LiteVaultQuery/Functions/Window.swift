@@ -8,7 +8,16 @@
 ///
 /// Without an order all rows of the partition are seen; with one and without a frame, those up to the current row and
 /// its equals.
+///
+/// A window that several functions use is named once, by `window(_:as:)` of the query, and used by its name:
+///
+/// ```swift
+/// sales.select(id, balance.sum.over("w"), rank().over("w")).window("w", as: .partition(by: region).order(day))
+/// // SELECT "id", sum("balance") OVER "w", rank() OVER "w" FROM "sales"
+/// // WINDOW "w" AS (PARTITION BY "region" ORDER BY "day")
+/// ```
 public struct Window: Expressible {
+    private var base: String?
     private var partition: [SQLNode] = []
     private var order: [SQLNode] = []
     private var frame: SQLNode?
@@ -27,6 +36,20 @@ public struct Window: Expressible {
     public static func order(_ by: any Expressible...) -> Window {
         var window = Window()
         window.order = by.map(\.node)
+        return window
+    }
+
+    /// A window that begins with what another one says, which the query names: an order is added where that one has none,
+    /// and a frame. SQLite 3.28 and later.
+    ///
+    /// ```swift
+    /// balance.sum.over(.extending("w").rows(from: .preceding(2)))  // OVER ("w" ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)
+    /// ```
+    ///
+    /// A window with a frame cannot be extended; to run one that does anyway throws `DatabaseError`.
+    public static func extending(_ name: String) -> Window {
+        var window = Window()
+        window.base = name
         return window
     }
 
@@ -67,6 +90,7 @@ public struct Window: Expressible {
     public var expression: SQLExpression<Void> {
         SQLExpression(
             root: .words(
+                base.map { .identifier($0) },
                 partition.isEmpty ? nil : .words(.text("PARTITION BY"), .joined(partition, separator: ", ")),
                 order.isEmpty ? nil : .words(.text("ORDER BY"), .joined(order, separator: ", ")), frame))
     }
@@ -106,6 +130,14 @@ extension SQLExpression {
     /// An aggregate or window function over a window: `sum(x) OVER (…)`. SQLite 3.25 and later.
     public func over(_ window: Window = Window()) -> SQLExpression {
         SQLExpression(root: .words(root, .wrapped("OVER ", window.node)))
+    }
+
+    /// An aggregate or window function over a window that the query names: `sum(x) OVER "w"`. SQLite 3.25 and later.
+    ///
+    /// - Parameter window: the name that `window(_:as:)` gave. One that the query does not have is a `DatabaseError` of
+    ///   the run.
+    public func over(_ window: String) -> SQLExpression {
+        SQLExpression(root: .words(root, .text("OVER"), .identifier(window)))
     }
 
     /// An aggregate of the rows that meet a condition: `count(*) FILTER (WHERE …)`. SQLite 3.30 and later.

@@ -73,6 +73,25 @@ extension QueryType {
         }
     }
 
+    // MARK: Windows
+
+    /// Names a window, for functions of the query to use: `WINDOW "w" AS (…)`. SQLite 3.25 and later.
+    ///
+    /// - Parameters:
+    ///   - name: the name for `over(_:)` and ``Window/extending(_:)``. One that was given before is replaced.
+    ///   - window: the window; it may extend one that was named before it.
+    public func window(_ name: String, as window: Window) -> Self {
+        changed { clauses in
+            var windows = clauses.windows
+            if let index = windows.firstIndex(where: { $0.name == name }) {
+                windows[index].window = window.node
+            } else {
+                windows.append((name: name, window: window.node))
+            }
+            clauses.windows = windows
+        }
+    }
+
     // MARK: Order and number
 
     /// Sorts by expressions, in place of an order set before; without any, leaves the order open.

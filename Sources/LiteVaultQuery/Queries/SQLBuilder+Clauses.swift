@@ -12,6 +12,7 @@ extension SQLBuilder {
             appendJoins(clauses)
             appendCondition(clauses.condition)
             appendGroups(clauses)
+            appendWindows(clauses)
             appendCompounds(clauses)
         }
         appendOrder(clauses)
@@ -102,6 +103,16 @@ extension SQLBuilder {
         append(having)
     }
 
+    private mutating func appendWindows(_ clauses: QueryClauses) {
+        for (index, window) in clauses.windows.enumerated() {
+            append(index == 0 ? " WINDOW " : ", ")
+            append(quoting: window.name)
+            append(" AS (")
+            append(window.window)
+            append(")")
+        }
+    }
+
     private mutating func appendCompounds(_ clauses: QueryClauses) {
         for compound in clauses.compounds {
             append(" ")
@@ -138,15 +149,12 @@ extension SQLBuilder {
         append(" (")
         for index in 0..<row.count {
             if index > 0 { append(", ") }
-            append(row.column(at: index))
+            append(row.setter(at: index).column)
         }
         append(") VALUES (")
         for index in 0..<row.count {
             if index > 0 { append(", ") }
-            switch row.setter(at: index).assigned {
-            case .value(let value): append(binding: value.binding)
-            case .node(let node): append(node)
-            }
+            append(row.setter(at: index).value)
         }
         append(")")
         appendCondition(row.condition)

@@ -81,7 +81,7 @@ extension Connection {
     private func prepareStatement(_ query: any QueryType) throws -> Statement {
         var builder = SQLBuilder()
         builder.append(query.selectNode)
-        return try requiring(builder.sql) { try prepare(builder.sql, builder.bindings) }
+        return try prepare(builder.sql, builder.bindings)
     }
 }
 
@@ -95,19 +95,11 @@ private struct RowIteration: IteratorProtocol {
 extension Connection {
     /// Takes the lock and the statement of a text, and binds its values. Balanced by `end(_:)`, unless it throws.
     package func begin(_ builder: borrowing SQLBuilder) throws -> Execution {
-        let execution = try beginText(of: builder)
+        let execution = try begin(builder.utf8)
         do { try execution.bind(values: builder.bindings) } catch {
             end(execution)
             throw error
         }
         return execution
-    }
-
-    /// An engine that is too old for the statement is told as such, in place of "syntax error".
-    private func beginText(of builder: borrowing SQLBuilder) throws -> Execution {
-        do { return try begin(builder.utf8) } catch let error as DatabaseError where error.resultCode.primary == .error
-        {
-            throw EngineRequirement.unmet(by: builder.sql) ?? error
-        }
     }
 }

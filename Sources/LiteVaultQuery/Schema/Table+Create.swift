@@ -14,7 +14,7 @@ extension Table {
     ///   - ifNotExists: whether it is no error when there is one of that name; that one is left as it is.
     ///   - withoutRowid: whether rows are kept by their primary key alone (https://sqlite.org/withoutrowid.html).
     ///   - strict: whether only values of the declared types are taken (https://sqlite.org/stricttables.html). SQLite
-    ///     3.37 and later; an earlier one reports a syntax error.
+    ///     3.37 and later; an earlier one throws `EngineUnsupported` when the statement runs.
     ///   - block: declares columns and constraints.
     /// - Returns: the SQL text, for `Connection.run`.
     public func create(

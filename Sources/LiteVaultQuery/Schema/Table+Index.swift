@@ -9,7 +9,8 @@ extension Table {
     ///   - unique: whether no two rows may have the same values.
     ///   - ifNotExists: whether it is no error when there is an index of that name; that one is left as it is.
     ///   - name: the index's name; by default one that is made of the table and the columns.
-    ///   - condition: which rows are in the index (https://sqlite.org/partialindex.html); all by default.
+    ///   - condition: which rows are in the index (https://sqlite.org/partialindex.html); by default those of the table's
+    ///     filter: `users.filter(isActive).createIndex(email)`.
     /// - Returns: the SQL text, for `Connection.run`.
     public func createIndex(
         _ columns: [any Expressible], unique: Bool = false, ifNotExists: Bool = false, named name: String? = nil,
@@ -72,7 +73,7 @@ extension Table {
             // The index lies in the database of its table: only its own name takes the database's.
             .text("ON"), .identifier(clauses.from.name),
             .wrapped("", .joined(columns.map(\.node), separator: ", ")),
-            condition.map { .words(.text("WHERE"), $0) }
+            (condition ?? clauses.condition).map { .words(.text("WHERE"), $0) }
         ).sql
     }
 

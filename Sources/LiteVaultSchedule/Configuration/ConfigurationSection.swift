@@ -97,6 +97,19 @@ struct ConfigurationSection {
         }
     }
 
+    /// Bytes.
+    func size(_ key: String, atLeast least: Int64) throws -> Int64? {
+        guard let text = try text(key) else { return nil }
+        guard let bytes = ByteSize.bytes(text) else {
+            throw error(key, "'\(text)' is no size", "Write 64MiB, 1GiB or 500MB.")
+        }
+        guard bytes >= least else { throw error(key, "'\(text)' is less than \(ByteSize.text(least))") }
+        return bytes
+    }
+
+    /// Whether there are keys below a key, and not one value.
+    func isSection(_ key: String) -> Bool { values[key]?.mapping != nil }
+
     func section(_ key: String, known: [String]) throws -> ConfigurationSection? {
         guard let node = values[key] else { return nil }
         return try ConfigurationSection(node, "'\(key)' of \(name)", known: known, file: file)

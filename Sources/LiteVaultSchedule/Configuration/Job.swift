@@ -22,8 +22,8 @@ package struct Job: Sendable {
     /// How databases are called in the repository: `{file}`, `{stem}`, `{parent}` and `{path}` stand for parts of the path.
     package let database: String
     package let allowsPlaintext: Bool
-    /// Whether the write-ahead log is followed between snapshots.
-    package let follows: Bool
+    /// How write-ahead logs are followed between snapshots; nil where they are not.
+    package let following: FollowSettings?
     package let concurrency: Int?
     package let retention: RetentionPolicy?
     /// Whether what no snapshot needs is removed after retention.
@@ -40,6 +40,9 @@ package struct Job: Sendable {
         package var after: String?
         package var failed: String?
     }
+
+    /// Whether write-ahead logs are followed between snapshots.
+    package var follows: Bool { following != nil }
 
     private static let known =
         [
@@ -69,7 +72,7 @@ package struct Job: Sendable {
         self.repository = repository
         database = try section.text("database") ?? "{file}"
         allowsPlaintext = try section.flag("allow-plaintext") ?? false
-        follows = try section.flag("follow") ?? false
+        following = try FollowSettings(section)
         concurrency = try section.number("concurrency")
         let retention = try section.section(
             "retention",

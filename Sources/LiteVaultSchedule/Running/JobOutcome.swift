@@ -39,3 +39,21 @@ package struct JobOutcome: Sendable {
     /// Bytes that were stored.
     package var storedBytes: Int64 { stored.reduce(0) { $0 + $1.stored } }
 }
+
+extension JobState {
+    /// Remembers a run that was not interrupted.
+    mutating func remember(_ outcome: JobOutcome) {
+        lastStart = outcome.start.timeIntervalSince1970
+        lastEnd = outcome.end.timeIntervalSince1970
+        if outcome.isSuccess { lastSuccess = lastStart }
+        problems = Array(outcome.problems.prefix(100))
+        failed = outcome.problems.count
+        databases = outcome.stored.count
+        stored = outcome.storedBytes
+        if let verified = outcome.verified {
+            lastVerification = lastStart
+            lastVerificationPassed = verified
+        }
+        if outcome.pruned { lastPrune = lastStart }
+    }
+}

@@ -10,6 +10,9 @@ struct JobRun: Sendable {
     let services: ScheduleServices
     let repositories: OpenRepositories
     let permits: Permits
+    let desk: SnapshotDesk
+    /// What is wrong with the databases that are followed.
+    let following: [JobState.Problem]
     let concurrency: Int
     let log: Logger
     let state: JobState?
@@ -22,7 +25,7 @@ struct JobRun: Sendable {
             return outcome
         }
         let list = SourceList(job)
-        for problem in list.problems { note(problem, &outcome) }
+        for problem in list.problems + following { note(problem, &outcome) }
         do {
             let repository = try await repositories.repository(job.repository)
             await snapshots(list, repository, &outcome)
@@ -63,16 +66,11 @@ struct JobRun: Sendable {
             func start() {
                 guard (try? services.check()) != nil, let (path, name) = waiting.next() else { return }
                 group.addTask {
-                    await permits.take()
-                    let result: Result<JobOutcome.Stored, any Error>
                     do {
-                        try services.check()
-                        result = .success(try await snapshot(path, name, repository))
+                        return (path, .success(try await snapshot(path, name, repository)))
                     } catch {
-                        result = .failure(error)
+                        return (path, .failure(error))
                     }
-                    await permits.give()
-                    return (path, result)
                 }
             }
             for _ in 0..<concurrency { start() }
@@ -88,28 +86,17 @@ struct JobRun: Sendable {
     }
 
     private func snapshot(_ path: String, _ name: String, _ repository: Repository) async throws -> JobOutcome.Stored {
-        var options = SnapshotOptions()
-        options.database = name
-        options.allowsPlaintext = job.allowsPlaintext
-        options.tool = services.tool
-        let check = services.check
-        options.progress = { _ in try check() }
-        let result = try await repository.snapshot(of: path, options: options)
-        let snapshot = result.snapshot
-        if result.unreachableCommits > 0 {
-            log.warning(
-                "its log has commits behind a damaged frame, which are not in the snapshot",
-                metadata: ["job": "\(job.name)", "database": "\(name)", "commits": "\(result.unreachableCommits)"])
-        }
-        log.info(
-            "snapshot stored",
-            metadata: [
-                "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
-                "stored": "\(snapshot.stored)",
-            ])
+        let take = TakeSnapshot(job: job, services: services, permits: permits, desk: desk, log: log)
+        // The one that a follower has just begun with will do: it stores what came after.
+        let snapshot = try await take(path, name, repository, after: job.follows ? start - recent : nil)
         return JobOutcome.Stored(
             source: path, database: name, snapshot: snapshot.id, size: snapshot.size, changed: snapshot.changed,
             stored: snapshot.stored)
+    }
+
+    /// Seconds that a snapshot may be old to count for this run.
+    private var recent: Double {
+        if case .interval(let seconds) = job.recurrence { min(30, seconds / 2) } else { 30 }
     }
 
     private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {

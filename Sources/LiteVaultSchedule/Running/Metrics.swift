@@ -33,6 +33,40 @@ package enum Metrics {
         metric("next_start_timestamp_seconds", "When the job is due next.") {
             $0.decision.next?.timeIntervalSince1970
         }
+        return text + followers(jobs)
+    }
+
+    private static func followers(_ jobs: [JobStatus]) -> String {
+        let all = jobs.flatMap { job in (job.state?.following?.databases ?? []).map { (job.job.name, $0) } }
+        var text = ""
+        func metric(
+            _ name: String, _ kind: String, _ help: String, _ value: (FollowingState.Database) -> Double?
+        ) {
+            let lines = all.compactMap { job, database in
+                value(database).map {
+                    "litevault_follower_\(name){job=\"\(escaped(job))\",database=\"\(escaped(database.database))\"} \(number($0))\n"
+                }
+            }
+            guard !lines.isEmpty else { return }
+            text +=
+                "# HELP litevault_follower_\(name) \(help)\n# TYPE litevault_follower_\(name) \(kind)\n"
+                + lines.joined()
+        }
+        metric("up", "gauge", "Whether every commit that is seen is stored and can be restored.") {
+            $0.phase == .following && $0.trouble == nil ? 1 : 0
+        }
+        metric("last_look_timestamp_seconds", "gauge", "When the log was last looked at; written once a minute.") {
+            $0.looked
+        }
+        metric("last_segment_timestamp_seconds", "gauge", "When the newest commits that are stored had been seen.") {
+            $0.stored
+        }
+        metric("gaps_total", "counter", "Gaps since the process began.") { Double($0.gaps) }
+        metric("last_gap_timestamp_seconds", "gauge", "When the log was last seen before the last gap.") { $0.lastGap }
+        metric("segments_total", "counter", "Segments stored since the process began.") { Double($0.segments) }
+        metric("stored_bytes_total", "counter", "Bytes of segments stored since the process began.") {
+            Double($0.bytes)
+        }
         return text
     }
 
@@ -52,5 +86,6 @@ package enum Metrics {
 
     private static func escaped(_ text: String) -> String {
         text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+            .replacingOccurrences(of: "\n", with: "\\n")
     }
 }

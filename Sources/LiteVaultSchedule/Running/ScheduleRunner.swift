@@ -9,6 +9,7 @@ package final class ScheduleRunner: Sendable {
     private let services: ScheduleServices
     private let repositories: OpenRepositories
     private let permits: Permits
+    private let desk = SnapshotDesk()
     private let log: Logger
     private let host: String
     private let now: @Sendable () -> Date
@@ -69,9 +70,9 @@ package final class ScheduleRunner: Sendable {
     private func run(_ job: Job) async -> JobOutcome {
         log.info("job started", metadata: ["job": "\(job.name)"])
         var outcome = await JobRun(
-            job: job, services: services, repositories: repositories, permits: permits,
-            concurrency: job.concurrency ?? configuration.concurrency, log: log, state: state.job(job.name),
-            start: now()
+            job: job, services: services, repositories: repositories, permits: permits, desk: desk,
+            following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency, log: log,
+            state: state.job(job.name), start: now()
         ).run()
         if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(job, &outcome) }
         outcome.end = now()
@@ -101,15 +102,16 @@ package final class ScheduleRunner: Sendable {
             log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {
             JobRun(
-                job: job, services: services, repositories: repositories, permits: permits, concurrency: 1, log: log,
-                state: nil, start: now()
+                job: job, services: services, repositories: repositories, permits: permits, desk: desk, following: [],
+                concurrency: 1, log: log, state: nil, start: now()
             ).note(error, "retention", nil, &outcome)
         }
     }
 
     /// What is remembered of a job; where nothing is, what its repository tells.
     private func known(_ job: Job) async -> JobState? {
-        if let known = state.job(job.name) { return known }
+        // What is followed may be remembered before the job ever ran.
+        if let known = state.job(job.name), known.lastStart != nil { return known }
         let list = SourceList(job)
         guard !list.databases.isEmpty else { return nil }
         do {
@@ -135,22 +137,9 @@ package final class ScheduleRunner: Sendable {
         guard !outcome.isInterrupted, let job = configuration.jobs.first(where: { $0.name == outcome.job }) else {
             return outcome
         }
-        var new = state.job(outcome.job) ?? JobState()
-        new.lastStart = outcome.start.timeIntervalSince1970
-        new.lastEnd = outcome.end.timeIntervalSince1970
-        if outcome.isSuccess { new.lastSuccess = new.lastStart }
-        new.problems = Array(outcome.problems.prefix(100))
-        new.failed = outcome.problems.count
-        new.databases = outcome.stored.count
-        new.stored = outcome.storedBytes
-        if let verified = outcome.verified {
-            new.lastVerification = new.lastStart
-            new.lastVerificationPassed = verified
-        }
-        if outcome.pruned { new.lastPrune = new.lastStart }
-        try state.set(outcome.job, new)
+        try state.update(outcome.job) { $0.remember(outcome) }
         var told = outcome
-        told.next = DueDecision(job, new, host: host, now: now()).next
+        told.next = DueDecision(job, state.job(outcome.job), host: host, now: now()).next
         return told
     }
 
@@ -160,6 +149,24 @@ package final class ScheduleRunner: Sendable {
             let known = state.job(job.name)
             return JobStatus(job: job, state: known, decision: DueDecision(job, known, host: host, now: now()))
         }
+    }
+
+    /// Begins to follow the databases of the jobs that say so; nil where none does. Until it is ended, a job's run notes
+    /// what is wrong with what it follows.
+    package func follow() async -> FollowSupervisor? {
+        let jobs = configuration.jobs.filter(\.follows)
+        guard !jobs.isEmpty else { return nil }
+        let supervisor = FollowSupervisor(
+            jobs: jobs, state: state, services: services, repositories: repositories, permits: permits, desk: desk,
+            log: log, now: now, writeMetrics: { [self] in try writeMetrics() })
+        await supervisor.start()
+        return supervisor
+    }
+
+    private func followingProblems(_ job: Job) -> [JobState.Problem] {
+        // Of a process that has ended, nothing counts.
+        guard job.follows, let known = state.job(job.name)?.following, known.isRunning == true else { return [] }
+        return known.problems
     }
 
     private func writeMetrics() throws {

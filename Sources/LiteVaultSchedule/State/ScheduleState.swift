@@ -12,7 +12,7 @@ package struct JobState: Codable, Sendable, Equatable {
     package struct Problem: Codable, Sendable, Equatable {
         /// The database's path; nil for a step of the whole job.
         package var source: String?
-        /// `snapshot`, `retention`, `verification`, `hook`, `heartbeat`, `sources`, `repository`.
+        /// `snapshot`, `retention`, `verification`, `hook`, `heartbeat`, `sources`, `repository`, `follow`.
         package var step: String
         package var code: String
         package var message: String
@@ -34,6 +34,8 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastVerification: Double?
     package var lastVerificationPassed: Bool?
     package var lastPrune: Double?
+    /// What is followed, as the process that follows last told it; nil where none has.
+    package var following: FollowingState?
 
     package init() {}
 }

@@ -63,9 +63,12 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
     package func job(_ name: String) -> JobState? { mutex.withLock { state.jobs[name] } }
 
     /// Remembers, durably.
-    package func set(_ name: String, _ job: JobState) throws {
+    package func set(_ name: String, _ job: JobState) throws { try update(name) { $0 = job } }
+
+    /// Changes what is remembered of a job, durably.
+    package func update(_ name: String, _ change: (inout JobState) -> Void) throws {
         try mutex.withLock {
-            state.jobs[name] = job
+            change(&state.jobs[name, default: JobState()])
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys]
             let bytes = Array(try encoder.encode(state))

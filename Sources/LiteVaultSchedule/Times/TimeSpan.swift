@@ -1,10 +1,10 @@
 /// Lengths of time as people write them.
 package enum TimeSpan {
     private static let units: [(name: String, seconds: Double)] = [
-        ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
+        ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001),
     ]
 
-    /// Seconds of `90s`, `15m`, `1h30m`, `2d`, `8w`.
+    /// Seconds of `90s`, `15m`, `1h30m`, `2d`, `8w`, `500ms`.
     ///
     /// - Throws: ``TimeSyntaxError``.
     package static func seconds(_ text: String) throws(TimeSyntaxError) -> Double {
@@ -17,7 +17,9 @@ package enum TimeSpan {
             let letters = rest.prefix { $0.isLetter }
             rest = rest.dropFirst(letters.count)
             let unit = units.first { unit in
-                let names = ["w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second"]
+                let names = [
+                    "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond",
+                ]
                 let long = names[unit.name] ?? ""
                 return letters == unit.name || letters == long || letters == long + "s"
                     || (unit.name == "m" && letters == "min")
@@ -32,10 +34,11 @@ package enum TimeSpan {
 
     /// `1h30m`, as ``seconds(_:)`` reads it.
     package static func text(_ seconds: Double) -> String {
-        var rest = seconds.rounded()
+        // To the millisecond: sums of decimal fractions are not exact.
+        var rest = (seconds * 1000).rounded() / 1000
         var text = ""
         for unit in units where rest >= unit.seconds {
-            let count = (rest / unit.seconds).rounded(.down)
+            let count = unit.name == "ms" ? (rest * 1000).rounded() : (rest / unit.seconds).rounded(.down)
             rest -= count * unit.seconds
             text += "\(Int(count))\(unit.name)"
         }

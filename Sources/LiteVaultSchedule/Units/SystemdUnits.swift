@@ -23,7 +23,14 @@ package struct SystemdUnits: Sendable {
             "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target", "",
             "[Service]", follows ? "Type=exec" : "Type=oneshot", "ExecStart=\(start)",
         ]
-        if follows { lines += ["Restart=on-failure", "RestartSec=30"] }
+        if follows {
+            lines += [
+                "Restart=on-failure", "RestartSec=30",
+                "# What followers have seen is stored before the end, which takes ten seconds at most.",
+                "TimeoutStopSec=30", "# It ends with these when it is stopped.", "SuccessExitStatus=130 143",
+                "# Followers keep files open: six for each database.", "LimitNOFILE=8192",
+            ]
+        }
         lines += [
             "# The user that owns the databases; root where this is left out.", "#User=app",
             "# Where the state and the copies of block maps are kept.", "StateDirectory=litevault",
@@ -68,8 +75,9 @@ package struct SystemdUnits: Sendable {
                 "OnCalendar=\(period.calendar)", "Persistent=true", "RandomizedDelaySec=\(period.delay)",
                 "AccuracySec=1", "", "[Install]", "WantedBy=timers.target", "",
             ].joined(separator: "\n")
+        // What stays in the foreground is started once.
         cron =
-            "\(period.cron) \(Self.shell(tool)) schedule run-due --quiet \(Self.shell(configuration.path))"
+            "\(follows ? "@reboot" : period.cron) \(Self.shell(tool)) schedule \(command) --quiet \(Self.shell(configuration.path))"
             .replacingOccurrences(of: "%", with: "\\%") + "\n"
     }
 

@@ -8,7 +8,8 @@ struct ListSnapshots: VaultCommand {
         """
         Each with its id, time, size, what it added to the repository and the result of its last verification. \
         Manifests are authenticated where the repository's secret is given, and compared with what this machine \
-        remembers: a repository that was rolled back is an error.
+        remembers: a repository that was rolled back is an error. Where the log was followed, it is told until when \
+        every point in time after a snapshot can be restored, and after which gap a snapshot was taken.
         """,
         examples: [
             "litevault snapshots --repository /backup/vaults",
@@ -27,15 +28,20 @@ struct ListSnapshots: VaultCommand {
         try session.claim(secret)
         let opened = try session.repository(repository, secret)
         let name = database
-        let found = try AsyncWork.wait { try await opened.snapshots(database: name) }
+        let (found, reached) = try AsyncWork.wait {
+            let found = try await opened.snapshots(database: name)
+            return (found, try await opened.followedUntil(found))
+        }
         var report = Report()
         report.set("repository", .string(repository.location))
         report.set("authenticated", .bool(opened.isAuthenticated))
-        report.set("snapshots", .array(found.map(SnapshotSummary.json)))
+        report.set("snapshots", .array(found.map { SnapshotSummary.json($0, followedUntil: reached[$0.id]) }))
         for (database, snapshots) in Dictionary(grouping: found, by: \.database).sorted(by: { $0.key < $1.key }) {
             report.say("\(Wording.visible(database)):")
             report.say(SnapshotSummary.heading)
-            for snapshot in snapshots { report.say("  " + SnapshotSummary.line(snapshot)) }
+            for snapshot in snapshots {
+                report.say("  " + SnapshotSummary.line(snapshot, followedUntil: reached[snapshot.id]))
+            }
         }
         report.say("\(Wording.count(found.count, "snapshot")), \(SnapshotSummary.protection(opened)).")
         return report

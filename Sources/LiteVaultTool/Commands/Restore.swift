@@ -30,7 +30,9 @@ struct Restore: VaultCommand {
     var snapshot: String?
 
     @Option(
-        help: .init("The last snapshot at this time or before (UTC without a zone).", valueName: "time"),
+        help: .init(
+            "The state at this time: the last snapshot before it, and what was followed since (UTC without a zone).",
+            valueName: "time"),
         transform: TimeArgument.date(parsing:))
     var at: Date?
 
@@ -55,15 +57,15 @@ struct Restore: VaultCommand {
         report.set("authenticated", .bool(opened.isAuthenticated))
         report.set("snapshot", .string(found.id))
         report.set("database", .string(found.database))
-        report.set("time", .string(TimeArgument.text(found.time)))
-        if let reached { report.set("log_until", .string(TimeArgument.text(reached))) }
+        report.set("time", .string(TimeArgument.exact(found.time)))
+        if let reached { report.set("log_until", .string(TimeArgument.exact(reached))) }
         report.set("destination", .string(dest))
         report.addResult(of: dest, session)
         report.say(
             "Restored snapshot \(found.id) of '\(Wording.visible(found.database))', "
-                + "taken \(TimeArgument.text(found.time)), to \(Wording.path(dest)): \(Wording.outcome(of: dest, session))."
+                + "taken \(TimeArgument.exact(found.time)), to \(Wording.path(dest)): \(Wording.outcome(of: dest, session))."
         )
-        if let reached { report.say("With what was followed of its log until \(TimeArgument.text(reached)).") }
+        if let reached { report.say("With what was followed of its log until \(TimeArgument.exact(reached)).") }
         report.say("Every block was compared with its hash; \(SnapshotSummary.protection(opened)).")
         return report
     }

@@ -17,6 +17,13 @@ enum TimeArgument {
         throw ValidationError("a time is written 2026-11-21T12:30:00Z; without a zone it is UTC")
     }
 
+    /// To the millisecond, for times that somebody may want to go back to: given as an argument, it is the same time.
+    static func exact(_ date: Date) -> String {
+        // The text is cut off, not rounded, and binary fractions are not decimal ones.
+        let time = (date.timeIntervalSince1970 * 1000).rounded() / 1000 + 0.0001
+        return Date(timeIntervalSince1970: time).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
     /// As results show it.
     static func text(_ date: Date) -> String { date.formatted(Date.ISO8601FormatStyle()) }
 }

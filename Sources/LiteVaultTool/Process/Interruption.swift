@@ -9,11 +9,12 @@ internal import Foundation
 final class Interruption: @unchecked Sendable {  // its lock guards every variable
     static let shared = Interruption()
 
-    /// How long an operation may take to notice, in seconds.
+    /// How long an operation may take to notice, in seconds, unless it was allowed more.
     static let grace = 3.0
 
     private let lock = NSLock()
     private var received: Int32 = 0
+    private var grace = Interruption.grace
     private var isEnding = false
     private var actions: [(token: Int, immediately: Bool, run: @Sendable () -> Void)] = []
     private var nextToken = 0
@@ -50,6 +51,9 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
         defer { lock.unlock() }
         return received == 0 ? nil : received
     }
+
+    /// Gives what runs from now on more time to end.
+    func allow(seconds: Double) { lock.withLock { grace = max(grace, seconds) } }
 
     /// Registers what has to be undone before the process may end.
     ///
@@ -93,11 +97,12 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
         if !isSecond { received = signal }
         let first = received
         for child in children { kill(child, signal) }
+        let grace = grace
         let atOnce = isSecond || !children.isEmpty || actions.contains { $0.immediately }
         lock.unlock()
         if atOnce { end(first) }
         Thread.detachNewThread { [self] in
-            Thread.sleep(forTimeInterval: Self.grace)
+            Thread.sleep(forTimeInterval: grace)
             end(first)
         }
     }

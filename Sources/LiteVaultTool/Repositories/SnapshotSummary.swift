@@ -1,12 +1,13 @@
+internal import Foundation
 internal import LiteVaultBackup
 
 /// How a snapshot is shown.
 enum SnapshotSummary {
-    static func json(_ snapshot: Snapshot) -> JSONValue {
+    static func json(_ snapshot: Snapshot, followedUntil: Date? = nil) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init(name: "id", value: .string(snapshot.id)), .init(name: "database", value: .string(snapshot.database)),
             .init(name: "sequence", value: .integer(Int64(snapshot.sequence))),
-            .init(name: "time", value: .string(TimeArgument.text(snapshot.time))),
+            .init(name: "time", value: .string(TimeArgument.exact(snapshot.time))),
             .init(name: "size", value: .integer(snapshot.size)),
             .init(name: "stored", value: .integer(snapshot.stored)),
             .init(name: "changed", value: .integer(snapshot.changed)),
@@ -15,6 +16,15 @@ enum SnapshotSummary {
             .init(name: "encrypted", value: .bool(!snapshot.isPlaintext)),
             .init(name: "host", value: .string(snapshot.host)), .init(name: "source", value: .string(snapshot.source)),
         ]
+        if let gap = snapshot.gap {
+            members.append(
+                .init(
+                    name: "gap",
+                    value: ["since": JSONValue(gap.since.map(TimeArgument.exact)), "reason": .string(gap.reason)]))
+        }
+        if let followedUntil {
+            members.append(.init(name: "log_until", value: .string(TimeArgument.exact(followedUntil))))
+        }
         if let found = snapshot.verification {
             members.append(.init(name: "verification", value: json(found)))
         }
@@ -38,12 +48,17 @@ enum SnapshotSummary {
     }
 
     /// One line of a list.
-    static func line(_ snapshot: Snapshot) -> String {
-        var line = "\(snapshot.id)  \(TimeArgument.text(snapshot.time))  "
+    static func line(_ snapshot: Snapshot, followedUntil: Date? = nil) -> String {
+        var line = "\(snapshot.id)  \(TimeArgument.exact(snapshot.time))  "
         line += pad(Wording.size(snapshot.size)) + "  " + pad("+" + Wording.size(snapshot.stored)) + "  "
         line +=
             snapshot.verification.map { $0.passed ? "\($0.level.rawValue) ok" : "\($0.level.rawValue) FAILED" } ?? "-"
         if snapshot.isRewritten { line += "  rewritten: rekey or VACUUM, epoch \(snapshot.epoch)" }
+        if let followedUntil { line += "  every commit to \(TimeArgument.exact(followedUntil))" }
+        if let gap = snapshot.gap {
+            let since = gap.since.map { "since \(TimeArgument.exact($0)): " } ?? ""
+            line += "  after a gap (\(since)\(Wording.visible(gap.reason)))"
+        }
         if snapshot.isPlaintext { line += "  not encrypted" }
         return line
     }

@@ -160,4 +160,67 @@ import Testing
         try await store.put(names[1], bytes: bytes, condition: .none)
         #expect(try await rows(repository, .latest) == 3)
     }
+
+    @Test func `it is told until when every time can be restored, and what a forgotten snapshot leaves is no damage`()
+        async throws
+    {
+        let repository = try await repository()
+        let followed = try await Followed(scratch, repository)
+        try await followed.poll()
+        let first = try await followed.take()
+        try followed.insert(1)
+        let early = try #require(try await followed.poll())
+        // The newest that was verified stays.
+        #expect(try await repository.check().problems == [])
+        let second = try await followed.take()
+        try followed.insert(2)
+        try await followed.poll()
+        let third = try await followed.take()
+        try followed.insert(3)
+        let late = try #require(try await followed.poll())
+        #expect(try await repository.followedUntil([first, second, third]) == [
+            first.id: late, second.id: late, third.id: late,
+        ])
+
+        // A new run begins.
+        followed.follower.stop()
+        try await followed.poll()
+        let fourth = try await followed.take()
+        #expect(try await repository.followedUntil([third, fourth]) == [third.id: late])
+        try followed.insert(4)
+        let last = try #require(try await followed.poll())
+        #expect(try await repository.followedUntil([third, fourth]) == [third.id: late, fourth.id: last])
+        await followed.writer.close()
+
+        // The second goes, and what continued it with it: a hole in the first run, that nobody made.
+        #expect(try await repository.store.list("segments/").count == 4)
+        var policy = RetentionPolicy()
+        policy.last = 2
+        let gone = try await repository.forget(policy).filter { !$0.keeps }.map(\.snapshot.id)
+        #expect(gone == [second.id])
+        #expect(try await repository.store.list("segments/").count == 3)
+        #expect(try await repository.check().problems == [])
+        #expect(try await repository.followedUntil([first, third]) == [first.id: early, third.id: late])
+        #expect(try await rows(repository, .at(late)) == 3)
+        #expect(try await rows(repository, .at(early)) == 1)
+    }
+
+    @Test func `what does not fit into the spool ends the run before anything is written`() throws {
+        let path = scratch.path("full.db")
+        let connection = try Connection(path)
+        try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
+        let follower = Follower(path)
+        var spool = try SegmentSpool(folder: scratch.path("small"), limit: 20_000)
+        _ = try follower.poll(into: &spool)
+        try connection.execute("INSERT INTO t VALUES (1)")
+        _ = try follower.poll(into: &spool)
+        #expect(spool.count == 1 && spool.byteCount < 20_000)
+        try connection.execute("INSERT INTO t VALUES (randomblob(40000))")
+        #expect(throws: SegmentSpool.Full.self) { try follower.poll(into: &spool) }
+        #expect(!follower.isAttached && spool.count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("small")).count == 1)
+        spool.removeFirst()
+        #expect(spool.count == 0 && spool.byteCount == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("small")).isEmpty)
+    }
 }

@@ -39,7 +39,7 @@ import Testing
         #expect(Connection.Location.uri("//a.db", parameters: [.nolock(true)]).description == "file:////a.db?nolock=1")
     }
 
-    @Test func `every parameter is written as SQLite names it`() {
+    @Test func `every parameter is described by its name, and stands in the URI as SQLite names it`() {
         let parameters: [URIQueryParameter] = [
             .cache(.shared), .cache(.private), .immutable(true), .modeOf("/b c"), .mode(.readWriteCreate),
             .mode(.memory),
@@ -47,9 +47,12 @@ import Testing
         ]
         #expect(
             parameters.map(\.description) == [
-                "cache=shared", "cache=private", "immutable=1", "modeof=/b%20c", "mode=rwc", "mode=memory", "nolock=0",
+                "cache=shared", "cache=private", "immutable=1", "modeOf=/b%20c", "mode=rwc", "mode=memory", "nolock=0",
                 "nolock=1", "psow=1", "vfs=unix-none%26",
             ])
+        // SQLite passes over a parameter that it does not know, and `modeOf` is none of its.
+        let location = Connection.Location.uri("a", parameters: [.modeOf("/b c"), .nolock(true)])
+        #expect(location.description == "file:a?modeof=/b%20c&nolock=1")
     }
 
     @Test func `every parameter is accepted by the engine`() throws {

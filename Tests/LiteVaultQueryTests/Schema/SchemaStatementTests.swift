@@ -183,6 +183,9 @@ private func column(_ declare: (TableBuilder) -> Void) -> String {
         #expect(
             users.createIndex([int], named: "mine", where: flag)
                 == #"CREATE INDEX "mine" ON "users" ("int64") WHERE "flag""#)
+        #expect(
+            users.filter(int > 5).createIndex(int)
+                == #"CREATE INDEX "index_users_on_int64" ON "users" ("int64") WHERE ("int64" > 5)"#)
         #expect(users.dropIndex(int, ifExists: true) == #"DROP INDEX IF EXISTS "index_users_on_int64""#)
         #expect(users.dropIndex(named: "mine") == #"DROP INDEX "mine""#)
     }

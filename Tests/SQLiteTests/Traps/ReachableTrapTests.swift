@@ -171,11 +171,42 @@ import Testing
         await #expect(processExitsWith: .failure) {
             for _ in try Connection().prepare("SELECT abs(-9223372036854775808)") {}
         }
+        #expect(throws: Result.self) { try Connection().prepare("SELECT abs(-9223372036854775808)").failableNext() }
     }
 
     @Test func `converting a malformed text without try ends the program`() async {
         await #expect(processExitsWith: .failure) { let _: UUID = UUID.fromDatatypeValue("none") }
         await #expect(processExitsWith: .failure) { let _: Date = Date.fromDatatypeValue("none") }
         await #expect(processExitsWith: .failure) { let _: URL = URL.fromDatatypeValue("") }
+        #expect(UUID(uuidString: "none") == nil && DateText.date(from: "none") == nil && URL(string: "") == nil)
+    }
+
+    @Test func `the handle of a closed connection is one that C calls fail on, and withHandle throws`() throws {
+        let db = try Connection()
+        try db.close()
+        #expect(sqlite3_exec(db.handle, "CREATE TABLE t (a)", nil, nil, nil) == SQLITE_READONLY)
+        #expect(throws: Result.self) { try db.withHandle { _ in } }
+    }
+
+    @Test func `settings whose errors are lost have forms that throw`() throws {
+        let db = try Connection()
+        try db.setForeignKeys(true)
+        #expect(db.foreignKeys)
+        try db.transaction {
+            db.foreignKeys = false
+            #expect(db.foreignKeys, "the engine ignores it here")
+            #expect(throws: Result.self) { try db.setForeignKeys(false) }
+            try db.setDeferForeignKeys(true)
+            #expect(db.deferForeignKeys)
+        }
+        try db.setWALAutoCheckpoint(50)
+        #expect(db.walAutoCheckpoint == 50)
+        try db.close()
+        #expect(throws: Result.self) { try db.setForeignKeys(true) }
+        #expect(throws: Result.self) { try db.setDeferForeignKeys(true) }
+        #expect(throws: Result.self) { try db.setWALAutoCheckpoint(1) }
+        #expect(throws: Result.self) { try db.setSynchronous(.full) }
+        #expect(throws: Result.self) { try db.setUserVersion(1) }
+        #expect(throws: Result.self) { try db.setJournalMode(.wal) }
     }
 }

@@ -15,6 +15,13 @@ struct Manifest: Codable, Sendable, Equatable {
         var frames: Int
     }
 
+    /// What a follower of the log could not see before this snapshot, which closes the gap.
+    struct Gap: Codable, Sendable, Equatable {
+        /// When it last looked; absent where nothing tells.
+        var since: String?
+        var reason: String
+    }
+
     var type = "snapshot"
     var format = RepositoryFormat.version
     /// Identifiers of the repository and of the database in it.
@@ -46,6 +53,7 @@ struct Manifest: Codable, Sendable, Equatable {
     var blocks: Int
     var root: Root
     var log: LogPosition?
+    var gap: Gap?
     /// Blocks that differ from the predecessor's, and bytes of the packs that were written.
     var changedBlocks: Int
     var dataBytes: Int64

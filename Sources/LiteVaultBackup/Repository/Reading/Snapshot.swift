@@ -38,6 +38,10 @@ public struct Snapshot: Sendable {
     public var epoch: Int { manifest.epoch }
     /// Whether nearly all blocks differ from the snapshot before: a rekey, a VACUUM.
     public var isRewritten: Bool { manifest.rewritten }
+    /// What a follower of its log could not see before it; nil where nothing was missed, or nobody followed.
+    public var gap: SnapshotGap? {
+        manifest.gap.map { SnapshotGap(since: $0.since.flatMap(Timestamp.date), reason: $0.reason) }
+    }
     /// Whether the database was not encrypted.
     public var isPlaintext: Bool { manifest.plaintext }
     /// The repository's name of its manifest.
@@ -52,6 +56,20 @@ extension Snapshot {
             time: Timestamp.text(time), host: "", source: "", tool: "", salt: "", plaintext: false, size: 0, blocks: 0,
             root: .init(pack: "", offset: 0, hash: ""), changedBlocks: 0, dataBytes: 0, treeBytes: 0)
         return try Snapshot(manifest: manifest, hash: Hash256(of: []), name: "")
+    }
+}
+
+/// A time in which a follower did not see what was committed: between its last look and a snapshot, no other point in time
+/// can be restored.
+public struct SnapshotGap: Sendable, Equatable {
+    /// When the follower had last looked; nil where nothing tells.
+    public let since: Date?
+    /// Why it could not go on.
+    public let reason: String
+
+    package init(since: Date?, reason: String) {
+        self.since = since
+        self.reason = reason
     }
 }
 

@@ -42,27 +42,34 @@ extension Repository {
     /// - Parameter time: nil for as far as they go.
     func segments(after snapshot: Snapshot, until time: Date?) async throws -> [(SegmentName, SegmentRecord, Int64)] {
         let database = snapshot.manifest.database
-        // Times are cut off at the millisecond. A segment too many does no harm.
-        let from = snapshot.time.addingTimeInterval(-0.002)
+        // Times are cut off at the millisecond, and clocks are put right. A segment too many does no harm, as long as the
+        // row goes on beyond the snapshot.
+        let exact = snapshot.time.addingTimeInterval(-0.002)
         var row: [(SegmentName, SegmentRecord, Int64)] = []
         var previous: Hash256?
-        for name in try await segments(database) where name.date >= from {
-            if let time, name.date > time { break }
+        for name in try await segments(database) where name.date >= exact.addingTimeInterval(-1) {
+            // Both are of whole milliseconds, but not of the same fractions.
+            if let time, name.date > time.addingTimeInterval(0.0005) { break }
             let (record, head) = try await segment(name, database)
-            if let last = row.last?.1 {
-                guard record.run == last.run, record.place == last.place + 1 else { break }
+            if let last = row.last, record.run != last.1.run || record.place != last.1.place + 1 {
+                if last.0.date >= exact { break }
+                // It ended before the snapshot was taken.
+                row = []
+            } else if !row.isEmpty {
                 guard record.predecessor == previous?.hex else {
                     throw BackupError(.damaged, "does not follow on the segment before it", path: name.object)
                 }
-            } else {
+            }
+            if row.isEmpty {
                 guard let began = Timestamp.date(record.began), began <= snapshot.time else { break }
             }
             row.append((name, record, head.length))
             previous = head.document.hash
         }
         // What ends before the snapshot would take it back.
-        guard let last = row.last?.1, let log = snapshot.manifest.log else { return row }
-        return last.salts == log.salts && Int(last.firstFrame + (last.frames - 1)) < log.frames ? [] : row
+        guard let last = row.last, last.0.date >= exact else { return [] }
+        guard let log = snapshot.manifest.log, last.1.salts == log.salts else { return row }
+        return Int(last.1.firstFrame + (last.1.frames - 1)) < log.frames ? [] : row
     }
 
     /// Writes the frames of segments over an image.
@@ -111,7 +118,9 @@ extension Repository {
 
     /// Reads every segment of a database, and with `readsData` its frames; notes what is wrong.
     func checkSegments(_ database: String, readsData: Bool, _ list: ProblemList) async throws {
-        var previous: (sequence: Int, hash: Hash256, run: String)?
+        var previous: (sequence: Int, hash: Hash256, run: String, snapshot: Int)?
+        // One that can not be read is told elsewhere.
+        let forgotten = try? await forgotten(database)
         for object in try await store.list(RepositoryFormat.segments(database)) {
             do {
                 guard let name = SegmentName(object.name) else {
@@ -121,10 +130,15 @@ extension Repository {
                 if let previous, record.sequence == previous.sequence + 1, record.predecessor != previous.hash.hex {
                     list.add(object.name, "does not follow on the segment before it: one of the two was replaced")
                 }
-                if let previous, record.sequence != previous.sequence + 1, record.run == previous.run {
+                // Those that continued a snapshot which is gone went with it.
+                if let previous, record.sequence != previous.sequence + 1, record.run == previous.run,
+                    !(previous.snapshot...max(previous.snapshot, record.snapshot)).contains(where: {
+                        forgotten?.contains($0) ?? false
+                    })
+                {
                     list.add(object.name, "a segment before it is missing")
                 }
-                previous = (record.sequence, head.document.hash, record.run)
+                previous = (record.sequence, head.document.hash, record.run, record.snapshot)
                 if readsData { try await compare(record, head.length, name) }
             } catch let error as BackupError where error.isDamage {
                 list.add(error, object.name)

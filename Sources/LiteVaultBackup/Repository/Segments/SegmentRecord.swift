@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// What is stored of one piece of a write-ahead log, in front of its frames.
 struct SegmentRecord: Codable, Sendable, Equatable {

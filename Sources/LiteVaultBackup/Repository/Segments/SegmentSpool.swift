@@ -1,8 +1,15 @@
 internal import DurableFile
 package import Foundation
 
-/// Takes what a follower reads into files, each a whole segment, until somebody stores them.
-package final class SegmentSpool: WALSegmentSink {
+/// Takes what a follower reads into files, each a whole segment, until somebody stores them. One thread fills it, another
+/// may empty it.
+package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its lock guards `shared`
+    /// What is to be spooled does not fit; the follower's run ends.
+    package struct Full: Error {
+        /// Bytes that it may hold.
+        package let limit: Int64
+    }
+
     /// A segment that waits.
     package struct Waiting {
         package let segment: WALSegment
@@ -16,29 +23,53 @@ package final class SegmentSpool: WALSegmentSink {
         package func discard() { file.discard() }
     }
 
-    private let spool: PackSpool
-    private var began = Date()
-    private var open: (file: ReplacementFile, writer: LocalFile, size: Int64)?
-    private var waiting: [Waiting] = []
-    /// Whether a run began since it was last asked, and a snapshot has to be taken.
-    private var isNew = false
+    /// A run that began.
+    package struct Run: Sendable, Equatable {
+        package let id: [UInt8]
+        package let began: Date
+    }
 
-    package init(folder: String) throws {
+    private struct Shared {
+        var waiting: [Waiting] = []
+        var byteCount: Int64 = 0
+        var run: Run?
+        var isNew = false
+    }
+
+    private let spool: PackSpool
+    private let limit: Int64
+    private let lock = NSLock()
+    private var shared = Shared()
+    private var open: (file: ReplacementFile, writer: LocalFile, size: Int64)?
+
+    /// - Parameter limit: bytes of segments that may wait.
+    package init(folder: String, limit: Int64 = .max) throws {
         try Folder.create(folder)
         spool = PackSpool(folder: folder)
+        self.limit = limit
     }
 
     package func begin(run: [UInt8], at position: CaptureReport.Position, gap: String?) throws {
-        began = Date()
-        isNew = true
+        lock.withLock {
+            shared.run = Run(id: run, began: Date())
+            shared.isNew = true
+        }
     }
 
     /// Starts the file of a segment with its header.
+    ///
+    /// - Throws: ``Full`` before anything is written.
     package func begin(_ segment: WALSegment) throws {
+        guard segment.byteCount <= limit - byteCount else { throw Full(limit: limit) }
         let (file, writer) = try spool.create()
         let header = segment.header
-        try writer.write(header, at: 0)
         open = (file, writer, Int64(header.count))
+        do {
+            try writer.write(header, at: 0)
+        } catch {
+            abandon()
+            throw error
+        }
     }
 
     /// Adds frames to the segment that was begun.
@@ -52,7 +83,11 @@ package final class SegmentSpool: WALSegmentSink {
     package func finish(_ segment: WALSegment) throws {
         guard let current = open else { return }
         open = nil
-        waiting.append(Waiting(segment: segment, began: began, file: current.file))
+        lock.withLock {
+            guard let run = shared.run else { return current.file.discard() }
+            shared.waiting.append(Waiting(segment: segment, began: run.began, file: current.file))
+            shared.byteCount += current.size
+        }
     }
 
     /// Removes the segment that was begun.
@@ -61,15 +96,50 @@ package final class SegmentSpool: WALSegmentSink {
         open = nil
     }
 
+    /// The run that began last.
+    package var run: Run? { lock.withLock { shared.run } }
+
+    /// Bytes of the segments that wait, by ``first``.
+    package var byteCount: Int64 { lock.withLock { shared.byteCount } }
+
+    /// Segments that wait.
+    package var count: Int { lock.withLock { shared.waiting.count } }
+
+    /// The one that waits longest.
+    package var first: Waiting? { lock.withLock { shared.waiting.first } }
+
+    /// Removes the one that waits longest, with its file.
+    package func removeFirst() {
+        let gone: Waiting? = lock.withLock {
+            guard let first = shared.waiting.first else { return nil }
+            shared.waiting.removeFirst()
+            shared.byteCount -= first.segment.byteCount
+            return first
+        }
+        gone?.discard()
+    }
+
     /// Whether a run began since this was last asked.
     package func takeNewRun() -> Bool {
-        defer { isNew = false }
-        return isNew
+        lock.withLock {
+            defer { shared.isNew = false }
+            return shared.isNew
+        }
     }
 
     /// The segments that are whole, in order; they are the caller's from now on.
     package func takeWaiting() -> [Waiting] {
-        defer { waiting = [] }
-        return waiting
+        lock.withLock {
+            defer { (shared.waiting, shared.byteCount) = ([], 0) }
+            return shared.waiting
+        }
+    }
+
+    /// Removes all that wait.
+    package func discardAll() { for waiting in takeWaiting() { waiting.discard() } }
+
+    deinit {
+        abandon()
+        discardAll()
     }
 }

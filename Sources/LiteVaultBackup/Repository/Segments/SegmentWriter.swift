@@ -7,9 +7,11 @@ package actor SegmentWriter {
     private let repository: Repository
     private let database: String
     private let lease: Lease
-    private var last: (sequence: Int, hash: Hash256)?
+    private var last: (sequence: Int, hash: Hash256, seen: Date)?
 
-    private init(repository: Repository, database: String, lease: Lease, last: (sequence: Int, hash: Hash256)?) {
+    private init(
+        repository: Repository, database: String, lease: Lease, last: (sequence: Int, hash: Hash256, seen: Date)?
+    ) {
         self.repository = repository
         self.database = database
         self.lease = lease
@@ -26,10 +28,10 @@ package actor SegmentWriter {
         let lease = try await Lease.take(
             Lease.follower + database, of: repository.store, what: "following the database '\(name)'")
         do {
-            var last: (sequence: Int, hash: Hash256)?
+            var last: (sequence: Int, hash: Hash256, seen: Date)?
             if let newest = try await repository.segments(database).last {
                 let (_, head) = try await repository.segment(newest, database)
-                last = (newest.sequence, head.document.hash)
+                last = (newest.sequence, head.document.hash, newest.date)
             }
             return SegmentWriter(repository: repository, database: database, lease: lease, last: last)
         } catch {
@@ -69,12 +71,13 @@ package actor SegmentWriter {
             try await repository.store.put(name.object, file: file.path, condition: .absent)
         } catch let error as BackupError where error.code == .conflict {
             // The answer to a first try was lost.
-            guard try await repository.store.attributes(name.object)?.size == Int64(head.count) + size else {
-                throw error
-            }
+            guard try await repository.segment(name, database).record == record else { throw error }
         }
-        last = (number, hash)
+        last = (number, hash, Date(timeIntervalSince1970: Double(seen) / 1000))
     }
+
+    /// When what the newest segment has had been seen; nil while there is none.
+    package var seen: Date? { last?.seen }
 
     /// Gives the lease back.
     package func close() async { await lease.release() }

@@ -13,6 +13,9 @@ public struct SnapshotOptions: Sendable {
     /// Called now and then; throws to cancel.
     public var progress: BackupProgress.Report = { _ in }
 
+    /// What a follower could not see before this snapshot.
+    package var gap: SnapshotGap?
+
     /// The usual ones.
     public init() {}
 }

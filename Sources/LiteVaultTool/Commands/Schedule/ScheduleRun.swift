@@ -10,6 +10,9 @@ struct ScheduleRun: VaultCommand {
         """
         Ends with SIGTERM (status 143) or SIGINT (130): a snapshot that is being taken is abandoned, which leaves nothing \
         in the repository that counts, and is taken at the next start. With --json, one object per line tells each run.
+
+        The logs of the databases of a job with 'follow' are followed meanwhile: every commit is stored. When it is to \
+        end, what was seen is stored first, for which it takes up to ten seconds.
         """,
         examples: ["litevault schedule run /etc/litevault/backup.yml --log json"])
 
@@ -23,20 +26,29 @@ struct ScheduleRun: VaultCommand {
         let (json, quiet, terminal) = (output.json, output.quiet, session.terminal)
         try AsyncWork.wait {
             logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
-            while true {
-                try Interruption.shared.check()
-                _ = try await runner.runDue { outcome in
-                    if json {
-                        let head: [JSONValue.Member] = [
-                            .init(name: "schema", value: 1), .init(name: "command", value: .string(Self.name)),
-                        ]
-                        try terminal.result(JSONValue.object(head + OutcomeSummary.json(outcome)).text)
-                    } else if !quiet {
-                        try terminal.result(OutcomeSummary.line(outcome))
+            let supervisor = await runner.follow()
+            // What followers have seen is stored before the end.
+            if supervisor != nil { Interruption.shared.allow(seconds: FollowSupervisor.grace + 2) }
+            await supervisor?.settle(within: 3)
+            do {
+                while true {
+                    try Interruption.shared.check()
+                    _ = try await runner.runDue { outcome in
+                        if json {
+                            let head: [JSONValue.Member] = [
+                                .init(name: "schema", value: 1), .init(name: "command", value: .string(Self.name)),
+                            ]
+                            try terminal.result(JSONValue.object(head + OutcomeSummary.json(outcome)).text)
+                        } else if !quiet {
+                            try terminal.result(OutcomeSummary.line(outcome))
+                        }
                     }
+                    try Interruption.shared.check()
+                    try await sleep(until: runner.next())
                 }
-                try Interruption.shared.check()
-                try await sleep(until: runner.next())
+            } catch {
+                await supervisor?.end()
+                throw error
             }
         }
         return Report()

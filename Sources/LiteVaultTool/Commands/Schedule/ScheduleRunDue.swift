@@ -9,7 +9,8 @@ struct ScheduleRunDue: VaultCommand {
         "run-due", "Run the jobs that are due, then end.",
         """
         Made for timers and cron: a job that is not due is left alone, however often this is called, and runs that were \
-        missed are made up for by one. A job that fails does not stop the others; the exit status is 1 then.
+        missed are made up for by one. A job that fails does not stop the others; the exit status is 1 then. Of a job with \
+        'follow' it takes the snapshots only: following a log takes 'schedule run'.
         """,
         examples: ["litevault schedule run-due /etc/litevault/backup.yml"])
 
@@ -19,6 +20,12 @@ struct ScheduleRunDue: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let runner = try ScheduleSession.runner(schedule, log, output, session)
+        let following = runner.configuration.jobs.filter(\.follows).map(\.name)
+        if !following.isEmpty {
+            log.logger(output, session.terminal).warning(
+                "only 'schedule run' follows logs: snapshots are taken, and nothing in between",
+                metadata: ["jobs": "\(following.joined(separator: " "))"])
+        }
         let outcomes = try AsyncWork.wait { try await runner.runDue() }
         try Interruption.shared.check()
         var report = Report()
@@ -45,11 +52,6 @@ enum ScheduleSession {
         _ schedule: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions, _ session: Session
     ) throws -> ScheduleRunner {
         let configuration = try schedule.configuration()
-        if let job = configuration.jobs.first(where: \.follows) {
-            throw Failure(
-                .unsupported, "the job '\(job.name)' has 'follow', which this version can not do yet",
-                path: configuration.path, remedy: "Take it out, and let the job run more often.")
-        }
         try ScheduleKeys(session).claim(configuration)
         let state = try schedule.stateFile(configuration)
         try state.lock()

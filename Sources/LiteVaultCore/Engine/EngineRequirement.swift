@@ -1,0 +1,99 @@
+/// What a statement needs of the engine. It is looked for only after the engine did not understand the statement: the
+/// words of SQL tell what the engine would have to know.
+enum EngineRequirement {
+    private typealias Need = (feature: String, version: SQLiteVersion)
+
+    /// The error of an engine that is too old for a statement, in place of its "syntax error"; nil when it lacks nothing
+    /// that is known here, or complains of something else.
+    static func unmet(by sql: String, _ error: DatabaseError) -> EngineUnsupported? {
+        guard error.resultCode.primary == .error, isAboutSyntax(error.message) else { return nil }
+        let words = SQLTokens(sql).lazy.filter { $0.kind != .space && $0.kind != .comment }
+            .map { $0.kind == .literal ? "" : $0.text.uppercased() }
+        let statements = Array(words).split(separator: ";").map(Array.init)
+        if let limited = statements.lazy.compactMap(unmetLimit).first { return limited }
+        let needs = statements.flatMap { tokens in tokens.indices.compactMap { need(tokens, at: $0) } }
+        guard let most = needs.max(by: { $0.version < $1.version }),
+            most.version > EngineInfo.linked.sqliteVersion
+        else { return nil }
+        return EngineUnsupported(feature: most.feature, requiredVersion: most.version)
+    }
+
+    /// The second is what engines before 3.39 say of RIGHT and FULL joins.
+    private static func isAboutSyntax(_ message: String) -> Bool {
+        message.contains("syntax error") || message.contains("not currently supported")
+    }
+
+    private static func need(_ tokens: [String], at index: Int) -> Need? {
+        let next = index + 1 < tokens.count ? tokens[index + 1] : ""
+        let afterNext = index + 2 < tokens.count ? tokens[index + 2] : ""
+        switch tokens[index] {
+        case "RETURNING": return ("RETURNING", .init(major: 3, minor: 35))
+        case "MATERIALIZED": return ("a materialization hint", .init(major: 3, minor: 35))
+        case "NULLS" where next == "FIRST" || next == "LAST":
+            return ("NULLS \(next)", .init(major: 3, minor: 30))
+        case "RIGHT" where next == "OUTER" || next == "JOIN", "FULL" where next == "OUTER" || next == "JOIN":
+            return ("a \(tokens[index]) JOIN", .init(major: 3, minor: 39))
+        case "ON" where next == "CONFLICT" && (afterNext == "(" || afterNext == "DO"):
+            return ("an upsert (ON CONFLICT … DO)", .init(major: 3, minor: 24))
+        case ")" where next == "FILTER" && afterNext == "(":
+            return ("FILTER of an aggregate", .init(major: 3, minor: 30))
+        default: return windowNeed(tokens, at: index, next, afterNext) ?? schemaNeed(tokens, at: index, next)
+        }
+    }
+
+    private static func windowNeed(_ tokens: [String], at index: Int, _ next: String, _ afterNext: String) -> Need? {
+        switch tokens[index] {
+        case "GROUPS" where next == "BETWEEN": return ("a frame of GROUPS", .init(major: 3, minor: 28))
+        case "EXCLUDE": return ("EXCLUDE of a frame", .init(major: 3, minor: 28))
+        case "OVER" where next == "(" && isName(afterNext),
+            "AS" where next == "(" && afterNext.isEmpty && tokens.contains("WINDOW"):
+            return ("a window that extends another one", .init(major: 3, minor: 28))
+        case ")" where next == "OVER": return ("a window function", .init(major: 3, minor: 25))
+        default: return nil
+        }
+    }
+
+    /// Whether the first word in the parentheses of a window is the name of another one; quoted names are empty here.
+    private static func isName(_ token: String) -> Bool {
+        !["PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS", ")"].contains(token)
+    }
+
+    private static func schemaNeed(_ tokens: [String], at index: Int, _ next: String) -> Need? {
+        switch (tokens[0], tokens[index]) {
+        case ("CREATE", "STRICT") where index > 0 && [")", ","].contains(tokens[index - 1]):
+            return ("a STRICT table", .init(major: 3, minor: 37))
+        case ("CREATE", "GENERATED") where next == "ALWAYS", ("ALTER", "GENERATED") where next == "ALWAYS":
+            return ("a generated column", .init(major: 3, minor: 31))
+        case ("ALTER", "RENAME") where next != "TO": return ("RENAME COLUMN", .init(major: 3, minor: 25))
+        case ("ALTER", "DROP"): return ("DROP COLUMN", .init(major: 3, minor: 35))
+        case ("VACUUM", "INTO"): return ("VACUUM INTO", .init(major: 3, minor: 27))
+        default: return nil
+        }
+    }
+
+    /// UPDATE and DELETE take ORDER BY and LIMIT only from a parser that was made with them.
+    private static func unmetLimit(_ tokens: [String]) -> EngineUnsupported? {
+        guard let first = tokens.first, first == "UPDATE" || first == "DELETE",
+            !EngineInfo.linked.hasCompileOption("ENABLE_UPDATE_DELETE_LIMIT")
+        else { return nil }
+        var depth = 0
+        for token in tokens {
+            if token == "(" { depth += 1 } else if token == ")" { depth -= 1 }
+            if depth == 0, token == "LIMIT" || token == "ORDER" {
+                return EngineUnsupported(
+                    feature: "\(first) with ORDER BY or LIMIT (SQLITE_ENABLE_UPDATE_DELETE_LIMIT)",
+                    requiredVersion: nil)
+            }
+        }
+        return nil
+    }
+}
+
+extension Connection {
+    /// Checks the result of preparing a text: an engine that is too old for it is told as such.
+    func checkPrepared(_ code: Int32, sql: String) throws {
+        do { try check(code, sql: sql) } catch let error as DatabaseError {
+            throw EngineRequirement.unmet(by: sql, error) ?? error
+        }
+    }
+}

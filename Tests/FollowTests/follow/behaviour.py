@@ -1,0 +1,334 @@
+"""What a user sees of continuous mode."""
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+from faults import judge
+from faults.report import Skip, expect
+
+from .box import INTERVAL, KEY, SLACK, Box, Database, seconds, state_of, until
+
+OTHER = bytes(range(101, 133))
+
+
+def run(report, settings, folder):
+    cases = [
+        ("every commit is restored by its time, and the last look is before the end", points),
+        ("a restart is a gap that is recorded, with a snapshot after it", restart),
+        ("a database that is not there yet, and not in WAL mode yet, is followed when it is", later),
+        ("a database that is removed and made anew is a gap, and is followed again", recreated),
+        ("across a rekey and a VACUUM nothing is missed, and each time has its key", rekeyed),
+        ("a database that can not be followed stops no other, and is told everywhere", isolation),
+        ("more databases than are followed at most are told, and the others followed", too_many),
+        ("retention drops the segments of snapshots that are gone, and no others", retention),
+        ("at its limit a log is let go of, which is a gap, and followed again", limit),
+        ("a transaction larger than the spool is a gap, and the next snapshot has it", large),
+        ("two jobs that follow one database into one repository are kept apart", twice),
+        ("run-due takes snapshots only and says so, and the units run what follows", due_and_units),
+    ]
+
+    def bound(index, body):
+        def case():
+            place = os.path.join(folder, f"case-{index}")
+            os.mkdir(place)
+            try:
+                return body(settings, place)
+            finally:
+                for box in Boxes.of(place):
+                    box.remove()
+                shutil.rmtree(place, ignore_errors=True)
+        return case
+    report.cases([(name, bound(index, body)) for index, (name, body) in enumerate(cases)])
+
+
+class Boxes:
+    """The boxes of a case: whatever fails, their processes end."""
+    all = []
+    lock = threading.Lock()
+
+    @classmethod
+    def make(cls, settings, folder, *arguments, **more):
+        box = Box(settings, folder, *arguments, **more)
+        with cls.lock:
+            cls.all.append((folder, box))
+        return box
+
+    @classmethod
+    def of(cls, folder):
+        with cls.lock:
+            return [box for place, box in cls.all if place == folder]
+
+
+def points(settings, folder):
+    box = Boxes.make(settings, folder)
+    db = Database(box.path("db/app.db"))
+    box.start().following()
+    times = []
+    for _ in range(6):
+        db.commit()
+        times.append(time.time())
+        time.sleep(INTERVAL * 3)
+        if len(times) == 3:
+            db.checkpoint("TRUNCATE")
+    # Committed, and at once asked to end.
+    last = db.commit()
+    took = box.stop()
+    listed = box.snapshots()
+    # The job, which is due at once, may have taken one before the follower began.
+    expect(len(listed) <= 2 and not any("gap" in one for one in listed) and "log_until" in listed[-1], listed)
+    expect(box.restored() == last, "the last commit is missing")
+    expect(box.restored("--snapshot", listed[0]["id"]) == 0, "a snapshot by its id has no more than itself")
+    for number, moment in enumerate(times, 1):
+        found = box.at(moment + INTERVAL * 2)
+        expect(found in (number, number - 1, number + 1), f"{found} commits at the time of number {number}")
+    status = box.litevault("schedule", "status", box.config)["jobs"][0]
+    follow = status["follow"]
+    expect(follow["interval"] == INTERVAL and follow["running"] is False, follow)
+    one = follow["databases"][0]
+    expect(one["state"] == "ended" and one["lost"] == 0 and one["gaps"] == 0 and one["segments"] >= 4, one)
+    text = subprocess.run([settings.tool, "schedule", "status", box.config], capture_output=True, text=True,
+                          env=box.environment()).stdout
+    expect("every 100ms" in text and "NOT RUNNING" in text, text)
+    with open(box.path("metrics.prom")) as file:
+        metrics = file.read()
+    expect('litevault_follower_gaps_total{job="app",database="app.db"} 0' in metrics, metrics)
+    db.close()
+    return f"ended in {took:.1f} s"
+
+
+def restart(settings, folder):
+    box = Boxes.make(settings, folder)
+    db = Database(box.path("db/app.db"))
+    box.start().following()
+    db.commit()
+    box.stop(signal.SIGINT, 130)
+    before = time.time()
+    db.commit()
+    time.sleep(0.05)
+    box.start().following()
+    db.commit()
+    box.stop()
+    listed = box.snapshots()
+    gaps = [snapshot["gap"] for snapshot in listed if "gap" in snapshot]
+    expect(len(gaps) == 1 and gaps[0]["reason"] == "nobody followed" and seconds(gaps[0]["since"]) < before, listed)
+    expect(box.known()["last_gap_reason"] == "nobody followed", box.known())
+    expect(box.at(before) == 1 and box.restored() == 3, "not what was committed")
+    text = subprocess.run([settings.tool, "snapshots", *box.options], capture_output=True, text=True,
+                          env=box.environment()).stdout
+    expect("after a gap" in text and "every commit to" in text, text)
+    db.close()
+
+
+def later(settings, folder):
+    box = Boxes.make(settings, folder).start()
+    time.sleep(0.5)
+    expect(box.child.poll() is None, lambda: box.tail())
+    db = Database(box.path("db/app.db"), wal=False)
+    found = until(lambda: box.known(), lambda: box.known()["state"] == "waiting" and box.known())
+    expect("write-ahead log" in found["reason"], found)
+    db.commit()  # The follower holds nothing that would be in the way.
+    db.connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    db.commit()
+    box.following()
+    db.commit()
+    box.stop()
+    expect(box.restored() == 3, "not what was committed")
+    expect(not any("gap" in snapshot for snapshot in box.snapshots()), box.snapshots())
+    db.close()
+
+
+def recreated(settings, folder):
+    box = Boxes.make(settings, folder)
+    db = Database(box.path("db/app.db"))
+    box.start().following()
+    db.commit()
+    time.sleep(INTERVAL * 4)
+    until("a segment", lambda: box.restored() == 1)
+    before = time.time()
+    db.close()
+    for name in os.listdir(box.path("db")):
+        os.unlink(box.path("db/" + name))
+    until(lambda: box.status(), lambda: box.known()["state"] != "following")
+    db = Database(box.path("db/app.db"))
+    box.following()
+    db.commit()
+    db.commit()
+    box.stop()
+    expect(box.at(before) == 1 and box.restored() == 2, "not what was committed")
+    gaps = [snapshot["gap"]["reason"] for snapshot in box.snapshots() if "gap" in snapshot]
+    expect(len(gaps) >= 1, box.snapshots())
+    db.close()
+    return f"{gaps[0]}"
+
+
+def rekeyed(settings, folder):
+    box = Boxes.make(settings, folder)
+    db = Database(box.path("db/app.db"))
+    box.start().following()
+    db.commit()
+    time.sleep(SLACK)
+    before = time.time()
+    time.sleep(INTERVAL * 2)
+    db.connection.execute(f"PRAGMA rekey = \"x'{OTHER.hex()}'\"").fetchall()
+    db.commit()
+    time.sleep(INTERVAL * 3)
+    db.connection.execute("VACUUM")
+    db.commit()
+    box.stop()
+    expect(box.at(before) == 1, "not what was committed before")
+    expect(box.restored(key=OTHER) == 3, "not what was committed after")
+    expect(box.known()["gaps"] == 0 and not any("gap" in one for one in box.snapshots()), box.known())
+    db.close()
+
+
+def isolation(settings, folder):
+    box = Boxes.make(settings, folder, job={"every": "2s", "retry": "1s"})
+    db = Database(box.path("db/app.db"))
+    plain = Database(box.path("db/plain.db"), key=None)
+    with open(box.path("db/broken.db"), "w") as file:
+        file.write("no database\n" * 500)
+    box.start().following()
+    failed = until(lambda: box.status(), lambda: box.known("plain.db")["state"] == "failed" and box.known("plain.db"))
+    expect(failed["code"] == "wrong-kind" and "not encrypted" in failed["reason"], failed)
+    expect(box.known("broken.db")["state"] == "failed", box.known("broken.db"))
+    db.commit()
+    plain.commit()
+    error = box.litevault("schedule", "status", box.config, "--check", status=1)
+    expect(error["jobs"][0]["follow"]["well"] is False, error)
+    until("a run of the job that tells it", lambda: any(
+        failure["step"] == "follow" for failure in
+        box.litevault("schedule", "status", box.config)["jobs"][0]["failures"]))
+    with open(box.path("metrics.prom")) as file:
+        metrics = file.read()
+    expect('litevault_follower_up{job="app",database="plain.db"} 0' in metrics, metrics)
+    expect('litevault_follower_up{job="app",database="app.db"} 1' in metrics, metrics)
+    box.stop()
+    expect(any(line["level"] == "error" and line.get("step") == "follow" and line["database"] == "plain.db"
+               for line in box.logged()), box.tail)
+    expect(box.restored() == 1, "not what was committed")
+    expect([one["database"] for one in box.litevault("snapshots", *box.options)["snapshots"]].count("plain.db") == 0,
+           "what everybody can read is in the repository")
+    stored = sum(len(files) for _, _, files in os.walk(box.repository + "/segments"))
+    mine = len({one for one in os.listdir(box.repository + "/segments")})
+    expect(stored and mine == 1, "segments of a database that everybody can read are in the repository")
+    db.close()
+    plain.close()
+
+
+def too_many(settings, folder):
+    box = Boxes.make(settings, folder, follow={"most": 2})
+    dbs = [Database(box.path(f"db/{name}.db")) for name in "abc"]
+    box.start().following("a.db")
+    box.following("b.db")
+    status = until(lambda: box.status(), lambda: box.status() if "problem" in box.status() else None)
+    expect("3 databases" in status["problem"]["message"] and "most" in status["problem"]["remedy"], status)
+    expect(len(status["databases"]) == 2 and not status["well"], status)
+    box.stop()
+    for db in dbs:
+        db.close()
+
+
+def retention(settings, folder):
+    box = Boxes.make(settings, folder, job={"every": "1s", "retention": {"last": 2, "prune": False}})
+    db = Database(box.path("db/app.db"))
+    box.start().following()
+    first = seconds(box.snapshots()[0]["time"])
+    end = time.monotonic() + 6
+    while time.monotonic() < end:
+        db.commit()
+        time.sleep(0.08)
+    box.stop()
+    listed, ranges = box.judge_all(db, settings.random("retention"), points=4)
+    # The newest, that before it, and one that is verified, if any.
+    expect(2 <= len(listed) <= 3 and ranges, listed)
+    oldest = seconds(listed[0]["time"])
+    expect(oldest > first, "nothing was forgotten")
+    names = [name for _, _, files in os.walk(box.repository + "/segments") for name in files]
+    early = [name for name in names if float(name.split(".")[2]) / 1000 < oldest - 1.1]
+    expect(names and not early, f"{len(early)} of {len(names)} segments are of snapshots that are gone")
+    expect(box.restored() == len(db.commits), "the newest state is not there")
+    db.close()
+
+
+def limit(settings, folder):
+    box = Boxes.make(settings, folder, follow={"log-limit": "1MiB"})
+    db = Database(box.path("db/app.db"))
+    reader = judge.connect(db.path, KEY)
+    box.start().following()
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM moved").fetchall()
+    end = time.monotonic() + 20
+    while box.known()["gaps"] == 0:
+        expect(time.monotonic() < end, "no gap")
+        for _ in range(10):
+            db.commit("UPDATE account SET filler = randomblob(900)")
+    gap = box.known()
+    expect(gap["state"] in ("waiting", "attached", "following") and "limit" in gap["last_gap_reason"], gap)
+    reader.execute("COMMIT")
+    reader.close()
+    db.checkpoint("TRUNCATE")
+    db.commit()
+    box.following()
+    db.commit()
+    box.stop()
+    expect(box.restored() == len(db.commits), "not what was committed")
+    expect(any("limit" in snapshot["gap"]["reason"] for snapshot in box.snapshots() if "gap" in snapshot), box.snapshots())
+    box.judge_all(db, settings.random("limit"), points=3)
+    db.close()
+
+
+def large(settings, folder):
+    box = Boxes.make(settings, folder, follow={"spool-limit": "1MiB"})
+    db = Database(box.path("db/app.db"))
+    box.start().following()
+    db.commit("CREATE TABLE big AS SELECT randomblob(1000) FROM account a, account b")
+    until(lambda: box.known(), lambda: box.known()["gaps"] > 0)
+    box.following()
+    db.commit()
+    box.stop()
+    expect(box.restored() == 2, "not what was committed")
+    expect(any("wait to be stored" in one["gap"]["reason"] for one in box.snapshots() if "gap" in one), box.snapshots())
+    db.close()
+
+
+def twice(settings, folder):
+    jobs = [{"name": name, "sources": "db/*.db", "every": "1h"} for name in ("one", "two")]
+    box = Boxes.make(settings, folder, jobs=jobs)
+    db = Database(box.path("db/app.db"))
+    box.start()
+
+    def both():
+        return [job["follow"]["databases"] for job in box.litevault("schedule", "status", box.config)["jobs"]]
+
+    def told():
+        found = [one["state"] for databases in both() for one in databases]
+        return sorted(found) == ["failed", "following"]
+    until(lambda: both(), told)
+    db.commit()
+    box.stop()
+    expect(box.restored() == 1, "not what was committed")
+    db.close()
+
+
+def due_and_units(settings, folder):
+    box = Boxes.make(settings, folder)
+    db = Database(box.path("db/app.db"))
+    done = subprocess.run([settings.tool, "schedule", "run-due", box.config], capture_output=True, text=True,
+                          env=box.environment(), timeout=60)
+    expect(done.returncode == 0 and "only 'schedule run' follows" in done.stderr, done.stderr)
+    expect(len(box.snapshots()) == 1, box.snapshots())
+    error = box.litevault("schedule", "status", box.config, "--check", status=1)
+    expect(error["jobs"][0]["follow"]["running"] is False, error)
+    printed = box.litevault("schedule", "print-units", box.config, "--tool", settings.tool)
+    expect("schedule run /" in printed["service"] and "Type=exec" in printed["service"], printed["service"])
+    expect(printed["timer"] is None and printed["cron"].startswith("@reboot ") and "run-due" not in printed["cron"], printed)
+    db.close()
+    if not shutil.which("systemd-analyze"):
+        return "this machine has no systemd-analyze to read the unit"
+    with open(box.path("follow.service"), "w") as file:
+        file.write(printed["service"])
+    checked = subprocess.run(["systemd-analyze", "verify", "--man=no", file.name], capture_output=True, text=True)
+    expect(checked.returncode == 0 and "follow.service" not in checked.stderr, checked.stderr)

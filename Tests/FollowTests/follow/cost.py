@@ -1,0 +1,68 @@
+"""What following costs depends on what is written, not on the size of the database."""
+import os
+import time
+
+from faults.report import Skip, expect
+
+from .box import Box, Database, until
+
+COMMITS = 15
+
+
+def run(report, settings, folder):
+    found = {}
+    for megabytes in (1, 40):
+        def body(megabytes=megabytes):
+            found[megabytes] = measure(settings, folder, megabytes)
+            read, written = found[megabytes]
+            return f"{read} bytes read, {written} written for {COMMITS} commits"
+        report.case(f"{COMMITS} commits to a database of {megabytes} MB are followed", body)
+
+    def compare():
+        if len(found) < 2:
+            raise Skip("not measured")
+        (read, written), (more_read, more_written) = found[1], found[40]
+        # A page or two of the tree above the rows may be another; 40 MB are not.
+        for what, small, large in (("read", read, more_read), ("written", written, more_written)):
+            expect(abs(large - small) <= 0.1 * small + 65536, f"{what}: {small} bytes at 1 MB, {large} at 40 MB")
+        return f"{more_read / read:.2f} times as much read, {more_written / written:.2f} times as much written"
+    report.case("bytes read and written do not depend on the size of the database", compare)
+
+
+def measure(settings, folder, megabytes):
+    rows = megabytes * 1000
+    box = Box(settings, folder, name=f"cost-{megabytes}")
+    try:
+        db = Database(box.path("db/app.db"), rows=rows)
+        db.checkpoint("TRUNCATE")
+        box.start().following()
+        # The first segment, and what is written down about the beginning.
+        db.commit()
+        until("a segment", lambda: segments(box) == 1)
+        time.sleep(1.5)
+        before = counters(box.child.pid)
+        for number in range(COMMITS):
+            db.commit()
+            until("a segment", lambda: segments(box) == number + 2)
+        time.sleep(1.5)
+        after = counters(box.child.pid)
+        expect(box.child.poll() is None, box.tail)
+        box.stop()
+        db.close()
+        return tuple(now - then for now, then in zip(after, before))
+    finally:
+        box.remove()
+
+
+def segments(box):
+    return sum(not name.startswith(".") for _, _, files in os.walk(box.repository + "/segments") for name in files)
+
+
+def counters(process):
+    """Bytes that its system calls read and wrote, whether the cache had them or not."""
+    try:
+        with open(f"/proc/{process}/io") as file:
+            values = dict(line.split(": ") for line in file.read().splitlines())
+    except (FileNotFoundError, PermissionError) as error:
+        raise Skip(f"this machine does not count: {error}") from None
+    return int(values["rchar"]), int(values["wchar"])

@@ -1,0 +1,106 @@
+import LiteVaultCore
+import LiteVaultQuery
+import Testing
+
+// What the typed layer can write and an engine may be too old for: it runs, or the error names the version that has it.
+@Suite struct EngineRequirementTests {
+    let db: Connection
+    let items = Table("items")
+    let id = SQLExpression<Int64>("id")
+    let name = SQLExpression<String>("name")
+    let price = SQLExpression<Int?>("price")
+
+    init() throws {
+        db = try Connection()
+        try db.execute(
+            """
+            CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, price INTEGER);
+            INSERT INTO items VALUES (1, 'a', 10), (2, 'b', NULL);
+            """)
+    }
+
+    /// Runs on an engine of this version; on one that is older, asserts that it throws the error that names both versions.
+    private func since(
+        _ major: Int, _ minor: Int, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+    ) {
+        let needed = SQLiteVersion(major: major, minor: minor)
+        guard EngineInfo.linked.sqliteVersion < needed else {
+            #expect(throws: Never.self, sourceLocation: location) { try body() }
+            return
+        }
+        let error = #expect(throws: EngineUnsupported.self, sourceLocation: location) { try body() }
+        #expect(error?.requiredVersion == needed, sourceLocation: location)
+        #expect(error?.description.contains("SQLite \(major).\(minor)") == true, sourceLocation: location)
+        #expect(
+            error?.description.contains(EngineInfo.linked.sqliteVersion.description) == true, sourceLocation: location)
+    }
+
+    @Test func `a strict table is made, or the error names 3.37`() throws {
+        let strict = Table("strict")
+        since(3, 37) { try db.run(strict.create(strict: true) { $0.column(id) }) }
+        since(3, 37) {
+            try db.run(Table("both").create(withoutRowid: true, strict: true) { $0.column(id, primaryKey: true) })
+        }
+        since(3, 37) { try db.execute("SELECT 1; CREATE TABLE third (a INTEGER) STRICT") }
+    }
+
+    @Test func `columns of the rows that were written are given back, or the error names 3.35`() throws {
+        since(3, 35) { _ = try db.all(items.filter(id == 1).delete().returning(id, name)) }
+        since(3, 35) { _ = try db.run("INSERT INTO items (name) VALUES ('c') RETURNING id") }
+    }
+
+    @Test func `an upsert runs, or the error names 3.24`() throws {
+        since(3, 24) { try db.run(items.upsert(name <- "a", price <- 3, onConflictOf: name)) }
+    }
+
+    @Test func `a window function runs, or the error names 3.25`() throws {
+        since(3, 25) { _ = try db.pluck(items.select(rowNumber(id))) }
+        since(3, 25) { for _ in try db.prepare(items.select(price.sum.over("w")).window("w", as: .order(id))) {} }
+        since(3, 28) { _ = try db.pluck(items.select(rank().over(.extending("w"))).window("w", as: .order(id))) }
+    }
+
+    @Test func `a right and a full join run, or the error names 3.39`() throws {
+        let others = items.alias("others")
+        for type in [JoinType.rightOuter, .fullOuter] {
+            since(3, 39) { _ = try db.pluck(items.join(type, others, on: items[id] == others[id])) }
+        }
+    }
+
+    @Test func `a hint of materialization is taken, or the error names 3.35`() throws {
+        let cheap = Table("cheap")
+        for hint in [MaterializationHint.materialized, .notMaterialized] {
+            since(3, 35) { _ = try db.pluck(cheap.with(cheap, hint: hint, as: items)) }
+        }
+    }
+
+    @Test func `FILTER and the place of NULL are understood, or the error names 3.30`() throws {
+        since(3, 30) { _ = try db.pluck(items.select(count(*).filter(price > 1))) }
+        since(3, 30) { _ = try db.pluck(items.order(price.asc(nulls: .last))) }
+    }
+
+    @Test func `an UPDATE of some rows runs, or the error says what the engine was built without`() throws {
+        let body = { _ = try db.run(items.order(id).limit(1).update(price <- 1)) }
+        if EngineInfo.linked.hasCompileOption("ENABLE_UPDATE_DELETE_LIMIT") { return try body() }
+        let error = #expect(throws: EngineUnsupported.self) { try body() }
+        #expect(error?.requiredVersion == nil && error?.feature.hasPrefix("UPDATE with ORDER BY or LIMIT") == true)
+        #expect(throws: EngineUnsupported.self) { try db.run(items.limit(1).delete()) }
+    }
+
+    @Test func `SQL of one's own that is too new is told as such, too`() throws {
+        since(3, 31) { try db.run("CREATE TABLE g (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1))") }
+        since(3, 25) { try db.run("ALTER TABLE items RENAME COLUMN price TO cost") }
+        since(3, 35) { try db.run("ALTER TABLE items DROP COLUMN cost") }
+    }
+
+    @Test func `what no engine understands stays the engine's own error`() throws {
+        for text in ["SELEC 1 RETURNING", "CREATE TABLE u (a) STRICT STRICT", "UPDATE items SET LIMIT"] {
+            // The version is named only where it would help.
+            do { try db.run(text) } catch let error as EngineUnsupported {
+                #expect(error.requiredVersion.map { $0 > error.linkedVersion } ?? true)
+            } catch let error as DatabaseError {
+                #expect(error.message.contains("syntax error"))
+            }
+        }
+        #expect(throws: DatabaseError.self) { _ = try db.pluck(Table("none").select(count(*))) }
+    }
+}
