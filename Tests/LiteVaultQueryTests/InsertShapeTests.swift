@@ -72,4 +72,76 @@ private let c = SQLExpression<Double>("c")
         try db.close()
         #expect(throws: DatabaseError.self) { try db.run(t.insert(a <- 2, b <- "x", c <- 1)) }
     }
+
+    @Test(arguments: ["BEFORE", "AFTER"])
+    func `an INSERT that runs inside itself has its own values and its own statement`(time: String) throws {
+        try db.defineFunction("again", argumentCount: 1) { [unowned db] arguments in
+            guard let number = arguments.first as? Int64, number > 0 else { return nil }
+            return try db.run(
+                t.insert(a <- Int(number) - 1, b <- "a text that is not small, \(number - 1)", c <- Double(number)))
+        }
+        try db.execute("CREATE TRIGGER nested \(time) INSERT ON t BEGIN SELECT again(new.a); END")
+        for number in [3, 13] {
+            try db.run(t.insert(a <- number, b <- "a text that is not small, \(number)", c <- Double(number + 1)))
+            try db.run("DELETE FROM t WHERE a = 0")
+            let expected = (1...number).map { "\($0)|a text that is not small, \($0)|\($0 + 1).0" }
+            #expect(Set(try rows()) == Set(expected))
+            try db.run("DELETE FROM t")
+        }
+        try db.execute("DROP TRIGGER nested")
+        try db.run(t.insert(a <- 7, b <- "after", c <- 7))
+        #expect(try rows() == ["7|after|7.0"])
+    }
+
+    @Test func `an INSERT that fails inside itself leaves the outer one its statement`() throws {
+        try db.defineFunction("twice", argumentCount: 1) { [unowned db] arguments in
+            let number = arguments.first as? Int64 ?? 0
+            guard number < 100 else { return nil }
+            return try db.run(t.insert(a <- Int(number) + 100, b <- "inner", c <- 0))
+        }
+        try db.execute("CREATE TRIGGER nested BEFORE INSERT ON t BEGIN SELECT twice(new.a); END")
+        try db.run(t.insert(a <- 1, b <- "outer", c <- 1))
+        #expect(throws: DatabaseError.self) { try db.run(t.insert(a <- 1, b <- "again", c <- 1)) }
+        try db.run(t.insert(a <- 2, b <- "outer", c <- 2))
+        #expect(Set(try rows()) == ["101|inner|0.0", "1|outer|1.0", "102|inner|0.0", "2|outer|2.0"])
+    }
+
+    @Test func `texts of any length and number are bound whole`() throws {
+        let texts = ["", "small", "with\0NUL and more than fifteen bytes", String(repeating: "größe 💾 ", count: 500)]
+        for (number, text) in texts.enumerated() { try db.run(t.insert(a <- number, b <- text, c <- 0)) }
+        let bytes = try db.all("SELECT CAST(b AS BLOB) FROM t ORDER BY a") { try $0.get(0, as: [UInt8].self) }
+        #expect(bytes == texts.map { Array($0.utf8) })
+        let names = (0..<40).map { "c\($0)" }
+        try db.execute("CREATE TABLE wide (\(names.joined(separator: " TEXT, ")) TEXT)")
+        let values = names.map { "a text that is not small, of column \($0)" }
+        try db.run(Table("wide").insert(zip(names, values).map { SQLExpression<String>($0) <- $1 }))
+        let read = try db.first("SELECT * FROM wide") { row in
+            try (0..<40).map { try row.get($0, as: String.self) }
+        }
+        #expect(read == values)
+    }
+
+    @Test func `a text that is no native string is bound`() throws {
+        let bridged = String(String(repeating: "größe ", count: 40).dropFirst(6))
+        let expression = SQLExpression<String>("b")
+        try db.run(t.insert(a <- 1, expression <- String(bridged.reversed()), c <- 0))
+        #expect(try rows() == ["1|\(String(bridged.reversed()))|0.0"])
+    }
+
+    @Test func `values that are stored as something else are found again`() throws {
+        for number in 0..<3 {
+            try db.run(t.insert(a <- number, SQLExpression<Bool>("b") <- (number == 1), c <- 0))
+        }
+        #expect(try rows() == ["0|0|0.0", "1|1|0.0", "2|0|0.0"])
+    }
+
+    @Test func `more kinds of INSERT than are remembered take turns`() throws {
+        let columns = (0..<6).map { SQLExpression<Int>("c\($0)") }
+        try db.execute("CREATE TABLE six (c0, c1, c2, c3, c4, c5)")
+        for round in 0..<3 { for column in columns { try db.run(Table("six").insert(column <- round)) } }
+        let sums = try db.first("SELECT sum(c0), sum(c1), sum(c2), sum(c3), sum(c4), sum(c5), count(*) FROM six") { row in
+            try (0..<7).map { try row.get($0, as: Int.self) }
+        }
+        #expect(sums == [3, 3, 3, 3, 3, 3, 18])
+    }
 }

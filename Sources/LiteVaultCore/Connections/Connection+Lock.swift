@@ -5,7 +5,7 @@ extension Connection {
     ///
     /// - Throws: `SQLITE_MISUSE` on a closed connection and inside a callback that must not use it.
     @usableFromInline
-    func enter() throws -> OpaquePointer {
+    package func enter() throws -> OpaquePointer {
         lock.lock()
         if callbackDepth == 0, let db { return db }
         let message =
@@ -18,7 +18,7 @@ extension Connection {
 
     /// Gives the lock back, and finalizes what went away meanwhile.
     @usableFromInline
-    func leave() {
+    package func leave() {
         if deferred.isPending { performDeferred() }
         lock.unlock()
         // What was added in between found the lock taken, and nobody else may come for long.

@@ -28,8 +28,9 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     var timeout: Double = 0
     var hooks = Hooks()
     var refusesKeys = false
-    /// What the typed layer knows of its last INSERT. Under the lock.
-    package var lastInsert: AnyObject?
+    /// What the typed layer knows of its last INSERTs. Under the lock, and read or written at once: so nothing need be asked
+    /// about overlapping accesses, which takes as long as binding a value.
+    @exclusivity(unchecked) package var lastInserts: AnyObject?
 
     /// The location that was opened.
     let location: Location

@@ -54,20 +54,55 @@ package struct Execution {
         }
     }
 
-    /// Binds a value to each parameter, in order.
-    ///
-    /// - Parameter value: gives the value for each position, from 0.
-    @inline(__always)
-    package func bind(count: Int, _ value: (Int) -> BoundValue) throws {
-        var code = SQLITE_OK
-        for offset in 0..<count {
-            let bound = value(offset).bind(to: handle, at: Int32(truncatingIfNeeded: offset + 1))
-            if code == SQLITE_OK { code = bound }
-        }
-        if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: Int32(clamping: count)) }
+    /// Binds a value to a parameter, from 0; NULL for nil. Returns the engine's result code, as the others do.
+    package func bind(_ value: (any Binding)?, at offset: Int) -> Int32 {
+        value?.bind(to: handle, at: Int32(truncatingIfNeeded: offset &+ 1)) ?? bindNull(at: offset)
     }
 
-    /// The statement, to be found again by ``Connection/begin(_:)-(PreparedStatement)``.
+    /// Binds NULL.
+    @inlinable
+    @inline(__always)
+    package func bindNull(at offset: Int) -> Int32 {
+        sqlite3_bind_null(handle, Int32(truncatingIfNeeded: offset &+ 1))
+    }
+
+    /// Binds an integer.
+    @inlinable
+    @inline(__always)
+    package func bind(integer: Int64, at offset: Int) -> Int32 {
+        sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: offset &+ 1), integer)
+    }
+
+    /// Binds a real.
+    @inlinable
+    @inline(__always)
+    package func bind(real: Double, at offset: Int) -> Int32 {
+        sqlite3_bind_double(handle, Int32(truncatingIfNeeded: offset &+ 1), real)
+    }
+
+    /// Binds a text that the engine need not copy: it has to stay where it is until the execution has ended
+    /// (`SQLITE_STATIC`). The engine's copy takes an allocation, and a lock around that.
+    @inlinable
+    @inline(__always)
+    package func bind(staying utf8: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int32 {
+        bindText(utf8, to: handle, at: Int32(truncatingIfNeeded: offset &+ 1), nil)
+    }
+
+    /// Runs the statement to its end, after values were bound to parameters one by one.
+    ///
+    /// - Parameters:
+    ///   - code: the first result of binding that was not `SQLITE_OK`.
+    ///   - count: how many values there are.
+    @inlinable
+    package func run(afterBinding code: Int32, count: Int) throws {
+        if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: Int32(clamping: count)) }
+        while try step() {}
+    }
+
+    /// The rowid of the last row inserted on the connection.
+    package var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
+
+    /// The statement, to be used again by ``Connection/reuse(_:)``.
     package var statement: PreparedStatement { prepared.takeUnretainedValue() }
 
     /// Whether there is a row.
@@ -121,16 +156,15 @@ extension Connection {
         }
     }
 
-    /// The same for a statement of an earlier execution; nil when the cache has dropped it or it is in use.
-    package func begin(_ statement: PreparedStatement) throws -> Execution? {
-        // One that left the cache may be finalized already, or belong to somebody. Taking the lock first makes that certain.
-        _ = try enter()
-        defer { leave() }
+    /// Takes the statement of an earlier execution again; nil when the cache has dropped it or it is in use.
+    ///
+    /// Under the lock, which ending the execution gives back: one that left the cache may be finalized already, or belong
+    /// to somebody.
+    package func reuse(_ statement: PreparedStatement) -> Execution? {
         guard statement.isCached, !statement.isInUse else { return nil }
-        return try begin {
-            statement.isInUse = true
-            return statement
-        }
+        statement.isInUse = true
+        statement.mayHaveNewNames = true
+        return Execution(statement, of: self)
     }
 
     @inline(__always)

@@ -20,13 +20,11 @@ extension PreparedStatement {
     /// - Parameters:
     ///   - isSame: whether what was made before by `make` still holds.
     ///   - make: finds out, and returns what `isSame` is asked about as well.
-    package func rowColumns<Origin>(
-        isSame: (Origin) -> Bool, make: ([String]) throws -> (RowColumns, Origin)
+    package func rowColumns(
+        isSame: (AnyObject) -> Bool, make: ([String]) throws -> (RowColumns, AnyObject)
     ) rethrows -> RowColumns {
         let reprepares = lv_reprepare_count(handle)
-        if let described, reprepares >= 0, reprepares == described.reprepares,
-            let origin = described.origin as? Origin, isSame(origin)
-        {
+        if let described, reprepares >= 0, reprepares == described.reprepares, isSame(described.origin) {
             return described.columns
         }
         let (columns, origin) = try make(columnNames)
@@ -37,7 +35,7 @@ extension PreparedStatement {
 
     /// The same for rows whose columns are named by the statement alone.
     package func rowColumns() -> RowColumns {
-        rowColumns(isSame: { (_: NamedByStatement) in true }, make: { (RowColumns(names: $0), NamedByStatement()) })
+        rowColumns(isSame: { $0 is NamedByStatement }, make: { (RowColumns(names: $0), NamedByStatement()) })
     }
 }
 
@@ -57,11 +55,11 @@ extension Execution {
 }
 
 /// Marks columns that no query describes.
-struct NamedByStatement {}
+final class NamedByStatement {}
 
 /// What is known about the columns of a statement's rows.
 struct Described {
     let columns: RowColumns
-    let origin: Any
+    let origin: AnyObject
     let reprepares: Int32
 }

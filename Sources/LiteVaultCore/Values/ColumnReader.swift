@@ -34,6 +34,21 @@ public struct ColumnReader: ~Copyable {
     @inline(__always)
     package var isNull: Bool { type == SQLITE_NULL }
 
+    /// The value of an INTEGER; nil for any other.
+    @inlinable
+    @inline(__always)
+    package var integer: Int64? { type == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil }
+
+    /// The value of a REAL; nil for any other.
+    @inlinable
+    @inline(__always)
+    package var real: Double? { type == SQLITE_FLOAT ? sqlite3_value_double(value) : nil }
+
+    /// The value of a TEXT; nil for any other.
+    @inlinable
+    @inline(__always)
+    package var text: String? { type == SQLITE_TEXT ? String(text: value) : nil }
+
     /// The error for a value that the type can not be read from.
     ///
     /// - Parameter expected: what was asked for, such as "an integer".

@@ -36,18 +36,23 @@ extension String: Binding, ColumnValue {
     @inlinable
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         // Without the copy that `withUTF8` needs: all native strings are contiguous.
-        if let code = utf8.withContiguousStorageIfAvailable({ bindText($0, to: statement, at: index) }) { return code }
+        if let code = utf8.withContiguousStorageIfAvailable({ bindText($0, to: statement, at: index, transient) }) {
+            return code
+        }
         var copy = self
-        return copy.withUTF8 { bindText($0, to: statement, at: index) }
+        return copy.withUTF8 { bindText($0, to: statement, at: index, transient) }
     }
 }
 
 @inlinable
 @inline(__always)
-func bindText(_ utf8: UnsafeBufferPointer<UInt8>, to statement: OpaquePointer, at index: Int32) -> Int32 {
+func bindText(
+    _ utf8: UnsafeBufferPointer<UInt8>, to statement: OpaquePointer, at index: Int32,
+    _ lifetime: sqlite3_destructor_type?
+) -> Int32 {
     utf8.withMemoryRebound(to: CChar.self) { bytes in
         // An empty string has no base address, and a null pointer would bind NULL.
         guard let start = bytes.baseAddress else { return sqlite3_bind_text(statement, index, "", 0, nil) }
-        return sqlite3_bind_text64(statement, index, start, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
+        return sqlite3_bind_text64(statement, index, start, UInt64(bytes.count), lifetime, UInt8(SQLITE_UTF8))
     }
 }

@@ -11,38 +11,52 @@ extension Connection {
     ///
     /// - Parameter userInfo: handed to the value's `init(from:)`.
     /// - Throws: `DatabaseError`; `DecodingError` when a column is missing, NULL or of another type.
+    @inlinable
     public func all<V: Decodable>(
         _ query: any QueryType, as type: V.Type, userInfo: [CodingUserInfoKey: Any] = [:]
     ) throws -> [V] {
+        let rows = try beginDecoding(query, limit: nil, userInfo)
+        defer { endDecoding(rows) }
         var values: [V] = []
-        try decode(query, limit: nil, userInfo) { values.append(try V(from: $0)) }
+        guard let decoder = try firstDecoder(rows, of: query) else { return values }
+        repeat { values.append(try V(from: decoder)) } while try rows.next()
         return values
     }
 
     /// The first row of a query, decoded into a value; nil when there is none.
     ///
     /// - Throws: as ``all(_:as:userInfo:)``.
+    @inlinable
     public func first<V: Decodable>(
         _ query: any QueryType, as type: V.Type, userInfo: [CodingUserInfoKey: Any] = [:]
     ) throws -> V? {
-        var value: V?
-        try decode(query, limit: 1, userInfo) { value = try V(from: $0) }
+        let rows = try beginDecoding(query, limit: 1, userInfo)
+        defer { endDecoding(rows) }
+        guard let decoder = try firstDecoder(rows, of: query) else { return nil }
+        let value = try V(from: decoder)
+        try finishDecoding(rows)
         return value
     }
 
-    private func decode(
-        _ query: any QueryType, limit: Int?, _ userInfo: [CodingUserInfoKey: Any], _ body: (QueryDecoder) throws -> Void
-    ) throws {
+    /// Takes the lock and the statement of a query, to decode its rows. Balanced by `endDecoding(_:)`, unless it throws.
+    @usableFromInline
+    func beginDecoding(
+        _ query: any QueryType, limit: Int?, _ userInfo: [CodingUserInfoKey: Any]
+    ) throws -> DecodedRows {
         var builder = SQLBuilder()
         builder.append(query.clauses, limit: limit)
-        let execution = try begin(builder)
-        defer { end(execution) }
-        guard try execution.step() else { return }
-        let decoder = QueryDecoder(
-            execution, try execution.withPrepared { try columns(of: query, $0) }, userInfo: userInfo)
-        // Before the statement is given back: who kept the decoder must not read from it.
-        defer { decoder.finish() }
-        repeat { try body(decoder) } while try limit == nil && execution.step()
-        if limit != nil { try execution.finish() }
+        return DecodedRows(try begin(builder), userInfo: userInfo)
     }
+
+    @usableFromInline
+    func firstDecoder(_ rows: DecodedRows, of query: any QueryType) throws -> StatementDecoder? {
+        try rows.first { try columns(of: query, $0) }
+    }
+
+    /// Ends a statement that writes before its last row.
+    @usableFromInline
+    func finishDecoding(_ rows: DecodedRows) throws { try rows.end().finish() }
+
+    @usableFromInline
+    func endDecoding(_ rows: DecodedRows) { end(rows.end()) }
 }

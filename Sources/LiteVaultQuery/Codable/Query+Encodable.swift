@@ -11,7 +11,8 @@ extension QueryType {
     public func insert(
         _ encodable: any Encodable, userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Insert {
-        insert(try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
+        let setters = try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false)
+        return insert(otherSetters.isEmpty ? setters : setters + otherSetters)
     }
 
     /// An INSERT of a value that says what happens when a constraint is violated.
@@ -25,16 +26,18 @@ extension QueryType {
             or: onConflict, try RowEncoder.setters(of: encodable, userInfo: userInfo, writesNil: false) + otherSetters)
     }
 
-    /// An INSERT of several values. Columns that are nil in some of them are NULL there.
+    /// An INSERT of several values. Columns that are nil in all are left to their default values; those that are nil in some
+    /// are NULL there, or have the default value where they are NOT NULL, as of ``insertMany(_:)-([[Setter]])``.
     ///
     /// - Throws: what encoding throws.
     public func insertMany(
         _ encodables: [any Encodable], userInfo: [CodingUserInfoKey: Any] = [:], otherSetters: [Setter] = []
     ) throws -> Insert {
         let encoders = try encodables.map { try RowEncoder.encoded($0, userInfo: userInfo, writesNil: true) }
-        // Columns that no row has are left to their defaults; otherwise every row has every column.
+        let rows = encoders.map { $0.presentSetters + otherSetters }
+        // Columns that no value has are left out of the text; otherwise it has every column of every row.
         let isSame = Set(encoders.map(\.absentColumns)).count == 1
-        return insertMany(encoders.map { (isSame ? $0.presentSetters : $0.setters) + otherSetters })
+        return insertingMany(nil, rows, printed: isSame ? rows : encoders.map { $0.setters + otherSetters })
     }
 
     /// An INSERT of a value that becomes an UPDATE where a row with its value of a column is there already.

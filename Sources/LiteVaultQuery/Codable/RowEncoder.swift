@@ -37,37 +37,69 @@ final class RowEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(ColumnEncodingContainer(encoder: self))
+        if setters.isEmpty { setters.reserveCapacity(8) }
+        return KeyedEncodingContainer(ColumnEncodingContainer(encoder: self, columns: .of(type)))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer(codingPath: []) }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer(codingPath: []) }
+
+    fileprivate func setNilIfWanted(_ column: @autoclosure () -> SQLNode) {
+        guard writesNil else { return }
+        absent.insert(setters.count)
+        setters.append(Setter(column(), .null))
+    }
 }
 
+/// The types that SQLite stores as they are have methods of their own, which set their column without a cast.
 private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: RowEncoder
+    let columns: KeyColumns
     var codingPath: [any CodingKey] { [] }
 
-    mutating func encodeNil(forKey key: Key) throws { set(nil, key) }
+    mutating func encodeNil(forKey key: Key) throws { encoder.setters.append(Setter(columns.column(key), .null)) }
+
+    mutating func encode(_ value: Bool, forKey key: Key) throws { set(Int64(value ? 1 : 0), key) }
+    mutating func encode(_ value: String, forKey key: Key) throws { set(value, key) }
+    mutating func encode(_ value: Double, forKey key: Key) throws { set(value, key) }
+    mutating func encode(_ value: Float, forKey key: Key) throws { set(Double(value), key) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { set(Int64(value), key) }
+    mutating func encode(_ value: Int32, forKey key: Key) throws { set(Int64(value), key) }
+    mutating func encode(_ value: Int64, forKey key: Key) throws { set(value, key) }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-        set(try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key]), key)
+        let binding = try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key])
+        encoder.setters.append(Setter(columns.column(key), toAny: binding))
     }
 
     mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { try encodeNilIfWanted(key) }
+        if let value { try encode(value, forKey: key) } else { setNilIfWanted(key) }
     }
 
-    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value, key) }
-    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOptional(value, key) }
-    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOptional(value, key) }
-    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOptional(value, key) }
-    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+        if let value { set(Int64(value ? 1 : 0), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        if let value { set(value, key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+        if let value { set(value, key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+        if let value { set(Double(value), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+        if let value { set(value, key) } else { setNilIfWanted(key) }
+    }
     mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value, key) }
     mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value, key) }
-    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOptional(value, key) }
-    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOptional(value, key) }
     mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOptional(value, key) }
     mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOptional(value, key) }
     mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOptional(value, key) }
@@ -88,18 +120,15 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     mutating func superEncoder() -> any Encoder { encoder }
     mutating func superEncoder(forKey key: Key) -> any Encoder { encoder }
 
-    private func encodeOptional<T: Encodable>(_ value: T?, _ key: Key) throws {
-        guard let value else { return try encodeNilIfWanted(key) }
-        set(try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key]), key)
+    private mutating func encodeOptional<T: Encodable>(_ value: T?, _ key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { setNilIfWanted(key) }
     }
 
-    private func encodeNilIfWanted(_ key: Key) throws {
-        guard encoder.writesNil else { return }
-        encoder.absent.insert(encoder.setters.count)
-        set(nil, key)
+    @inline(__always)
+    private func set<V: Binding>(_ value: V, _ key: Key) {
+        encoder.setters.append(Setter(columns.column(key), to: value))
     }
 
-    private func set(_ value: (any Binding)?, _ key: Key) {
-        encoder.setters.append(Setter(column: .identifier(key.stringValue), bound: BoundValue(value)))
-    }
+    @inline(__always)
+    private func setNilIfWanted(_ key: Key) { encoder.setNilIfWanted(columns.column(key)) }
 }

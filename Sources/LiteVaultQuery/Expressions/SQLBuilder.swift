@@ -21,7 +21,7 @@ package struct SQLBuilder: ~Copyable {
 
     /// Appends a piece of SQL.
     package mutating func append(_ node: SQLNode) {
-        switch node {
+        switch node.kind {
         case .text(let text): append(text)
         case .template(let template, let values):
             append(template)

@@ -6,8 +6,8 @@ extension SQLNode {
 
     /// Whether two columns are the same. False where that would take long to find out.
     static func isSame(_ left: SQLNode, _ right: SQLNode) -> Bool {
-        if left.identity == right.identity { return true }
-        switch (left, right) {
+        if left === right { return true }
+        switch (left.kind, right.kind) {
         case (.identifier(let left), .identifier(let right)), (.text(let left), .text(let right)): return left == right
         case (.qualified(let leftTable, let left), .qualified(let rightTable, let right)):
             return isSame(left, right) && isSame(leftTable, rightTable)

@@ -1,4 +1,4 @@
-public import LiteVaultCore
+internal import LiteVaultCore
 
 precedencegroup ColumnAssignment {
     associativity: left
@@ -21,11 +21,11 @@ public func <- <V: Value>(column: SQLExpression<V?>, value: SQLExpression<V>) ->
 /// Sets a column to a value.
 @inlinable
 public func <- <V: Value>(column: SQLExpression<V>, value: V) -> Setter {
-    Setter(column: column.root, bound: BoundValue(value.datatypeValue))
+    Setter(column.root, to: value.datatypeValue)
 }
 
 /// Sets a column to a value, or to NULL for nil.
 @inlinable
 public func <- <V: Value>(column: SQLExpression<V?>, value: V?) -> Setter {
-    Setter(column: column.root, bound: value.map { BoundValue($0.datatypeValue) } ?? .null)
+    Setter(column.root, to: value?.datatypeValue)
 }

@@ -4,39 +4,84 @@ public import LiteVaultCore
 public struct Setter: Expressible, CustomStringConvertible {
     /// The column, as the statement names it.
     @usableFromInline package let column: SQLNode
-    /// What it is set to.
-    @usableFromInline let assigned: Assigned
+    // What it is set to, as fields beside each other and not as an enum: an INSERT reads most of them without counting a
+    // reference.
+    @usableFromInline let kind: Kind
+    /// An integer, or the bits of a real.
+    @usableFromInline let bits: Int64
+    @usableFromInline let text: String
+    /// An expression, or a value of another type.
+    @usableFromInline let node: SQLNode?
 
-    /// What a column is set to. A value needs no tree.
+    /// What a column can be set to.
     @usableFromInline
-    enum Assigned: Sendable {
-        case value(BoundValue)
-        case node(SQLNode)
+    enum Kind: UInt8, Sendable { case null, integer, real, text, other, expression }
+
+    @inlinable
+    init(_ column: SQLNode, _ kind: Kind, bits: Int64 = 0, text: String = "", node: SQLNode? = nil) {
+        self.column = column
+        self.kind = kind
+        self.bits = bits
+        self.text = text
+        self.node = node
     }
 
-    /// What it is set to, as a tree.
-    package var value: SQLNode {
-        switch assigned {
-        case .value(let value): .value(value.binding)
-        case .node(let node): node
+    /// An assignment of an expression.
+    package init(column: SQLNode, value: SQLNode) { self.init(column, .expression, node: value) }
+
+    /// An assignment of a value, of a type that is known where the compiler specialises this; of NULL for nil.
+    @inlinable
+    @inline(__always)
+    init<V: Binding>(_ column: SQLNode, to value: V?) {
+        guard let value else {
+            self.init(column, .null)
+            return
+        }
+        // Casting bits is sound here: each is done only where both types are the same.
+        if V.self == Int64.self {
+            self.init(column, .integer, bits: unsafeBitCast(value, to: Int64.self))
+        } else if V.self == Double.self {
+            self.init(column, .real, bits: Int64(bitPattern: unsafeBitCast(value, to: Double.self).bitPattern))
+        } else if V.self == String.self {
+            self.init(column, .text, text: unsafeBitCast(value, to: String.self))
+        } else {
+            self.init(column, .other, node: .value(value))
         }
     }
 
-    package init(column: SQLNode, value: SQLNode) {
-        self.column = column
-        assigned = .node(value)
-    }
-
-    @inlinable
-    init(column: SQLNode, bound: BoundValue) {
-        self.column = column
-        assigned = .value(bound)
+    /// An assignment of a value, of a type that is known only now; of NULL for nil.
+    init(_ column: SQLNode, toAny value: (any Binding)?) {
+        switch value {
+        case nil: self.init(column, .null)
+        case let number as Int64: self.init(column, .integer, bits: number)
+        case let number as Int: self.init(column, .integer, bits: Int64(number))
+        case let number as Double: self.init(column, .real, bits: Int64(bitPattern: number.bitPattern))
+        case let text as String: self.init(column, .text, text: text)
+        case let other?: self.init(column, .other, node: .value(other))
+        }
     }
 
     /// The value that an INSERT would have written, for ON CONFLICT DO UPDATE: `"name" = "excluded"."name"`.
     package init(excluded column: SQLNode) {
         self.init(column: column, value: .qualified(.identifier("excluded"), column))
     }
+
+    /// What it is set to, as a tree.
+    package var value: SQLNode {
+        switch kind {
+        case .null: .value(nil)
+        case .integer: .value(bits)
+        case .real: .value(real)
+        case .text: .value(text)
+        case .other, .expression: node ?? .value(nil)
+        }
+    }
+
+    /// The value of a real.
+    var real: Double { Double(bitPattern: UInt64(bitPattern: bits)) }
+
+    /// Whether the column is set to a value, not to an expression.
+    var isValue: Bool { kind != .expression }
 
     /// The assignment as it stands in SET.
     public var expression: SQLExpression<Void> {

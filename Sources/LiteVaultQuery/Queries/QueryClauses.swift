@@ -1,5 +1,6 @@
 /// The clauses of a query, as they are put together. Opaque: use the methods of `QueryType`.
 public struct QueryClauses: Sendable {
+    @usableFromInline
     package struct From: Sendable, Equatable {
         package var name: String
         package var alias: String?
@@ -19,10 +20,10 @@ public struct QueryClauses: Sendable {
         let query: SQLNode
     }
 
-    package var from: From
+    @usableFromInline package var from: From
     var isDistinct = false
     var columns: [SQLNode] = allColumns
-    var condition: SQLNode?
+    @usableFromInline var condition: SQLNode?
     var order: [SQLNode] = []
     var limit: (length: Int, offset: Int?)?
     /// The clauses that most queries do not have. Each step of putting a query together copies it: what is not there

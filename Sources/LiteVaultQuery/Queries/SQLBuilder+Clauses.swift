@@ -149,15 +149,12 @@ extension SQLBuilder {
         append(" (")
         for index in 0..<row.count {
             if index > 0 { append(", ") }
-            append(row.column(at: index))
+            append(row.setter(at: index).column)
         }
         append(") VALUES (")
         for index in 0..<row.count {
             if index > 0 { append(", ") }
-            switch row.setter(at: index).assigned {
-            case .value(let value): append(binding: value.binding)
-            case .node(let node): append(node)
-            }
+            append(row.setter(at: index).value)
         }
         append(")")
         appendCondition(row.condition)

@@ -10,12 +10,13 @@ extension Connection {
         let clauses = query.clauses
         let isSimple = clauses.rare == nil
         return try statement.rowColumns(
-            isSame: { (origin: SelectedColumns) in
-                isSimple && origin.isSimple && SQLNode.areSame(origin.nodes, clauses.columns)
+            isSame: { origin in
+                guard isSimple, let origin = origin as? SelectedColumns, origin.isSimple else { return false }
+                return SQLNode.areSame(origin.nodes, clauses.columns)
             },
             make: { names in
                 let columns = RowColumns(names: names, keys: try keys(of: query, names))
-                return (columns, SelectedColumns(nodes: clauses.columns, isSimple: isSimple))
+                return (columns, SelectedColumns(clauses.columns, isSimple: isSimple))
             })
     }
 
@@ -64,8 +65,13 @@ extension Connection {
 }
 
 /// What the columns of a statement's rows were found from.
-private struct SelectedColumns {
+private final class SelectedColumns {
     let nodes: [SQLNode]
     /// Whether the query has no joins, and no other clause that could name a table.
     let isSimple: Bool
+
+    init(_ nodes: [SQLNode], isSimple: Bool) {
+        self.nodes = nodes
+        self.isSimple = isSimple
+    }
 }

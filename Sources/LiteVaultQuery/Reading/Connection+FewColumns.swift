@@ -42,7 +42,7 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType>(
-        _ query: TypedQuery<A>, as make: (A) throws -> T
+        _ query: TypedQuery<A>, as make: (consuming A) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) { try make($0.next(A.self)) }
     }
@@ -64,7 +64,7 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType>(
-        _ query: TypedQuery<A, B>, as make: (A, B) throws -> T
+        _ query: TypedQuery<A, B>, as make: (consuming A, consuming B) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) { try make($0.next(A.self), $0.next(B.self)) }
     }
@@ -86,7 +86,7 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType>(
-        _ query: TypedQuery<A, B, C>, as make: (A, B, C) throws -> T
+        _ query: TypedQuery<A, B, C>, as make: (consuming A, consuming B, consuming C) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) { try make($0.next(A.self), $0.next(B.self), $0.next(C.self)) }
     }
@@ -110,7 +110,7 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType>(
-        _ query: TypedQuery<A, B, C, D>, as make: (A, B, C, D) throws -> T
+        _ query: TypedQuery<A, B, C, D>, as make: (consuming A, consuming B, consuming C, consuming D) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) { try make($0.next(A.self), $0.next(B.self), $0.next(C.self), $0.next(D.self)) }
     }
@@ -138,7 +138,8 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E>, as make: (A, B, C, D, E) throws -> T
+        _ query: TypedQuery<A, B, C, D, E>,
+        as make: (consuming A, consuming B, consuming C, consuming D, consuming E) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make($0.next(A.self), $0.next(B.self), $0.next(C.self), $0.next(D.self), $0.next(E.self))

@@ -14,7 +14,8 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E, F>, as make: (A, B, C, D, E, F) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F>,
+        as make: (consuming A, consuming B, consuming C, consuming D, consuming E, consuming F) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -50,7 +51,8 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E, F, G>, as make: (A, B, C, D, E, F, G) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G>,
+        as make: (consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -90,7 +92,10 @@ extension Connection {
     /// All rows of a query, each made into a value. As for any number of columns.
     @inlinable
     public func all<T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType>(
-        _ query: TypedQuery<A, B, C, D, E, F, G, H>, as make: (A, B, C, D, E, F, G, H) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G, H>,
+        as make: (
+            consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G, consuming H
+        ) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -132,7 +137,11 @@ extension Connection {
     public func all<
         T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType, I: SQLType
     >(
-        _ query: TypedQuery<A, B, C, D, E, F, G, H, I>, as make: (A, B, C, D, E, F, G, H, I) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G, H, I>,
+        as make: (
+            consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G, consuming H,
+            consuming I
+        ) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(
@@ -176,7 +185,11 @@ extension Connection {
         T, A: SQLType, B: SQLType, C: SQLType, D: SQLType, E: SQLType, F: SQLType, G: SQLType, H: SQLType, I: SQLType,
         J: SQLType
     >(
-        _ query: TypedQuery<A, B, C, D, E, F, G, H, I, J>, as make: (A, B, C, D, E, F, G, H, I, J) throws -> T
+        _ query: TypedQuery<A, B, C, D, E, F, G, H, I, J>,
+        as make: (
+            consuming A, consuming B, consuming C, consuming D, consuming E, consuming F, consuming G, consuming H,
+            consuming I, consuming J
+        ) throws -> T
     ) throws -> [T] {
         try collect(query.clauses) {
             try make(

@@ -96,12 +96,12 @@ extension Row {
     func index(of node: SQLNode) throws -> Int {
         let columns = columns
         let index = try Self.index(of: node, in: columns)
-        columns.remember(NodeOwner(node), identity: node.identity, at: index)
+        columns.remember(node, identity: node.identity, at: index)
         return index
     }
 
     private static func index(of node: SQLNode, in columns: RowColumns) throws -> Int {
-        if case .identifier(let name) = node, let index = columns.plainPosition(of: name) { return index }
+        if case .identifier(let name) = node.kind, let index = columns.plainPosition(of: name) { return index }
         let name = node.template
         let keys = columns.keys
         if let index = keys.lastIndex(of: name) { return index }
@@ -114,10 +114,4 @@ extension Row {
         }
         return index
     }
-}
-
-/// Keeps a node, so that no other one can get its identity.
-private final class NodeOwner: Sendable {
-    private let node: SQLNode
-    init(_ node: SQLNode) { self.node = node }
 }

@@ -32,7 +32,7 @@ extension SQLNode {
 
     /// The piece in parentheses, unless it stands in a pair of its own.
     package var inParentheses: SQLNode {
-        if case .wrapped("", _) = self { return self }
+        if case .wrapped("", _) = kind { return self }
         return Self.isParenthesized(SQLExpression<Void>(root: self).template) ? self : .wrapped("", self)
     }
 

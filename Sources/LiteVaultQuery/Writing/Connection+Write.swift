@@ -3,19 +3,17 @@ public import LiteVaultCore
 extension Connection {
     /// Runs an INSERT.
     ///
+    /// One of several rows that differ in their columns may run as several statements, all of them or none
+    /// (``QueryType/insertMany(_:)-([[Setter]])``).
+    ///
     /// - Returns: the rowid of the last row inserted.
     /// - Throws: `DatabaseError`
     @discardableResult
     public func run(_ query: Insert) throws -> Int64 {
-        try withLock {
-            if case .insert(let row) = query.root {
-                let execution = try begin(row)
-                defer { end(execution) }
-                while try execution.step() {}
-            } else {
-                try runRendered(query.root)
-            }
-            return lastInsertRowid
+        switch query.content {
+        case .row(let row): try insert(row)
+        case .node(let node): try insertRendered(node)
+        case .rows(let rows): try insert(rows)
         }
     }
 

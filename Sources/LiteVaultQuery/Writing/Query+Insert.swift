@@ -1,11 +1,9 @@
 extension QueryType {
     /// An INSERT of one row.
+    @inlinable
     public func insert(_ value: Setter, _ more: Setter...) -> Insert {
-        // The array of the other values is used as it is: making one of all would cost more than binding them.
-        Insert(
-            root: .insert(
-                InsertedRow(
-                    table: clauses.from, onConflict: nil, leading: value, others: more, condition: clauses.condition)))
+        let clauses = clauses
+        return Insert(.row(InsertedRow(clauses.from, clauses.condition, first: value, others: more)))
     }
 
     /// An INSERT of one row; without values, of the default values.
@@ -17,7 +15,11 @@ extension QueryType {
     /// An INSERT of one row that says what happens when a constraint is violated.
     public func insert(or onConflict: OnConflict, _ values: [Setter]) -> Insert { inserting(onConflict, values) }
 
-    /// An INSERT of several rows.
+    /// An INSERT of several rows, which may set their columns in different orders.
+    ///
+    /// Where a row does not set a column that another one sets, it gets NULL, or the default value where the column is
+    /// NOT NULL. SQL has no word for a default value there: `run` asks for the table's columns then and inserts by several
+    /// statements, all or none, and the text, as of `asSQL()`, has NULL.
     public func insertMany(_ values: [[Setter]]) -> Insert { insertingMany(nil, values) }
 
     /// An INSERT of several rows.
@@ -44,35 +46,8 @@ extension QueryType {
     }
 
     private func inserting(_ onConflict: OnConflict?, _ values: [Setter]) -> Insert {
-        guard !values.isEmpty else { return insert() }
-        return Insert(
-            root: .insert(
-                InsertedRow(
-                    table: clauses.from, onConflict: onConflict, leading: nil, others: values,
-                    condition: clauses.condition)))
-    }
-
-    /// Rows may set their columns in different orders, and may leave some out: the columns are those that any of them
-    /// sets, and where a row sets none it gets NULL.
-    private func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]]) -> Insert {
-        guard let first = rows.first, !rows.allSatisfy(\.isEmpty) else { return insert() }
-        var columns = first.map(\.column)
-        var positions: [String: Int] = [:]
-        for (index, setter) in first.enumerated() { positions[setter.columnText] = index }
-        for setter in rows.dropFirst().joined() where positions[setter.columnText] == nil {
-            positions[setter.columnText] = columns.count
-            columns.append(setter.column)
-        }
-        let values = rows.map { setters -> SQLNode in
-            var values = [SQLNode](repeating: .value(nil), count: columns.count)
-            for setter in setters {
-                if let position = positions[setter.columnText] { values[position] = setter.value }
-            }
-            return row(values)
-        }
-        return Insert(
-            root: .words(
-                insertHead(onConflict, columns), .text("VALUES"), .joined(values, separator: ", "), whereClause))
+        let clauses = clauses
+        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) } ?? insert()
     }
 
     func insertHead(_ onConflict: OnConflict?, _ columns: [SQLNode]) -> SQLNode {
@@ -85,8 +60,5 @@ extension QueryType {
 
 extension Setter {
     /// The column's name as text, to tell columns apart.
-    var columnText: String {
-        if case .identifier(let name) = column { return name }
-        return SQLExpression<Void>(root: column).template
-    }
+    var columnText: String { column.columnText }
 }

@@ -11,6 +11,8 @@ public import LiteVaultCore
 /// conflict left out.
 public struct Returning<each Column: SQLType>: Sendable, CustomStringConvertible {
     let root: SQLNode
+    /// Where the statement is several.
+    var rows: InsertedRows?
 
     /// The SQL text with its values written into it as literals.
     public var description: String { SQLExpression<Void>(root: root).asSQL() }
@@ -20,17 +22,25 @@ extension RenderedStatement {
     fileprivate func returning<each Column: SQLType>(
         columns: repeat SQLExpression<each Column>
     ) -> Returning<repeat each Column> {
-        var nodes: [SQLNode] = []
-        for column in repeat each columns { nodes.append(column.root) }
-        return Returning(root: .words(root, .text("RETURNING"), .joined(nodes, separator: ", ")))
+        Returning(root: .words(root, returningClause(repeat each columns)))
     }
+}
+
+private func returningClause<each Column: SQLType>(_ columns: repeat SQLExpression<each Column>) -> SQLNode {
+    var nodes: [SQLNode] = []
+    for column in repeat each columns { nodes.append(column.root) }
+    return .words(.text("RETURNING"), .joined(nodes, separator: ", "))
 }
 
 extension Insert {
     /// The INSERT or upsert with columns of the rows that it wrote.
     public func returning<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
-    ) -> Returning<repeat each Column> { returning(columns: repeat each columns) }
+    ) -> Returning<repeat each Column> {
+        guard case .rows(let rows) = content else { return returning(columns: repeat each columns) }
+        let returning = rows.adding(returningClause(repeat each columns))
+        return Returning(root: returning.statement, rows: returning)
+    }
 }
 
 extension Update {
@@ -58,7 +68,7 @@ extension Connection {
         _ statement: Returning<repeat each Column>
     ) throws -> [(repeat each Column)] {
         var rows: [(repeat each Column)] = []
-        try forEachTuple(of: statement.root) { (columns: repeat each Column) in
+        try forEachTuple(of: statement) { (columns: repeat each Column) in
             rows.append((repeat each columns))
         }
         return rows
@@ -71,7 +81,7 @@ extension Connection {
         _ statement: Returning<repeat each Column>, as make: (repeat each Column) throws -> T
     ) throws -> [T] {
         var rows: [T] = []
-        try forEachTuple(of: statement.root) { (columns: repeat each Column) in
+        try forEachTuple(of: statement) { (columns: repeat each Column) in
             rows.append(try make(repeat each columns))
         }
         return rows
@@ -85,4 +95,11 @@ extension Connection {
     public func first<each Column: SQLType>(
         _ statement: Returning<repeat each Column>
     ) throws -> (repeat each Column)? { try all(statement).first }
+
+    private func forEachTuple<each Column: SQLType>(
+        of statement: Returning<repeat each Column>, _ body: (repeat each Column) throws -> Void
+    ) throws {
+        guard let rows = statement.rows else { return try forEachTuple(of: statement.root, body) }
+        try forEachPart(of: rows) { try forEachTuple(of: $0, body) }
+    }
 }

@@ -12,10 +12,30 @@ public struct Select<T>: ExpressionType {
 
 /// An INSERT.
 public struct Insert: ExpressionType {
-    package let root: SQLNode
-    package init(root: SQLNode) { self.root = root }
+    /// What it consists of. One row is kept as it is, and becomes a tree where somebody asks for that.
+    @usableFromInline let content: Content
+
+    @usableFromInline
+    enum Content: Sendable {
+        case node(SQLNode)
+        case row(InsertedRow)
+        indirect case rows(InsertedRows)
+    }
+
+    /// It as one statement.
+    package var root: SQLNode {
+        switch content {
+        case .node(let node): node
+        case .row(let row): .insert(row)
+        case .rows(let rows): rows.statement
+        }
+    }
+
+    @inlinable
+    init(_ content: Content) { self.content = content }
+    package init(root: SQLNode) { content = .node(root) }
     /// An INSERT by its SQL text and values.
-    public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
+    public init(_ template: String, _ bindings: [(any Binding)?]) { content = .node(.template(template, bindings)) }
 }
 
 /// An UPDATE, or another statement that tells how many rows it changed.

@@ -17,7 +17,7 @@ struct IndexStatement {
     ///
     /// - Throws: `SchemaBuilderError`
     func sql() throws -> String {
-        let isConstant = terms.contains { if case .value = $0 { true } else { false } }
+        let isConstant = terms.contains { if case .value = $0.kind { true } else { false } }
         guard !terms.isEmpty, !isConstant else { throw SchemaBuilderError.invalidIndex(name: name) }
         let list = SQLNode.wrapped("", .joined(terms.map(\.withoutParentheses), separator: ", "))
         return try SchemaText.text(

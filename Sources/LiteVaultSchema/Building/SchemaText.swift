@@ -28,10 +28,12 @@ extension SQLNode {
 
     /// The piece without the pair of parentheses around it, where nothing follows it.
     var withoutParentheses: SQLNode {
-        switch self {
-        case .operation(let lhs, let name, let rhs): .infix(lhs, name, rhs, isWrapped: false)
-        case .wrapped("", .joined(let pieces, separator: " ")): .joined(pieces, separator: " ")
-        default: self
+        switch kind {
+        case .operation(let lhs, let name, let rhs): return .infix(lhs, name, rhs, isWrapped: false)
+        case .wrapped("", let inner):
+            if case .joined(_, separator: " ") = inner.kind { return inner }
+            return self
+        default: return self
         }
     }
 

@@ -22,7 +22,7 @@ private struct OrderRecord: TableRecord { static let databaseTableName = "orders
 /// The same text by string interpolation is what it is compared with.
 func build(scale: Int) throws -> Workload {
     let count = 20_000 * scale
-    let queue = try DatabaseQueue()
+    let queue = try GRDB.DatabaseQueue()
     try queue.inDatabase { grdb in
         try grdb.execute(
             sql: """

@@ -8,13 +8,13 @@ internal import LiteVault
 struct Databases {
     let c: OpaquePointer
     let liteVault: Connection
-    let grdb: DatabaseQueue
+    let grdb: GRDB.DatabaseQueue
 
     init(_ schema: String) throws {
         c = baseline_open(schema)
         liteVault = try Connection()
         try liteVault.execute(schema)
-        grdb = try DatabaseQueue()
+        grdb = try GRDB.DatabaseQueue()
         try grdb.inDatabase { try $0.execute(sql: schema) }
     }
 }

@@ -1,0 +1,154 @@
+internal import LiteVaultCore
+
+/// What an INSERT of several rows consists of that differ in the columns they set.
+@usableFromInline
+struct InsertedRows: Sendable {
+    /// It as one statement, with NULL where a row does not set a column: SQL has no word for its default value there.
+    let statement: SQLNode
+    let onConflict: OnConflict?
+    /// The table, and what else the statement says of it.
+    private let table: Table
+    /// Every column that a row sets.
+    private let columns: [SQLNode]
+    private let rows: [[Setter]]
+    /// At the end of each statement.
+    private let clause: SQLNode?
+
+    /// - Parameters:
+    ///   - rows: what each row sets.
+    ///   - printed: the same as one statement has it, with the columns of all.
+    init(_ clauses: QueryClauses, _ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) {
+        var table = Table(clauses.from.name)
+        table.clauses = clauses
+        let columns = Self.columns(of: printed)
+        self.init(
+            statement: table.insertStatement(onConflict, columns, printed), onConflict: onConflict, table: table,
+            columns: columns, rows: rows, clause: nil)
+    }
+
+    private init(
+        statement: SQLNode, onConflict: OnConflict?, table: Table, columns: [SQLNode], rows: [[Setter]],
+        clause: SQLNode?
+    ) {
+        self.statement = statement
+        self.onConflict = onConflict
+        self.table = table
+        self.columns = columns
+        self.rows = rows
+        self.clause = clause
+    }
+
+    /// The same with a clause at the end.
+    func adding(_ clause: SQLNode) -> InsertedRows {
+        InsertedRows(
+            statement: .words(statement, clause), onConflict: onConflict, table: table, columns: columns, rows: rows,
+            clause: clause)
+    }
+
+    /// Every column that a row sets, in the order in which they come first.
+    static func columns(of rows: [[Setter]]) -> [SQLNode] {
+        var known: Set<String> = []
+        return rows.joined().filter { known.insert($0.columnText).inserted }.map(\.column)
+    }
+
+    /// What runs: a statement for each sequence of rows that leave out the same of the columns that cannot be NULL. These
+    /// get their default values.
+    func parts(_ connection: Connection) throws -> [SQLNode] {
+        let required = try connection.requiredColumns(of: table.clauses.from)
+        func omitted(_ row: [Setter]) -> Set<String> {
+            let own = Set(row.map { $0.columnText.lowercased() })
+            return Set(columns.map { $0.columnText.lowercased() }.filter { required.contains($0) && !own.contains($0) })
+        }
+        var parts: [(omitted: Set<String>, rows: [[Setter]])] = []
+        for row in rows {
+            let omitted = omitted(row)
+            if omitted == parts.last?.omitted {
+                parts[parts.count - 1].rows.append(row)
+            } else {
+                parts.append((omitted, [row]))
+            }
+        }
+        guard parts.contains(where: { !$0.omitted.isEmpty }) else { return [statement] }
+        return parts.flatMap { part -> [SQLNode] in
+            let columns = columns.filter { !part.omitted.contains($0.columnText.lowercased()) }
+            // Without a column there is no list of values: each row is a statement.
+            guard !columns.isEmpty else { return part.rows.map { _ in .words(table.insert().root, clause) } }
+            return [.words(table.insertStatement(onConflict, columns, part.rows), clause)]
+        }
+    }
+}
+
+extension QueryType {
+    func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]]) -> Insert {
+        insertingMany(onConflict, rows, printed: rows)
+    }
+
+    /// - Parameter printed: the rows as one statement has them.
+    func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) -> Insert {
+        guard !printed.allSatisfy(\.isEmpty) else { return insert() }
+        guard Set(rows.map { Set($0.map(\.columnText)) }).count > 1 else {
+            return Insert(root: insertStatement(onConflict, InsertedRows.columns(of: printed), printed))
+        }
+        return Insert(.rows(InsertedRows(clauses, onConflict, rows, printed: printed)))
+    }
+
+    /// One statement, with NULL where a row does not set a column.
+    func insertStatement(_ onConflict: OnConflict?, _ columns: [SQLNode], _ rows: [[Setter]]) -> SQLNode {
+        let positions = Dictionary(
+            columns.enumerated().map { ($1.columnText, $0) }, uniquingKeysWith: { first, _ in first })
+        let values = rows.map { setters -> SQLNode in
+            var values = [SQLNode](repeating: .value(nil), count: columns.count)
+            for setter in setters {
+                if let position = positions[setter.columnText] { values[position] = setter.value }
+            }
+            return row(values)
+        }
+        return .words(
+            insertHead(onConflict, columns), .text("VALUES"), .joined(values, separator: ", "), whereClause)
+    }
+}
+
+extension Connection {
+    /// Inserts rows that differ in their columns, by several statements where that is needed, all or none.
+    ///
+    /// - Returns: the rowid of the last row inserted.
+    func insert(_ rows: InsertedRows) throws -> Int64 {
+        var rowid: Int64 = 0
+        try forEachPart(of: rows) { rowid = try insertRendered($0) }
+        return rowid
+    }
+
+    /// Hands each of the statements to a closure, in a savepoint: what one of them wrote stays only if all succeed, except
+    /// where the conflict clause says otherwise.
+    func forEachPart(of rows: InsertedRows, _ body: (SQLNode) throws -> Void) throws {
+        try withLock {
+            let parts = try rows.parts(self)
+            guard parts.count > 1 else { return try parts.forEach(body) }
+            var failure: (any Error)?
+            try savepoint {
+                do { for part in parts { try body(part) } } catch  where rows.onConflict == .fail {
+                    // One statement would leave the rows before the one that failed, too.
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    /// The columns of a table that cannot be NULL (`PRAGMA table_info`), in lower case.
+    fileprivate func requiredColumns(of table: QueryClauses.From) throws -> Set<String> {
+        let schema = table.database.map { quoted($0) + "." } ?? ""
+        let columns = try all("PRAGMA \(schema)table_info(\(quoted(table.name)))") { row in
+            (name: try row.get(1, as: String.self), isRequired: try row.get(3, as: Int.self) != 0)
+        }
+        return Set(columns.filter(\.isRequired).map { $0.name.lowercased() })
+    }
+}
+
+extension SQLNode {
+    /// A column's name as text, to tell columns apart.
+    var columnText: String {
+        if case .identifier(let name) = kind { return name }
+        return template
+    }
+}

@@ -1,0 +1,125 @@
+import LiteVaultCore
+import LiteVaultQuery
+import Testing
+
+private let taskID = SQLExpression<Int>("id")
+private let taskName = SQLExpression<String>("name")
+private let taskState = SQLExpression<String>("state")
+private let taskNote = SQLExpression<String?>("note")
+
+private struct Task: Codable {
+    var id: Int
+    var name: String?
+    var state: String?
+    var note: String?
+}
+
+/// Rows that differ in the columns they set.
+@Suite struct InsertManyTests {
+    let db: Connection
+    let tasks = Table("tasks")
+
+    init() throws {
+        db = try Connection()
+        try db.execute(
+            """
+            CREATE TABLE tasks (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'unnamed',
+                state TEXT NOT NULL DEFAULT 'open' CHECK (state <> 'refused'), note TEXT DEFAULT 'nothing')
+            """)
+    }
+
+    private func rows() throws -> [String] {
+        try db.all("SELECT id || ' ' || name || ' ' || state || ' ' || ifnull(note, '-') FROM tasks ORDER BY id") {
+            try $0.get(0, as: String.self)
+        }
+    }
+
+    @Test func `what a row does not set is NULL, or the default value where it cannot be NULL`() throws {
+        let rowid = try db.run(
+            tasks.insertMany([
+                [taskID <- 1, taskName <- "a", taskState <- "done"], [taskName <- "b", taskID <- 2], [taskID <- 3, taskNote <- "n"], [taskID <- 4, taskNote <- "m"],
+                [],
+            ]))
+        #expect(rowid == 5)
+        #expect(
+            try rows() == ["1 a done -", "2 b open -", "3 unnamed open n", "4 unnamed open m", "5 unnamed open -"])
+    }
+
+    @Test func `a property that is nil is NULL, or the default value where it cannot be NULL`() throws {
+        let values = [
+            Task(id: 1, name: "a", state: "done", note: "n"), Task(id: 2, name: nil, state: "done"), Task(id: 3),
+        ]
+        let insert = try tasks.insertMany(values)
+        #expect(try db.run(insert) == 3)
+        #expect(try rows() == ["1 a done n", "2 unnamed done -", "3 unnamed open -"])
+    }
+
+    @Test func `a property that is nil in all values gets the default value, as in an INSERT of its own`() throws {
+        let values = [Task(id: 1, state: "done"), Task(id: 2, state: "done")]
+        try db.run(tasks.insertMany(values))
+        let many = try rows()
+        #expect(many == ["1 unnamed done nothing", "2 unnamed done nothing"])
+        try db.run(tasks.delete())
+        for value in values { try db.run(tasks.insert(value)) }
+        #expect(try rows() == many)
+    }
+
+    @Test func `columns are told apart in any case, in a table of any name and database`() throws {
+        try db.execute(#"ATTACH ':memory:' AS "o""x"; CREATE TABLE "o""x"."t ""1" ("A b" INTEGER NOT NULL DEFAULT 7, c INTEGER)"#)
+        let table = Table("t \"1", database: "o\"x")
+        let (left, right) = (SQLExpression<Int>("a B"), SQLExpression<Int>("C"))
+        try db.run(table.insertMany([[left <- 1, right <- 1], [right <- 2]]))
+        #expect(try db.all(table.select(left, right)) { "\($0) \($1)" } == ["1 1", "7 2"])
+    }
+
+    @Test func `NULL that was set is not replaced`() throws {
+        let rows = [[taskID <- 1, SQLExpression<String?>("state") <- nil], [taskID <- 2]]
+        #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
+        #expect(try self.rows() == [])
+    }
+
+    @Test func `the text is one statement`() {
+        let insert = tasks.insertMany([[taskID <- 1, taskName <- "a"], [taskID <- 2]])
+        #expect(insert.asSQL() == #"INSERT INTO "tasks" ("id", "name") VALUES (1, 'a'), (2, NULL)"#)
+        #expect(insert.bindings.count == 4)
+    }
+
+    @Test func `all rows are inserted or none`() throws {
+        let rows = [[taskID <- 1, taskState <- "done"], [taskID <- 2, taskNote <- "n"], [taskID <- 3, taskState <- "refused"]]
+        #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
+        #expect(try self.rows() == [])
+        try db.transaction {
+            try db.run(tasks.insert(taskID <- 9))
+            #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
+        }
+        #expect(try self.rows() == ["9 unnamed open nothing"], "the transaction around it goes on")
+    }
+
+    @Test func `the conflict clause holds as in one statement`() throws {
+        let rows = [[taskID <- 1, taskState <- "done"], [taskID <- 1, taskNote <- "n"], [taskID <- 2, taskState <- "done"]]
+        try db.run(tasks.insertMany(or: .ignore, rows))
+        #expect(try self.rows() == ["1 unnamed done -", "2 unnamed done -"])
+        try db.run(tasks.delete())
+        try db.run(tasks.insertMany(or: .replace, rows))
+        #expect(try self.rows() == ["1 unnamed open n", "2 unnamed done -"])
+        try db.run(tasks.delete())
+        #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(or: .fail, rows)) }
+        #expect(try self.rows() == ["1 unnamed done -"], "what came before the failure stays")
+        try db.execute("DELETE FROM tasks; BEGIN")
+        #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(or: .rollback, rows)) }
+        #expect(try self.rows() == [])
+        #expect(!db.isInTransaction)
+    }
+
+    @Test func `RETURNING gives the rows of all`() throws {
+        let insert = tasks.insertMany([[taskID <- 1, taskState <- "done"], [taskID <- 2, taskNote <- "n"]]).returning(taskID, taskState)
+        #expect(insert.description.hasSuffix(#"VALUES (1, 'done', NULL), (2, NULL, 'n') RETURNING "id", "state""#))
+        guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) else {
+            #expect(throws: EngineUnsupported.self) { try db.all(insert) }
+            #expect(try rows() == [])
+            return
+        }
+        #expect(try db.all(insert) { "\($0) \($1)" } == ["1 done", "2 open"])
+        #expect(try rows().count == 2)
+    }
+}
