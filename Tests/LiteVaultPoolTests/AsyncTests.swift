@@ -143,7 +143,7 @@ import Testing
         let count = try await pool.read { try $0.count() }
         #expect((count - 3) % 10 == 0)
         #expect(try await pool.writeWithoutTransaction { $0.isInTransaction } == false)
-        try pool.close()
+        try await pool.close()
         #expect(!FileManager.default.fileExists(atPath: scratch.path("db-wal")))
     }
 }

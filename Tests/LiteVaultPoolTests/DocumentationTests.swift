@@ -46,23 +46,24 @@ import Testing
         let configured = try DatabasePool(path, key: key, configuration: configuration)
         let loud = try await configured.read { db in try db.scalar("SELECT shout(text) FROM note LIMIT 1") as? String }
         #expect(loud == "MILK")
-        try configured.close()
-        try maintain(pool)
-    }
-
-    /// Synchronous, as in a program without tasks.
-    private func maintain(_ pool: DatabasePool) throws {
+        try await configured.close()
         do {
-            try pool.rekey(to: newKey)
-            try pool.backup(to: path + ".copy")
-            try pool.vacuum()
+            try await pool.rekey(to: newKey)
+            try await pool.backup(to: path + ".copy")
+            try await pool.vacuum()
             pool.releaseMemory()
+            try await pool.close()
         } catch let error as VaultError where error.code == .wrongKind {
             #expect(!Engine.encrypts)
         }
+        try withoutTasks()
+        #expect(FileManager.default.fileExists(atPath: path + ".copy") == Engine.encrypts)
+    }
+
+    /// Synchronous, as in a program without tasks.
+    private func withoutTasks() throws {
         let queue: any DatabaseAccess = try DatabaseQueue()
         try queue.write { db in try db.execute("CREATE TABLE note (text TEXT)") }
-        #expect(FileManager.default.fileExists(atPath: path + ".copy") == Engine.encrypts)
     }
 
     @Test func `the code of the article on observation runs`() async throws {
@@ -83,7 +84,7 @@ import Testing
             onError: { error in print(error) },
             onChange: { texts in shown.set(texts) })
         #expect(await eventually { shown.value.count == 3 })
-        let region = DatabaseRegion.table("note").union(.rows([1, 2], of: "person"))
+        let region = DatabaseRegion.columns(["text"], of: "note").union(.rows([1, 2], of: "person"))
         var changes = pool.changes(in: region).makeAsyncIterator()
         _ = try await changes.next() // has begun
         try await pool.write { db in try db.execute("UPDATE note SET text = 'other'") }

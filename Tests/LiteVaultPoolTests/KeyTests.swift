@@ -96,13 +96,13 @@ import Testing
         let new = try DatabaseKey.passphrase("new")
         let pool = try scratch.pool(key: old, settings: fast)
         useReaders(4, of: pool)
-        try pool.rekey(to: new)
+        try await pool.rekey(to: new)
         #expect(pool.core.openReaderCount == 0)
         useReaders(4, of: pool)
         #expect(pool.core.keyDerivations == 2)
         try await pool.write { try $0.insert("after") }
         #expect(try await pool.read { try $0.count() } == 4)
-        try pool.close()
+        try await pool.close()
         #expect { _ = try Connection(scratch.path("db"), key: old, settings: fast) } throws: {
             ($0 as? VaultError)?.code == .keyRejected
         }
@@ -135,7 +135,7 @@ import Testing
                     try await pool.write { try $0.insert("\(index)") }
                 }
             }
-            group.addTask { try await Task.detached { try pool.rekey(to: .passphrase("new")) }.value }
+            group.addTask { try await pool.rekey(to: .passphrase("new")) }
             try await group.waitForAll()
         }
         #expect(try await pool.read { try $0.count() } == 33)

@@ -65,7 +65,7 @@ import Testing
         #expect(try await !isTold(.table("t")) { try $0.execute("INSERT INTO other (b) VALUES (10)") })
     }
 
-    @Test func `what the engine does not tell of is told for every table`() async throws {
+    @Test func `what the update hook does not tell of is told`() async throws {
         #expect(try await isTold(.table("named")) { try $0.execute("INSERT INTO named VALUES ('a')") })
         #expect(try await isTold(.table("t")) { try $0.execute("DELETE FROM t") })
         #expect(try await isTold(.table("t")) { try $0.execute("ALTER TABLE t ADD COLUMN c") })

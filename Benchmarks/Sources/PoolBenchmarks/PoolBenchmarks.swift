@@ -1,6 +1,7 @@
 import Foundation
 
-/// PoolBenchmarks [ROUNDS]: point reads from 4 tasks, or 4 threads, while somebody else commits all the time.
+/// PoolBenchmarks [ROUNDS]: point reads from 4 tasks, or 4 threads, while somebody else commits all the time;
+/// and what observers cost a writer.
 @main
 enum PoolBenchmarks {
     static let rows = 10_000
@@ -50,6 +51,7 @@ enum PoolBenchmarks {
             }
         }
         print("\nMedians of \(rounds) rounds; ratios to the first line of each group. Time on the wall.")
+        try await ObservedWrites.run(in: directory, rounds: rounds)
     }
 
     /// One round.

@@ -33,6 +33,7 @@ extension Connection {
         if code != SQLITE_OK { installRollbackHook() }
         try check(code)
         hooks = Hooks()
+        authorizer.observer = nil
     }
 
     /// The close of `deinit`: nothing refers to the connection any more, so no lock is needed and nothing is busy.
@@ -43,6 +44,7 @@ extension Connection {
         defer { CheckpointGuard.release(guardian) }
         // Its closure must not be called with a connection that is going away.
         sqlite3_rollback_hook(db, nil, nil)
+        sqlite3_set_authorizer(db, nil, nil)
         // Statements that somebody made through `handle` keep the handle alive until they are finalized.
         sqlite3_close_v2(db)
         self.db = nil

@@ -69,11 +69,13 @@ extension Connection {
     ///
     /// The throwing twin of ``handle``. The handle must not leave the block.
     ///
-    /// - Throws: what the block throws, and `SQLITE_MISUSE` on a closed connection or inside a callback.
+    /// - Throws: what the block throws; `SQLITE_MISUSE` on a closed connection or inside a callback;
+    ///   `SQLITE_ABORT_ROLLBACK` in the block of a transaction that has ended.
     @discardableResult
     public func withHandle<T>(_ body: (OpaquePointer) throws -> T) throws -> T {
         let db = try enter()
         defer { leave() }
+        try refuseOutsideTransaction()
         return try body(db)
     }
 

@@ -16,9 +16,14 @@ extension Connection {
     ///
     /// Other threads wait until it is over. Inside another transaction it is a savepoint, and `mode` has no effect.
     ///
+    /// Some errors end the whole transaction (a full disk, an interrupt, `ON CONFLICT ROLLBACK`), and so do COMMIT and
+    /// ROLLBACK in the block. Every further statement of the block is refused then with `SQLITE_ABORT_ROLLBACK`, also when
+    /// it has caught the error: outside the transaction each would be committed by itself.
+    ///
     /// - Returns: what the block returns.
-    /// - Throws: what the block throws, or `DatabaseError` when the transaction could not begin or commit. Everything the
-    ///   block changed is undone. The block's error is thrown even when rolling back fails too.
+    /// - Throws: what the block throws, or `DatabaseError` when the transaction could not begin or commit;
+    ///   `SQLITE_ABORT_ROLLBACK` when the transaction had ended before the block did. Everything the block changed is
+    ///   undone, but for what it has committed itself. The block's error is thrown even when rolling back fails too.
     @discardableResult
     public func transaction<T>(_ mode: TransactionMode = .deferred, block: () throws -> T) throws -> T {
         try withLock {
@@ -49,9 +54,15 @@ extension Connection {
     }
 
     private func bracket<T>(begin: String, commit: String, rollback: [String], _ block: () throws -> T) throws -> T {
+        try refuseOutsideTransaction()
         try runOnce(begin)
+        let required = requiresTransaction
+        requiresTransaction = true
+        defer { requiresTransaction = required }
         do {
             let result = try block()
+            // It tells more than a COMMIT without a transaction would.
+            try refuseOutsideTransaction()
             try runOnce(commit)
             return result
         } catch {
@@ -59,6 +70,20 @@ extension Connection {
             for statement in rollback where isInTransaction { try? runOnce(statement) }
             throw error
         }
+    }
+
+    /// Throws when the transaction that a statement belongs to is over. Under the lock.
+    @inline(__always)
+    func refuseOutsideTransaction() throws {
+        guard isOutsideTransaction, let db else { return }
+        throw DatabaseError(endedTransaction: db)
+    }
+
+    /// Whether the transaction that a statement belongs to is over. Under the lock.
+    @inline(__always)
+    var isOutsideTransaction: Bool {
+        guard requiresTransaction, let db else { return false }
+        return sqlite3_get_autocommit(db) != 0
     }
 
     /// Runs a statement of this library's own. Under the lock.

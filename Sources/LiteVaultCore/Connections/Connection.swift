@@ -27,7 +27,9 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     var extendedErrors = false
     var timeout: Double = 0
     var hooks = Hooks()
-    var refusesKeys = false
+    let authorizer = Authorizer()
+    /// Whether a statement may run only inside a transaction: see `Connection+Transaction.swift`.
+    var requiresTransaction = false
     /// What the typed layer knows of its last INSERTs. Under the lock, and read or written at once: so nothing need be asked
     /// about overlapping accesses, which takes as long as binding a value.
     @exclusivity(unchecked) package var lastInserts: AnyObject?

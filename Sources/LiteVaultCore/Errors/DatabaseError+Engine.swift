@@ -35,6 +35,16 @@ extension DatabaseError {
                 sql: sql.map { SQLRedaction.redacted($0) }, extendedCode: SQLITE_MISUSE, path: path))
     }
 
+    /// The error of a statement that comes after the end of the transaction that it belongs to.
+    init(endedTransaction db: OpaquePointer) {
+        self = .error(
+            message:
+                "the transaction has ended, by an error or a COMMIT or ROLLBACK: nothing more can be done in its block",
+            code: SQLITE_ABORT,
+            // SQLITE_ABORT_ROLLBACK, a macro that does not reach Swift.
+            statement: ErrorContext(sql: nil, extendedCode: 516, path: Self.path(of: db)))
+    }
+
     /// The same error, without a place in the text.
     func withoutOffset() -> DatabaseError {
         guard let context, context.byteOffset != nil else { return self }

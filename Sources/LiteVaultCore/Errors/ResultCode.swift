@@ -33,6 +33,8 @@ extension ResultCode {
     public static let permission = ResultCode(rawValue: 3)
     /// `SQLITE_ABORT`
     public static let abort = ResultCode(rawValue: 4)
+    /// `SQLITE_ABORT_ROLLBACK`: the transaction has ended, so that what belongs to it cannot go on.
+    public static let abortRollback = ResultCode(rawValue: 516)
     /// `SQLITE_BUSY`: another connection holds a lock that is needed.
     public static let busy = ResultCode(rawValue: 5)
     /// `SQLITE_LOCKED`: this connection, or one that shares its cache, is in the way.

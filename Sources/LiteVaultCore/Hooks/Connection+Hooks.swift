@@ -127,6 +127,8 @@ extension Connection {
     package func setObserver(_ observer: (any ConnectionObserver)?) {
         reading { db in
             hooks.observer = observer
+            authorizer.observer = observer
+            installAuthorizer(db)
             installTrace(db)
             installUpdateHook(db)
             installCommitHook(db)

@@ -8,21 +8,20 @@ extension Connection {
     /// Set it before running SQL that somebody else wrote. It takes the place of an authorizer that was installed
     /// through ``handle``, and concerns what is prepared after it was set; prepared statements of the cache are dropped.
     public var refusesKeyStatements: Bool {
-        get { reading { _ in refusesKeys } ?? false }
+        get { reading { _ in authorizer.refusesKeys } ?? false }
         set {
             reading { db in
-                refusesKeys = newValue
+                authorizer.refusesKeys = newValue
                 finalizeCache()
-                sqlite3_set_authorizer(db, newValue ? keyAuthorizer : nil, nil)
+                installAuthorizer(db)
             }
         }
     }
 
     /// Runs a block of this library's own, which may ask about keys whatever others may. Under the lock.
     func trusted<T>(_ body: () throws -> T) rethrows -> T {
-        guard refusesKeys, let db else { return try body() }
-        sqlite3_set_authorizer(db, nil, nil)
-        defer { sqlite3_set_authorizer(db, keyAuthorizer, nil) }
+        authorizer.trust += 1
+        defer { authorizer.trust -= 1 }
         return try body()
     }
 }
@@ -35,18 +34,15 @@ private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
 
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
-func keyAuthorizer(
-    _: UnsafeMutableRawPointer?, action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
-    _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?
-) -> Int32 {
+/// Whether a statement is about keys, as the authorizer is told of it.
+func refusesKeyStatement(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Bool {
     func name(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0).lowercased() } ?? "" }
     switch action {
-    case SQLITE_ATTACH: return SQLITE_DENY
+    case SQLITE_ATTACH: return true
     case SQLITE_PRAGMA:
         let pragma = name(first)
-        return refusedPragmas.contains(pragma) || pragma.hasPrefix("cipher_") ? SQLITE_DENY : SQLITE_OK
-    case SQLITE_FUNCTION:
-        return refusedFunctions.contains(name(second)) ? SQLITE_DENY : SQLITE_OK
-    default: return SQLITE_OK
+        return refusedPragmas.contains(pragma) || pragma.hasPrefix("cipher_")
+    case SQLITE_FUNCTION: return refusedFunctions.contains(name(second))
+    default: return false
     }
 }

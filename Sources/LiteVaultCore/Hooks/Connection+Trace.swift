@@ -1,3 +1,4 @@
+internal import Foundation
 internal import LiteVaultEngine
 
 extension Connection {
@@ -17,7 +18,8 @@ extension Connection {
 
     /// Under the lock.
     func installTrace(_ db: OpaquePointer) {
-        guard hooks.trace != nil || hooks.observer != nil else {
+        let reads = authorizer.reads
+        guard hooks.trace != nil || hooks.observer != nil || reads != nil else {
             sqlite3_trace_v2(db, 0, nil, nil)
             hooks.tracing = nil
             return
@@ -25,7 +27,10 @@ extension Connection {
         let user = hooks.trace
         let observer = hooks.observer
         let box = HookBox(self) { (start: StatementStart) in
-            observer?.willRun(start.text)
+            if start.isOfStatement, let sql = sqlite3_sql(start.statement) {
+                reads?.noteStatement(sql)
+                observer?.willRun(sql) { isWriting(db, besides: start.statement) }
+            }
             guard let user else { return }
             user(tracedText(of: start.statement, unexpanded: String(cString: start.text)))
         }
@@ -46,6 +51,23 @@ extension Connection {
 private struct StatementStart {
     let statement: OpaquePointer
     let text: UnsafePointer<CChar>
+
+    /// Not of a trigger, which is announced by the statement that fired it, with another text. A statement in the middle of
+    /// another one is announced as a comment: "-- " and its text.
+    var isOfStatement: Bool {
+        guard let sql = sqlite3_sql(statement) else { return false }
+        return text == sql || strncmp(text, "-- ", 3) == 0 && strcmp(text + 3, sql) == 0
+    }
+}
+
+/// Whether a statement that writes is in the middle of its work. It only looks at the statements.
+private func isWriting(_ db: OpaquePointer, besides excluded: OpaquePointer) -> Bool {
+    var statement = sqlite3_next_stmt(db, nil)
+    while let current = statement {
+        if current != excluded, sqlite3_stmt_busy(current) != 0, sqlite3_stmt_readonly(current) == 0 { return true }
+        statement = sqlite3_next_stmt(db, current)
+    }
+    return false
 }
 
 private func tracedText(of statement: OpaquePointer, unexpanded: String) -> String {

@@ -156,12 +156,13 @@ extension Connection {
         }
     }
 
-    /// Takes the statement of an earlier execution again; nil when the cache has dropped it or it is in use.
+    /// Takes the statement of an earlier execution again; nil when the cache has dropped it or it is in use, and when
+    /// beginning it would throw.
     ///
     /// Under the lock, which ending the execution gives back: one that left the cache may be finalized already, or belong
     /// to somebody.
     package func reuse(_ statement: PreparedStatement) -> Execution? {
-        guard statement.isCached, !statement.isInUse else { return nil }
+        guard statement.isCached, !statement.isInUse, !isOutsideTransaction else { return nil }
         statement.isInUse = true
         statement.mayHaveNewNames = true
         return Execution(statement, of: self)
@@ -171,6 +172,7 @@ extension Connection {
     private func begin(_ checkOut: () throws -> PreparedStatement) throws -> Execution {
         _ = try enter()
         do {
+            try refuseOutsideTransaction()
             let prepared = try checkOut()
             if !prepared.isCached { _ = Unmanaged.passRetained(prepared) }
             prepared.mayHaveNewNames = true
@@ -201,6 +203,10 @@ extension Statement {
             defer { connection.leave() }
             // This throws.
             return try withPrepared { Execution($0, of: connection) }
+        }
+        do { try connection.refuseOutsideTransaction() } catch {
+            connection.leave()
+            throw error
         }
         isExhausted = false
         execution.prepared._withUnsafeGuaranteedRef { prepared in

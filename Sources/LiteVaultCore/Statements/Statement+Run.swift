@@ -101,6 +101,7 @@ extension Statement {
     }
 
     func step(_ prepared: PreparedStatement) throws -> Bool {
+        try connection.refuseOutsideTransaction()
         prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)
         if code == SQLITE_ROW { return true }

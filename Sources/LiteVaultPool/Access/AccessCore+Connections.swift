@@ -87,13 +87,26 @@ extension AccessCore {
     }
 
     func close() throws {
-        if state.withLock({ $0.isClosed }) { return }
-        do {
-            try sync(.barrier) { _ in
-                try closeConnections()
-                state.withLock { $0.isClosed = true }
+        guard !CurrentAccess.isWithin(self) else { throw AccessError.reentrant(path) }
+        writerGate.acquire()
+        defer { writerGate.release() }
+        try drained(nil) { try closeFinally() }
+    }
+
+    func close() async throws {
+        try await job(in: writerGate) { cancellation, _ in
+            try self.drained(cancellation) {
+                try cancellation.check()
+                try self.closeFinally()
             }
-        } catch let error as AccessError where error.code == .closed {}
+        }
+    }
+
+    /// While nobody uses a connection.
+    private func closeFinally() throws {
+        guard !state.withLock({ $0.isClosed }) else { return }
+        try closeConnections()
+        state.withLock { $0.isClosed = true }
         pressure.stop()
     }
 

@@ -9,16 +9,36 @@ extension AccessCore {
             case .read:
                 guard readerGate != nil else { return try readWithWriter(cancellation, body) }
                 return try withReader { reader in
-                    try reader.transaction(.deferred) { try interruptible(cancellation, reader, body) }
+                    try inTransaction(.deferred, of: reader) { try interruptible(cancellation, reader, body) }
                 }
             case .write: return try writeInTransaction(cancellation, body)
             case .writeWithoutTransaction: return try writeFreely(cancellation, body)
-            case .barrier:
-                for _ in 0..<(readerGate?.count ?? 0) { readerGate?.acquire() }
-                defer { for _ in 0..<(readerGate?.count ?? 0) { readerGate?.release() } }
-                return try writeFreely(cancellation, body)
+            case .barrier: return try drained(cancellation) { try writeFreely(cancellation, body) }
             }
         }
+    }
+
+    /// Runs a body while nobody reads. The writer's gate has let it in.
+    ///
+    /// - Throws: `CancellationError` when it was cancelled while it waited for readers.
+    func drained<T>(_ cancellation: Cancellation?, _ body: () throws -> T) throws -> T {
+        guard let readerGate else { return try body() }
+        var held = 0
+        defer { for _ in 0..<held { readerGate.release() } }
+        while held < readerGate.count {
+            try readerGate.acquire(unless: cancellation)
+            held += 1
+        }
+        return try body()
+    }
+
+    /// Runs a body in a transaction, out of which nothing is done, whatever errors the body keeps to itself.
+    private func inTransaction<T>(
+        _ mode: Connection.TransactionMode, of connection: Connection, _ body: () throws -> T
+    ) throws -> T {
+        do { return try connection.transaction(mode, block: body) } catch let error as DatabaseError
+            where error.resultCode == .abortRollback
+        { throw AccessError.transactionEnded(path) }
     }
 
     func performSnapshot<C, T>(
@@ -28,10 +48,10 @@ extension AccessCore {
         try CurrentAccess.within(self) {
             let made = try writeInTransaction(cancellation, changes)
             guard let readerGate else { return try readWithWriter(cancellation) { try body($0, made) } }
-            readerGate.acquire()
+            try readerGate.acquire(unless: cancellation)
             defer { readerGate.release() }
             return try withReader { reader in
-                try reader.transaction(.deferred) {
+                try inTransaction(.deferred, of: reader) {
                     // The snapshot is taken by the first page that is read.
                     try reader.runOnce("SELECT 1 FROM sqlite_master LIMIT 1")
                     permit.release()
@@ -52,7 +72,7 @@ extension AccessCore {
         _ cancellation: Cancellation?, _ body: (Connection) throws -> T
     ) throws -> T {
         try withWriter { writer in
-            try writer.transaction(configuration.writeMode) { try interruptible(cancellation, writer, body) }
+            try inTransaction(configuration.writeMode, of: writer) { try interruptible(cancellation, writer, body) }
         }
     }
 
@@ -69,11 +89,11 @@ extension AccessCore {
         try withWriter { writer in
             try writer.execute("PRAGMA query_only = 1")
             defer { try? writer.execute("PRAGMA query_only = 0") }
-            return try writer.transaction(.deferred) { try interruptible(cancellation, writer, body) }
+            return try inTransaction(.deferred, of: writer) { try interruptible(cancellation, writer, body) }
         }
     }
 
-    private func withWriter<T>(_ body: (Connection) throws -> T) throws -> T {
+    func withWriter<T>(_ body: (Connection) throws -> T) throws -> T {
         let writer = try openedWriter()
         let tracker = tracker(for: writer)
         defer {
@@ -110,7 +130,7 @@ extension AccessCore {
         let isWanted = broker.isObserved
         let present = state.withLock { $0.tracker }
         guard isWanted != (present != nil) else { return present }
-        let tracker = isWanted ? ChangeTracker(writer) : nil
+        let tracker = isWanted ? ChangeTracker(writer, knowledge) : nil
         writer.setObserver(tracker)
         state.withLock { $0.tracker = tracker }
         return tracker

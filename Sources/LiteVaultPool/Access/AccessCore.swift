@@ -29,6 +29,7 @@ public final class AccessCore: Sendable {
     let readerGate: Gate?
     let state = Protected(State())
     let broker = ChangeBroker()
+    let knowledge = SchemaKnowledge()
     let pressure = MemoryPressure()
 
     /// - Throws: as opening a connection.
@@ -69,8 +70,40 @@ public final class AccessCore: Sendable {
         try await job(in: gate(for: kind)) { cancellation, _ in try self.perform(kind, cancellation, body) }
     }
 
+    /// A barrier whose body asks for itself whether it was cancelled: what it has done by then is done.
+    func asyncBarrier<T: Sendable>(
+        _ body: @escaping @Sendable (Connection, Cancellation) throws -> T
+    ) async throws -> T {
+        try await job(in: writerGate) { cancellation, _ in
+            try CurrentAccess.within(self) {
+                try self.drained(cancellation) {
+                    try cancellation.check()
+                    return try self.withWriter { try body($0, cancellation) }
+                }
+            }
+        }
+    }
+
+    /// Runs a body on a thread of its own, at once.
+    func onThread<T: Sendable>(_ body: @escaping @Sendable (Cancellation) throws -> T) async throws -> T {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+                WorkerThreads.shared.run {
+                    continuation.resume(
+                        with: Result {
+                            try cancellation.check()
+                            return try body(cancellation)
+                        })
+                }
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
     /// Runs a body on a thread of its own when the gate lets it in. The body may give its permit back before it is done.
-    private func job<T: Sendable>(
+    func job<T: Sendable>(
         in gate: Gate, _ body: @escaping @Sendable (Cancellation, Permit) throws -> T
     ) async throws -> T {
         let cancellation = Cancellation()

@@ -8,6 +8,9 @@ public struct AccessError: Error, Sendable {
         case closed
         /// A closure ended without ending the transaction that it had begun, which was rolled back.
         case transactionLeftOpen
+        /// The transaction of a closure ended before the closure did: an error rolled it back, or the closure ended it
+        /// itself. Statements after that were refused.
+        case transactionEnded
     }
 
     /// The kind.
@@ -34,6 +37,15 @@ extension AccessError {
 
     static func closed(_ path: String) -> AccessError {
         AccessError(code: .closed, message: "The database was closed.", path: path, remedy: "Open it again.")
+    }
+
+    static func transactionEnded(_ path: String) -> AccessError {
+        AccessError(
+            code: .transactionEnded,
+            message: "The transaction ended before the closure did, which could do nothing more from then on.",
+            path: path,
+            remedy: "Let errors out of the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access."
+        )
     }
 
     static func transactionLeftOpen(_ path: String) -> AccessError {

@@ -21,6 +21,14 @@ final class Cancellation: Sendable {
         }
     }
 
+    /// The wait is over.
+    func hasWaited() { state.withLock { $0.withdraw = nil } }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// - Throws: `CancellationError` when it was cancelled.
+    func check() throws { if isCancelled { throw CancellationError() } }
+
     func cancel() {
         let withdraw = state.withLock { state in
             state.isCancelled = true
@@ -56,6 +64,23 @@ final class Cancellation: Sendable {
         } catch {
             guard !end() else { throw CancellationError() }
             throw error
+        }
+    }
+
+    /// The same for what counts when it is done: cancelled too late, it is not undone, and succeeds.
+    ///
+    /// - Throws: what it throws; `CancellationError` when that is because it was cancelled.
+    func interrupting<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
+        try state.withLock { state in
+            guard !state.isCancelled else { throw CancellationError() }
+            state.running = connection
+        }
+        do {
+            let result = try body()
+            _ = end()
+            return result
+        } catch {
+            throw end() ? CancellationError() : error
         }
     }
 

@@ -28,8 +28,12 @@ extension DatabaseAccess {
     ///
     /// Writes follow one another. The transaction begins as the configuration says, `IMMEDIATE` by default.
     ///
+    /// When an error rolls it back, as a full disk or `ON CONFLICT ROLLBACK` does, nothing more can be done in the closure,
+    /// also if it catches the error: further statements throw `SQLITE_ABORT_ROLLBACK`.
+    ///
     /// - Returns: what the closure returns, once it is committed.
-    /// - Throws: as ``read(_:)-(_)``; `SQLITE_BUSY` when another process held its lock for longer than the busy timeout.
+    /// - Throws: as ``read(_:)-(_)``; ``AccessError`` `transactionEnded`; `SQLITE_BUSY` when another process held its lock for
+    ///   longer than the busy timeout.
     public func write<T>(_ body: (Connection) throws -> T) throws -> T {
         try core.sync(.write, body)
     }
@@ -111,11 +115,6 @@ extension DatabaseAccess {
     public func onEveryConnection(_ setup: @escaping @Sendable (Connection) throws -> Void) throws {
         try core.register(setup)
     }
-
-    /// Closes all connections. Waits until accesses are over; those that come throw ``AccessError`` `closed`.
-    ///
-    /// - Throws: ``AccessError`` `reentrant`; `DatabaseError` when a connection cannot be closed.
-    public func close() throws { try core.close() }
 
     /// Gives memory back: closes the readers that nobody uses, and empties the writer's page cache
     /// (`PRAGMA shrink_memory`) if it is idle. Waits for nobody.

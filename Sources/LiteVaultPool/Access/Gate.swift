@@ -13,6 +13,14 @@ final class Gate: Sendable {
     private enum Waiter {
         case thread(DispatchSemaphore)
         case job(Job)
+
+        /// The semaphore or the job.
+        var object: AnyObject {
+            switch self {
+            case .thread(let semaphore): semaphore
+            case .job(let job): job
+            }
+        }
     }
 
     private struct State {
@@ -45,6 +53,33 @@ final class Gate: Sendable {
         semaphore?.wait()
     }
 
+    /// Waits to be let in, or until it is cancelled.
+    ///
+    /// - Throws: `CancellationError`; it is not let in then.
+    func acquire(unless cancellation: Cancellation?) throws {
+        guard let cancellation else { return acquire() }
+        let semaphore = DispatchSemaphore(value: 0)
+        let isIn = state.withLock { state in
+            guard state.free == 0 else {
+                state.free -= 1
+                return true
+            }
+            state.waiters.append(.thread(semaphore))
+            return false
+        }
+        if isIn { return }
+        let isGivenUp = Protected(false)
+        let giveUp = { @Sendable in
+            guard self.withdraw(semaphore) else { return }
+            isGivenUp.withLock { $0 = true }
+            semaphore.signal()
+        }
+        if !cancellation.willWait(withdraw: giveUp) { giveUp() }
+        semaphore.wait()
+        cancellation.hasWaited()
+        if isGivenUp.withLock({ $0 }) { throw CancellationError() }
+    }
+
     /// Gives the permit to whoever waits longest.
     func release() {
         if let job = releaseToJob() { Self.dispatch(job, self) }
@@ -64,12 +99,11 @@ final class Gate: Sendable {
     }
 
     /// Takes back a job that still waits. False: it runs, or did.
-    func withdraw(_ job: Job) -> Bool {
+    func withdraw(_ job: Job) -> Bool { withdraw(job as AnyObject) }
+
+    private func withdraw(_ waiter: AnyObject) -> Bool {
         state.withLock { state in
-            let index = state.waiters.firstIndex { waiter in
-                if case .job(let other) = waiter { other === job } else { false }
-            }
-            guard let index else { return false }
+            guard let index = state.waiters.firstIndex(where: { $0.object === waiter }) else { return false }
             state.waiters.remove(at: index)
             return true
         }

@@ -4,8 +4,14 @@ internal import LiteVaultCore
 struct ChangeSet: Sendable {
     /// Of one table.
     struct Table: Sendable {
-        /// The rows, by the rowids that they have afterwards. nil: more than are worth counting.
+        /// The rows, by the rowids that they have afterwards. nil: it is not known which, or they are more than are worth
+        /// counting.
         var rows: Set<Int64>? = []
+        /// The columns that were set. nil: rows came or went, or it is not known which.
+        var columns: Set<String>? = []
+
+        /// Some change of some rows.
+        static let unknown = Table(rows: nil, columns: nil)
 
         mutating func insert(_ row: Int64) {
             guard let count = rows?.count else { return }
@@ -13,11 +19,12 @@ struct ChangeSet: Sendable {
         }
 
         mutating func merge(_ other: Table) {
-            guard let mine = rows, let theirs = other.rows, mine.count + theirs.count <= 10_000 else {
+            if let mine = rows, let theirs = other.rows, mine.count + theirs.count <= 10_000 {
+                rows = mine.union(theirs)
+            } else {
                 rows = nil
-                return
             }
-            rows = mine.union(theirs)
+            if let mine = columns, let theirs = other.columns { columns = mine.union(theirs) } else { columns = nil }
         }
     }
 
@@ -32,14 +39,20 @@ struct ChangeSet: Sendable {
         static func < (left: Effect, right: Effect) -> Bool { left.rawValue < right.rawValue }
     }
 
-    var tables: [String: Table] = [:]
+    var tables: [TableName: Table] = [:]
+    /// Tables by these names came or went, in whatever schema: a name can mean another table now.
+    var redefined: Set<String> = []
     /// Something was changed that the engine does not tell the table of.
     var everything = false
+
+    /// A change of which nothing else is known.
+    static let unknown = ChangeSet(everything: true)
 
     var isEmpty: Bool { tables.isEmpty && !everything }
 
     mutating func merge(_ other: ChangeSet) {
         everything = everything || other.everything
+        redefined.formUnion(other.redefined)
         for (name, table) in other.tables { tables[name, default: .init()].merge(table) }
     }
 
@@ -47,9 +60,15 @@ struct ChangeSet: Sendable {
         guard !isEmpty else { return .none }
         guard !everything, let observed = region.tables else { return .certain }
         var effect = Effect.none
-        for (name, rows) in observed {
+        for (name, part) in observed {
+            if redefined.contains(name.table) { return .certain }
             guard let changed = tables[name] else { continue }
-            guard case .ids(let ids) = rows, let changedRows = changed.rows else { return .certain }
+            if let columns = part.columns, let changedColumns = changed.columns,
+                columns.isDisjoint(with: changedColumns)
+            {
+                continue
+            }
+            guard let ids = part.rows, let changedRows = changed.rows else { return .certain }
             if !ids.isDisjoint(with: changedRows) { return .certain }
             effect = .possible
         }

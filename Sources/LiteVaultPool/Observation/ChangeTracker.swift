@@ -4,123 +4,180 @@ internal import LiteVaultCore
 /// Takes down what a connection changes and commits. What is rolled back, be it a transaction, a savepoint or a statement
 /// that failed, is forgotten.
 ///
-/// The engine tells of rows of ordinary tables only. It leaves out tables WITHOUT ROWID, virtual tables and a DELETE
-/// without WHERE, but counts their rows: a statement that changed more rows than it told of changed something unknown.
+/// The update hook tells rows, not columns, and rows of ordinary tables only. It leaves out tables WITHOUT ROWID, virtual
+/// tables and a DELETE without WHERE, but the engine counts their rows. What it leaves out is asked of the authorizer when a
+/// transaction is committed: see ``ChangeResolver``.
 ///
 /// Only used by whoever has the connection, and from its callbacks, which run under its lock.
 final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded by the gate of the writer
     private unowned let connection: Connection
+    private let resolver: ChangeResolver
+    /// While this asks something itself.
+    private var isAsking = false
     private var total: Int
     /// Of the statement that runs.
-    private var statement = ChangeSet()
+    private var statement = TransactionChanges()
     private var toldRows = 0
+    /// What statements change of the schema that were prepared and are yet to run.
+    private var preparedSchema = ChangeSet()
     /// Of the transaction, and of each savepoint in it.
-    private var levels: [(name: String, changes: ChangeSet)] = [("", ChangeSet())]
+    private var levels: [(name: String, changes: TransactionChanges)] = [("", TransactionChanges())]
     private var isCommitting = false
-    private var committed = ChangeSet()
-    /// The last table, whose name need not be converted again.
+    private var committed = TransactionChanges()
+    /// The last table and the last text, which need not be looked at again.
     private var lastName: [CChar] = []
     private var lastSchema: [CChar] = []
-    private var lastKey = ""
+    private var lastKey = TableName("", schema: "")
+    private var lastText: [CChar] = []
+    private var lastLevel = 0
+    private var kinds: [String: StatementKind] = [:]
 
-    init(_ connection: Connection) {
+    /// - Parameter connection: not in a transaction.
+    init(_ connection: Connection, _ knowledge: SchemaKnowledge) {
         self.connection = connection
+        resolver = ChangeResolver(connection, knowledge)
         total = connection.totalChanges
     }
 
-    /// What was committed since this was asked last.
+    /// What was committed since this was asked last. Outside of transactions.
     func takeCommitted() -> ChangeSet {
-        settle()
-        if !connection.isInTransaction { levels = [("", ChangeSet())] }
-        defer { committed = ChangeSet() }
-        return committed
+        settle(isNested: false)
+        if !connection.isInTransaction { forgetTransaction() }
+        isAsking = true
+        defer {
+            isAsking = false
+            committed = TransactionChanges()
+        }
+        return resolver.resolve(committed)
     }
 
-    func willRun(_ sql: UnsafePointer<CChar>) {
-        // A statement of a trigger is part of the one that fired it.
-        guard !(sql[0] == 0x2d && sql[1] == 0x2d) else { return }
-        settle()
-        let first = UInt8(bitPattern: sql[0]) | 0x20
-        // SELECT, INSERT, UPDATE, BEGIN … need no second look.
-        guard !"iubpw".utf8.contains(first) else { return }
-        note(String(cString: sql))
+    func willRun(_ sql: UnsafePointer<CChar>, isNested: () -> Bool) {
+        guard !isAsking else { return }
+        // Only where it matters: it goes through all statements.
+        settle(isNested: toldRows > 0 && connection.totalChanges == total && isNested())
+        if lastLevel == levels.count, !lastText.isEmpty, strcmp(lastText, sql) == 0 { return }
+        let text = String(cString: sql)
+        let kind = self.kind(of: text)
+        if case .other = kind { return }
+        lastText = []
+        switch kind {
+        case .other: break
+        case .setting: resolver.forgetStatements()
+        case .write:
+            levels[levels.count - 1].changes.note(text)
+            lastText = Array(UnsafeBufferPointer(start: sql, count: strlen(sql) + 1))
+            lastLevel = levels.count
+        case .savepoint(let name): levels.append((name, TransactionChanges()))
+        case .release(let name):
+            guard let index = index(of: name) else { return }
+            while levels.count > index {
+                let last = levels.removeLast()
+                levels[levels.count - 1].changes.merge(last.changes)
+            }
+        case .rollbackTo(let name):
+            guard let index = index(of: name) else { return }
+            levels.removeLast(levels.count - index - 1)
+            levels[index].changes = TransactionChanges()
+            // What was known of statements may have been of the schema that is gone.
+            resolver.forgetStatements()
+        case .schema(let renames): noteSchema(renames: renames)
+        case .analyze:
+            resolver.forgetStatements()
+            for name in ["sqlite_stat1", "sqlite_stat3", "sqlite_stat4"] {
+                statement.changes.tables[TableName(name, schema: "main")] = .unknown
+            }
+        case .outsideTransactions:
+            resolver.forgetStatements()
+            committed.changes.everything = true
+        case .unknown:
+            resolver.forgetStatements()
+            statement.changes.everything = true
+        }
+    }
+
+    func willChangeSchema(_ change: SchemaChange) {
+        guard !isAsking else { return }
+        switch change {
+        case .table(let name):
+            preparedSchema.tables[name] = .unknown
+            preparedSchema.redefined.insert(name.table)
+        case .anything: preparedSchema.everything = true
+        }
     }
 
     func didChange(
         _ operation: Connection.Operation, schema: UnsafePointer<CChar>, table: UnsafePointer<CChar>, rowid: Int64
     ) {
         toldRows += 1
-        statement.tables[key(schema, table), default: .init()].insert(rowid)
+        let key = self.key(schema, table)
+        statement.changes.tables[key, default: .init()].insert(rowid)
+        if operation != .update { statement.changes.tables[key]?.columns = nil }
     }
 
     func willCommit() { isCommitting = true }
 
     func didRollBack() {
         isCommitting = false
-        statement = ChangeSet()
+        statement = TransactionChanges()
         toldRows = 0
-        levels = [("", ChangeSet())]
+        forgetTransaction()
+        resolver.forgetStatements()
+    }
+
+    private func forgetTransaction() {
+        levels = [("", TransactionChanges())]
+        lastText = []
     }
 
     /// The statement before is over: takes over what it changed.
-    private func settle() {
+    ///
+    /// - Parameter isNested: it is not: a function, a trigger or a virtual table runs another one in the middle of it.
+    private func settle(isNested: Bool) {
+        guard !isNested else { return }
         let now = connection.totalChanges
         let counted = now - total
         total = now
-        if counted > toldRows { statement.everything = true }
+        if counted > toldRows { statement.hasUntoldRows = true }
         // It failed, and what it had changed until then was undone.
-        if counted == 0, toldRows > 0, !statement.everything { statement = ChangeSet() }
+        if counted == 0, toldRows > 0, !statement.changes.everything { statement = TransactionChanges() }
         if !statement.isEmpty { levels[levels.count - 1].changes.merge(statement) }
-        statement = ChangeSet()
+        statement = TransactionChanges()
         toldRows = 0
         guard isCommitting, !connection.isInTransaction else { return }
         for level in levels { committed.merge(level.changes) }
-        levels = [("", ChangeSet())]
+        forgetTransaction()
         isCommitting = false
     }
 
-    /// Savepoints, which no hook tells of, and changes of the schema.
-    private func note(_ sql: String) {
-        var words: [SQLTokens.Token] = []
-        for token in SQLTokens(sql) where token.kind != .space && token.kind != .comment {
-            words.append(token)
-            if words.count == 5 { break }
-        }
-        let keywords = words.map { $0.text.uppercased() }
-        switch keywords.first {
-        case "SAVEPOINT": if words.count > 1 { levels.append((words[1].unquoted.lowercased(), ChangeSet())) }
-        case "RELEASE":
-            guard let name = words.dropFirst().first(where: { $0.text.uppercased() != "SAVEPOINT" }),
-                let index = index(of: name.unquoted)
-            else { return }
-            while levels.count > index {
-                let last = levels.removeLast()
-                levels[levels.count - 1].changes.merge(last.changes)
-            }
-        case "ROLLBACK":
-            guard let to = keywords.firstIndex(of: "TO"),
-                let name = words.dropFirst(to + 1).first(where: { $0.text.uppercased() != "SAVEPOINT" }),
-                let index = index(of: name.unquoted)
-            else { return }
-            levels.removeLast(levels.count - index - 1)
-            levels[index].changes = ChangeSet()
-        case "CREATE", "DROP", "ALTER": statement.everything = true
-        default: break
-        }
+    private func kind(of text: String) -> StatementKind {
+        if let known = kinds[text] { return known }
+        if kinds.count > 500 { kinds = [:] }
+        let kind = StatementKind(text)
+        kinds[text] = kind
+        return kind
+    }
+
+    private func noteSchema(renames: Bool) {
+        resolver.forgetStatements()
+        // It was prepared before somebody listened, or more than one were at once.
+        if renames || preparedSchema.isEmpty { preparedSchema.everything = true }
+        preparedSchema.tables[TableName("sqlite_master", schema: "main")] = .unknown
+        statement.changes.merge(preparedSchema)
+        statement.changesSchema = true
+        preparedSchema = ChangeSet()
     }
 
     /// The innermost savepoint of a name; never the transaction itself.
     private func index(of name: String) -> Int? {
-        let name = name.lowercased()
         guard let index = levels.lastIndex(where: { $0.name == name }), index > 0 else { return nil }
         return index
     }
 
-    private func key(_ schema: UnsafePointer<CChar>, _ table: UnsafePointer<CChar>) -> String {
+    private func key(_ schema: UnsafePointer<CChar>, _ table: UnsafePointer<CChar>) -> TableName {
         if !lastName.isEmpty, strcmp(lastName, table) == 0, strcmp(lastSchema, schema) == 0 { return lastKey }
         lastName = Array(UnsafeBufferPointer(start: table, count: strlen(table) + 1))
         lastSchema = Array(UnsafeBufferPointer(start: schema, count: strlen(schema) + 1))
-        lastKey = DatabaseRegion.key(String(cString: table), schema: String(cString: schema))
+        lastKey = TableName(String(cString: table), schema: String(cString: schema))
         return lastKey
     }
 }

@@ -39,12 +39,11 @@ extension DatabaseAccess {
     /// Tells when a region was changed by a committed transaction. Changes that come while the loop is busy are told
     /// once.
     ///
-    /// The first element comes at once, when nothing can be missed any more. A change that the engine does not tell the
-    /// table of (tables WITHOUT ROWID, virtual tables, a DELETE without WHERE, changes of the schema) counts for every
-    /// region.
+    /// The first element comes at once, when nothing can be missed any more. What the engine does not tell the table of
+    /// counts for every region: views and virtual tables that come or go, other names for tables and columns, `VACUUM`.
     ///
     /// - Parameters:
-    ///   - region: tables or rows; everything by default.
+    ///   - region: tables, columns or rows; everything by default.
     ///   - pollInterval: how often to look for changes of other processes; nil: only those of this object are told. Of
     ///     theirs it is not known what they changed.
     public func changes(in region: DatabaseRegion = .everything, pollInterval: Duration? = nil) -> DatabaseChanges {

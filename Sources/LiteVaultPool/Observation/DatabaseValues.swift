@@ -50,27 +50,15 @@ public struct DatabaseValues<Value: Sendable>: AsyncSequence, Sendable {
         /// Reads, and finds out what was read.
         private mutating func read(_ observer: Observer) async throws -> Value {
             let (value, region) = try await observer.reading {
-                try await values.access.read { [fetch = values.fetch] db in
+                try await values.access.read { [fetch = values.fetch, knowledge = values.access.core.knowledge] db in
                     let reads = ReadCollector()
                     let value = try db.trackingReads(into: reads) { try fetch(db) }
-                    return (value, DatabaseRegion(reads))
+                    return (value, try DatabaseRegion(reads, on: db, knowledge))
                 }
             }
             self.region = region
             last = value
             return value
         }
-    }
-}
-
-extension DatabaseRegion {
-    /// What was read.
-    init(_ reads: ReadCollector) {
-        guard !reads.isIncomplete else {
-            self = .everything
-            return
-        }
-        self.init()
-        for column in reads.columns { self = union(.table(column.table, schema: column.schema)) }
     }
 }

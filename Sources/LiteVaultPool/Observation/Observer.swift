@@ -7,7 +7,7 @@ final class Observer: Sendable {
     private let signal: ChangeSignal
     private let polling: ForeignChangePoll?
     /// The rows that there were, of those that the region names.
-    private let present = Protected<[String: Set<Int64>]>([:])
+    private let present = Protected<[TableName: Set<Int64>]>([:])
 
     /// Begins. When it returns, no change that is committed from then on is missed.
     init(_ access: any DatabaseAccess, region: DatabaseRegion, pollInterval: Duration?) async throws {
@@ -54,16 +54,13 @@ final class Observer: Sendable {
 
     /// Whether rows that the region names have come or gone: the engine does not tell when they make room for others.
     private func rowsChanged(in region: DatabaseRegion) async throws -> Bool {
-        let named = (region.tables ?? [:]).compactMap { name, rows -> (String, Set<Int64>)? in
-            guard case .ids(let ids) = rows else { return nil }
-            return (name, ids)
-        }
+        let named = (region.tables ?? [:]).compactMap { name, part in part.rows.map { (name, $0) } }
         guard !named.isEmpty else { return true }
         let now = try await access.read { db in
-            var now: [String: Set<Int64>] = [:]
+            var now: [TableName: Set<Int64>] = [:]
             for (name, ids) in named {
                 let list = ids.map(String.init).joined(separator: ",")
-                let table = name.split(separator: ".", maxSplits: 1).map { quoted(String($0)) }.joined(separator: ".")
+                let table = quoted(name.schema) + "." + quoted(name.table)
                 now[name] = Set(
                     try db.all("SELECT rowid FROM \(table) WHERE rowid IN (\(list))") { try $0.get(0, as: Int64.self) })
             }
@@ -111,13 +108,4 @@ private final class ForeignChangePoll: Sendable {
             return version != nil && version != now
         }
     }
-}
-
-extension ChangeSet {
-    /// A change of which nothing else is known.
-    static let unknown = {
-        var changes = ChangeSet()
-        changes.everything = true
-        return changes
-    }()
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import LiteVaultCipher
 internal import LiteVaultCore
 
@@ -31,17 +32,53 @@ final class ConnectionSource: Sendable {
         return .uri(file.utf8.starts(with: "file:".utf8) ? "./" + file : file)
     }
 
+    /// A connection for writing, set up. The file is there when this returns, and has its salt: two that find it empty at the
+    /// same time each choose one, and the one that comes second opens it once more, with the salt of the first.
     func openWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
+        for _ in 0..<4 {
+            let salt = try fileSalt()
+            do { return try tryOpeningWriter(configuration, usesWAL: usesWAL) } catch {
+                guard Self.mayBeWrongKey(error), isEncrypted, try fileSalt() != salt else { throw error }
+            }
+        }
+        return try tryOpeningWriter(configuration, usesWAL: usesWAL)
+    }
+
+    private func tryOpeningWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
         let writer = try unlocked(configuration)
         writer.busyTimeout = configuration.busyTimeout
         if usesWAL {
-            try writer.setJournalMode(.wal)
+            try waiting(configuration.busyTimeout) { try writer.setJournalMode(.wal) }
             // Opens the log, which readers cannot.
             try writer.execute("SELECT 1 FROM sqlite_master LIMIT 1")
         }
         try writer.setSynchronous(configuration.synchronous)
         try prepare(writer, configuration)
+        // Writes the first page, and the salt with it. In WAL mode that was done by changing to it.
+        if !usesWAL, isEncrypted, file != nil, try fileSalt() == nil { try writer.execute("BEGIN IMMEDIATE; COMMIT") }
         return writer
+    }
+
+    /// Tries again while others change the journal mode as well: the engine does not wait for them in every case.
+    private func waiting(_ seconds: Double, _ body: () throws -> Void) throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while true {
+            do { return try body() } catch let error as DatabaseError
+                where error.resultCode.primary == .busy && ContinuousClock.now < end
+            {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    /// What engines answer to a key that does not fit.
+    private static func mayBeWrongKey(_ error: any Error) -> Bool {
+        switch error {
+        case let error as VaultError: [.keyRejected, .wrongKind, .damaged].contains(error.code)
+        case let error as DatabaseError:
+            [.error, .outOfMemory, .readOnly, .corrupt, .notADatabase].contains(error.resultCode.primary)
+        default: false
+        }
     }
 
     func openReader(_ configuration: DatabaseConfiguration) throws -> Connection {
@@ -79,18 +116,16 @@ final class ConnectionSource: Sendable {
             state.withLock { $0.reusable = key }
             return try open(key)
         }
-        // A file that somebody else makes or replaces meanwhile has another salt than the one that was looked at.
-        for attempt in 0..<3 {
-            let salt = try fileSalt() ?? settings.salt ?? known?.salt ?? randomSalt()
-            let reused = known.flatMap { $0.salt == salt ? $0 : nil }
-            guard let reusable = try reused ?? derive(key, salt: salt, settings) else { break }
+        let salt = try fileSalt() ?? settings.salt ?? known?.salt ?? randomSalt()
+        let reused = known.flatMap { $0.salt == salt ? $0 : nil }
+        if let reusable = try reused ?? derive(key, salt: salt, settings) {
             do {
                 let connection = try open(reusable)
                 state.withLock { $0.reusable = reusable }
                 return connection
-            } catch let error as VaultError where [.keyRejected, .wrongKind, .damaged].contains(error.code) {
-                let now = try fileSalt()
-                if attempt == 2 || now == nil || now == salt { break }
+            } catch let error where Self.mayBeWrongKey(error) {
+                // Made or replaced by somebody else meanwhile: another salt than the one that was looked at.
+                if let now = try fileSalt(), now != salt { throw error }
             }
         }
         // Either the key is wrong, and this tells why; or the engine derives in another way than its settings say.

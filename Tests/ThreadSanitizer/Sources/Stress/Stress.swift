@@ -1,8 +1,9 @@
 import Foundation
 import LiteVault
 
-/// Stress SECONDS: 8 reading and 2 writing tasks on one pool, with cancellations, an observer, a thread that uses the
-/// synchronous calls, and now and then a barrier and released memory. Invariants are checked all the time; a data race is
+/// Stress SECONDS: 8 reading and 2 writing tasks on one pool, with cancellations at random moments, a task that swallows the
+/// errors of its cancelled writes, observers, a thread that uses the synchronous calls, and now and then a barrier, a vacuum, a
+/// backup and released memory. Invariants are checked all the time; a data race is
 /// reported by the sanitizer, which ends the process with its own status.
 @main
 enum Stress {
@@ -27,7 +28,7 @@ enum Stress {
         let pool = try DatabasePool(
             path, key: key, settings: CipherSettings(kdfIterations: 1000), configuration: configuration)
         try await pool.write { db in
-            try db.execute("CREATE TABLE account (id INTEGER PRIMARY KEY, amount INTEGER NOT NULL CHECK (amount >= 0))")
+            try db.execute("CREATE TABLE account (id INTEGER PRIMARY KEY, amount INTEGER NOT NULL CHECK (amount >= 0), owner TEXT)")
             for _ in 0..<100 { try db.run("INSERT INTO account (amount) VALUES (1000)") }
         }
 
@@ -38,11 +39,14 @@ enum Stress {
             for _ in 0..<8 { group.addTask { while clock.now < end { try await read(pool, counts) } } }
             for _ in 0..<2 { group.addTask { while clock.now < end { try await transfer(pool, counts) } } }
             group.addTask { try await observe(pool, counts, until: end) }
+            group.addTask { while clock.now < end { try await swallow(pool, counts) } }
+            group.addTask { try await observeColumn(pool, counts, until: end) }
             group.addTask {
                 while clock.now < end {
                     try await Task.sleep(for: .milliseconds(150))
                     pool.releaseMemory()
                     try await pool.barrier { _ in }
+                    try await maintain(pool, path + ".copy", counts)
                 }
             }
             let thread = Thread {
@@ -58,7 +62,7 @@ enum Stress {
         }
         try requireTotal(try await pool.read { try total($0) })
         guard try await pool.writeWithoutTransaction({ !$0.isInTransaction }) else { fail("a transaction is open") }
-        try pool.close()
+        try await pool.close()
         // A connection that was forgotten would keep the log.
         guard !FileManager.default.fileExists(atPath: path + "-wal") else { fail("a connection is still open") }
         print(counts.summary)
@@ -96,6 +100,69 @@ enum Stress {
         } catch is CancellationError { counts.add(\.cancelledWrites) }
         let sum = try await pool.readSnapshot(after: { try move($0) }, { db, _ in try total(db) })
         try requireTotal(sum)
+    }
+
+    /// A write that keeps its errors to itself and goes on: cancelled or not, it moves all of the money or none of it.
+    private static func swallow(_ pool: DatabasePool, _ counts: Counts) async throws {
+        let task = Task {
+            try await pool.write { db in
+                // Half of it in each statement: alone, either would change the total.
+                for _ in 0..<20 {
+                    try? db.run("UPDATE account SET amount = amount + 1 WHERE id <= 50")
+                    try? db.run("UPDATE account SET amount = amount - 1 WHERE id > 50 AND amount > 0")
+                }
+                // Puts the total right again, of what is left to the transaction.
+                let sum = try total(db)
+                try db.run("UPDATE account SET amount = amount + ? WHERE id = 1", with: 100_000 - sum)
+            }
+        }
+        try await Task.sleep(for: .microseconds(Int.random(in: 0..<2000)))
+        task.cancel()
+        do {
+            try await task.value
+            counts.add(\.writes)
+        } catch is CancellationError {
+            counts.add(\.cancelledWrites)
+        } catch let error as DatabaseError where error.resultCode.primary == .constraint {
+            // Account 1 has not enough: nothing was moved.
+        }
+        try requireTotal(try await pool.read { try total($0) })
+        try await Task.sleep(for: .milliseconds(5))
+    }
+
+    /// An observer of a column that nobody sets reads it once, and after each vacuum.
+    private static func observeColumn(
+        _ pool: DatabasePool, _ counts: Counts, until end: ContinuousClock.Instant
+    ) async throws {
+        let reads = Counts()
+        let observation = pool.observe(
+            { db in
+                reads.add(\.observed)
+                return try db.all("SELECT owner FROM account") { try $0.get(0, as: String?.self) }.count
+            }, onError: { fail("observing: \($0)") }, onChange: { _ in counts.add(\.observed) })
+        while ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(100)) }
+        withExtendedLifetime(observation) {}
+        // A vacuum counts for everything; the first value was read, and one vacuum may be under way.
+        if reads.observedCount > counts.maintenanceCount + 3 {
+            fail("a column that nobody set was read \(reads.observedCount) times, with \(counts.maintenanceCount) vacuums")
+        }
+    }
+
+    /// What closes or needs every connection, cancelled as often as not.
+    private static func maintain(_ pool: DatabasePool, _ copy: String, _ counts: Counts) async throws {
+        let which = Int.random(in: 0..<2)
+        let task = Task {
+            if which == 0 { try await pool.vacuum() } else { try await pool.backup(to: copy) }
+        }
+        if Bool.random() {
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<3000)))
+            task.cancel()
+        }
+        do {
+            try await task.value
+            counts.add(\.maintained)
+        } catch is CancellationError { counts.add(\.cancelledMaintenance) }
+        if which == 1, FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
     }
 
     private static func observe(_ pool: DatabasePool, _ counts: Counts, until end: ContinuousClock.Instant) async throws {

@@ -1,0 +1,115 @@
+internal import LiteVaultCore
+
+/// Finds out what the hooks did not tell of a transaction: which columns were set, and which tables were changed whose rows
+/// no hook tells. It asks the authorizer what the statements of the transaction write, each text once.
+///
+/// What cannot be told counts as more, never as less.
+struct ChangeResolver {
+    private unowned let connection: Connection
+    private let knowledge: SchemaKnowledge
+    private let statements = Statements()
+
+    private final class Statements {
+        /// nil: it cannot be told.
+        var known: [String: WrittenColumns?] = [:]
+        var versions: [String: Int64] = [:]
+    }
+
+    init(_ connection: Connection, _ knowledge: SchemaKnowledge) {
+        self.connection = connection
+        self.knowledge = knowledge
+        statements.versions["main"] = try? connection.integer("schema_version")
+    }
+
+    /// The schema, or a setting of the connection, may be another one from now on.
+    func forgetStatements() { statements.known = [:] }
+
+    /// All that a committed transaction has changed.
+    func resolve(_ committed: TransactionChanges) -> ChangeSet {
+        var changes = committed.changes
+        let isSameSchema = self.isSameSchema("main")
+        // Changed, and not by a statement: by another process, or by a backup into this connection.
+        let isReplaced = isSameSchema == false && !committed.changesSchema
+        guard !committed.isEmpty else { return isReplaced ? .unknown : changes }
+        guard !changes.everything else { return changes }
+        let others = Set(changes.tables.keys.map(\.schema)).subtracting(["main", "temp"])
+        let isKnown =
+            isSameSchema == true && others.allSatisfy { self.isSameSchema($0) == true } && !committed.changesSchema
+            && !committed.hasMoreTexts
+        let needsColumns = changes.tables.values.contains { $0.columns?.isEmpty == true }
+        guard committed.hasUntoldRows || needsColumns else {
+            return isReplaced ? .unknown : changes
+        }
+        guard isKnown, let written = written(by: committed.texts) else {
+            // The statements cannot be asked any more: they ran under another schema.
+            if committed.hasUntoldRows || isReplaced { return .unknown }
+            for name in changes.tables.keys where changes.tables[name]?.columns?.isEmpty == true {
+                changes.tables[name]?.columns = nil
+            }
+            return changes
+        }
+        if committed.hasUntoldRows {
+            guard !written.isEmpty else { return .unknown }
+            for name in written.tables { changes.tables[name] = .unknown }
+            for (name, columns) in written.columns {
+                changes.tables[name, default: .init()].merge(.init(rows: nil, columns: columns))
+            }
+        }
+        for (name, table) in changes.tables where table.columns?.isEmpty == true {
+            // Rows of a table that no statement names: what has changed them is not known.
+            changes.tables[name]?.columns = written.columns[name] ?? nil
+        }
+        return changes
+    }
+
+    /// What statements write.
+    private struct Written {
+        /// Tables of which rows come or go.
+        var tables: Set<TableName> = []
+        /// The columns that are set; nil: perhaps others as well.
+        var columns: [TableName: Set<String>?] = [:]
+
+        var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
+    }
+
+    /// nil when it cannot be told.
+    private func written(by texts: Set<String>) -> Written? {
+        var result = Written()
+        var facts: [String: SchemaFacts] = [:]
+        for text in texts {
+            guard let written = writtenColumns(of: text) else { return nil }
+            result.tables.formUnion(written.tables)
+            let replaces = !written.columns.isEmpty && StatementText(text).replaces
+            for (name, columns) in written.columns {
+                if facts[name.schema] == nil { facts[name.schema] = try? knowledge.facts(name.schema, of: connection) }
+                guard let schema = facts[name.schema] else { return nil }
+                let isPrecise =
+                    schema.kinds[name.table] == .table && !replaces && !columns.contains("rowid")
+                    && !(schema.hasReplacingTriggers && written.updatedByTriggers.contains(name))
+                guard isPrecise, let known = result.columns[name, default: []] else {
+                    result.columns.updateValue(nil, forKey: name)
+                    continue
+                }
+                result.columns.updateValue(known.union(columns), forKey: name)
+            }
+        }
+        return result
+    }
+
+    private func writtenColumns(of text: String) -> WrittenColumns? {
+        if let known = statements.known[text] { return known }
+        if statements.known.count > 500 { statements.known = [:] }
+        let written = connection.writtenColumns(of: text)
+        statements.known.updateValue(written, forKey: text)
+        return written
+    }
+
+    /// Whether a schema has been the same since this was asked last; nil when it cannot be asked.
+    private func isSameSchema(_ schema: String) -> Bool? {
+        let now = try? connection.integer(schema == "main" ? "schema_version" : "\(quoted(schema)).schema_version")
+        defer { statements.versions[schema] = now }
+        if now != statements.versions[schema] { statements.known = [:] }
+        guard let now, let before = statements.versions[schema] else { return nil }
+        return now == before
+    }
+}

@@ -1,0 +1,107 @@
+internal import LiteVaultCore
+
+extension DatabaseRegion {
+    /// What statements have read. Asked in the transaction in which they ran.
+    init(_ reads: ReadCollector, on db: Connection, _ knowledge: SchemaKnowledge) throws {
+        self.init()
+        var facts = ["main": try knowledge.facts("main", of: db)]
+        func known(_ schema: String) throws -> SchemaFacts {
+            if let known = facts[schema] { return known }
+            let read = try SchemaFacts(schema, of: db)
+            facts[schema] = read
+            return read
+        }
+        var joinsByName = reads.texts.contains { StatementText($0).joinsByName }
+        for column in reads.columns {
+            let table = Self.catalogues[column.table.lowercased()] ?? column.table
+            let name: TableName
+            if let schema = column.schema {
+                name = TableName(table, schema: schema)
+            } else if let found = try Self.schema(of: table, on: db, known) {
+                name = TableName(table, schema: found)
+            } else {
+                // A common table expression, or a table that a function makes.
+                if Self.isSystemTable(table) { tables = nil }
+                continue
+            }
+            switch try known(name.schema).kinds[name.table] {
+            case .table, .tableWithSideEffects:
+                self = union(
+                    .columns(column.column.isEmpty ? [] : [column.column], of: name.table, schema: name.schema))
+            case .ownContent: self = union(.table(name.table, schema: name.schema))
+            case .view: break
+            case .foreignContent: tables = nil
+            case nil: if Self.isSystemTable(name.table) { tables = nil }
+            }
+        }
+        joinsByName = try joinsByName || facts.keys.contains { try known($0).hasJoiningViews }
+        if reads.isIncomplete { tables = nil }
+        guard tables != nil, joinsByName || !Self.tellsOfCountedTables else { return }
+        // Not everything was told: the programs of the statements tell what they open.
+        guard let opened = try Self.tablesOpened(by: reads.texts, on: db) else {
+            tables = nil
+            return
+        }
+        for name in opened where joinsByName || tables?[name] == nil {
+            self = union(.table(name.table, schema: name.schema))
+        }
+    }
+
+    private static let tellsOfCountedTables =
+        EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 20)
+
+    /// Newer names of the catalogues, and those that the engine tells.
+    private static let catalogues = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"]
+
+    /// The database in which a name is found first.
+    private static func schema(
+        of table: String, on db: Connection, _ facts: (String) throws -> SchemaFacts
+    ) throws -> String? {
+        let attached = try db.all("PRAGMA database_list") { try $0.get(1, as: String.self) }
+        for schema in ["temp", "main"] + attached.filter({ $0 != "temp" && $0 != "main" }) {
+            if try facts(schema).kinds[table.lowercased()] != nil { return schema }
+        }
+        return nil
+    }
+
+    /// Whether a table that is in no schema tells something of the database.
+    private static func isSystemTable(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasPrefix("pragma_") || name.hasPrefix("sqlite_") || name.hasPrefix("dbstat") || name == "bytecode"
+            || name == "tables_used"
+    }
+
+    /// The tables that statements open, by their programs (`EXPLAIN`). nil: one of them opens something else.
+    private static func tablesOpened(by texts: Set<String>, on db: Connection) throws -> Set<TableName>? {
+        var opened: Set<TableName> = []
+        var roots: [Int64: [Int64: String]] = [:]
+        let databases = try db.all("PRAGMA database_list") { row in
+            (try row.get(0, as: Int64.self), try row.get(1, as: String.self))
+        }
+        for text in texts {
+            guard let program = try? db.prepare("EXPLAIN " + text) else { return nil }
+            while try program.step() {
+                let operation = try program.row.get(1, as: String.self)
+                if operation == "VOpen" { return nil }
+                guard ["OpenRead", "ReopenIdx", "OpenWrite"].contains(operation) else { continue }
+                let root = try program.row.get(3, as: Int64.self)
+                let number = try program.row.get(4, as: Int64.self)
+                guard let schema = databases.first(where: { $0.0 == number })?.1 else { return nil }
+                if roots[number] == nil { roots[number] = try tablesByRoot(of: schema, on: db) }
+                guard let table = roots[number]?[root] else { return nil }
+                opened.insert(TableName(table, schema: schema))
+            }
+        }
+        return opened
+    }
+
+    /// The tables by the pages at which they and their indices begin.
+    private static func tablesByRoot(of schema: String, on db: Connection) throws -> [Int64: String] {
+        let catalogue = schema == "temp" ? "sqlite_temp_master" : quoted(schema) + ".sqlite_master"
+        var tables = [Int64(1): "sqlite_master"]
+        try db.forEachRow("SELECT rootpage, tbl_name FROM \(catalogue) WHERE rootpage > 0") { row in
+            tables[try row.get(0, as: Int64.self)] = try row.get(1, as: String.self)
+        }
+        return tables
+    }
+}

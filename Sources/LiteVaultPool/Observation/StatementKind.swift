@@ -1,0 +1,74 @@
+internal import LiteVaultCore
+
+/// What a statement means to somebody who takes down changes.
+enum StatementKind {
+    /// Changes nothing, or begins or ends a transaction, which the hooks tell.
+    case other
+    /// INSERT, REPLACE, UPDATE or DELETE: the rows are told by the update hook, for the most part.
+    case write
+    case savepoint(String)
+    case release(String)
+    case rollbackTo(String)
+    /// CREATE, DROP or ALTER; whether it gives things other names.
+    case schema(renames: Bool)
+    /// Writes statistics.
+    case analyze
+    /// May change what other statements write.
+    case setting
+    /// Changes something without a transaction: `VACUUM`, which gives rows other rowids, `ATTACH` and `DETACH`.
+    case outsideTransactions
+    /// May change something that no hook tells of.
+    case unknown
+
+    init(_ sql: String) {
+        var words: [SQLTokens.Token] = []
+        for token in SQLTokens(sql) where token.kind != .space && token.kind != .comment {
+            words.append(token)
+            if words.count == 6 { break }
+        }
+        let keywords = words.map { $0.text.uppercased() }
+        /// The name of a savepoint after a keyword.
+        func name(after index: Int) -> String? {
+            words.dropFirst(index + 1).first { $0.text.uppercased() != "SAVEPOINT" }?.unquoted.lowercased()
+        }
+        switch keywords.first {
+        case "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH": self = .write
+        case "SELECT", "VALUES", "EXPLAIN", "BEGIN", "COMMIT", "END", "REINDEX", nil: self = .other
+        case "SAVEPOINT": self = name(after: 0).map(StatementKind.savepoint) ?? .unknown
+        case "RELEASE": self = name(after: 0).map(StatementKind.release) ?? .unknown
+        case "ROLLBACK":
+            guard let to = keywords.firstIndex(of: "TO") else {
+                self = .other
+                return
+            }
+            self = name(after: to).map(StatementKind.rollbackTo) ?? .unknown
+        case "CREATE", "DROP": self = .schema(renames: false)
+        case "ALTER": self = .schema(renames: StatementText(sql).words.contains("RENAME"))
+        case "ANALYZE": self = .analyze
+        case "VACUUM": self = keywords.contains("INTO") ? .other : .outsideTransactions
+        case "ATTACH", "DETACH": self = .outsideTransactions
+        case "PRAGMA": self = Self.kind(ofPragma: keywords)
+        default: self = .unknown
+        }
+    }
+
+    /// A PRAGMA may only ask, set something of the connection, or write into the file.
+    private static func kind(ofPragma keywords: [String]) -> StatementKind {
+        // The name may follow that of a database.
+        let name = (keywords.count > 3 && keywords[2] == "." ? keywords[3] : keywords.dropFirst().first) ?? ""
+        if asking.contains(name) { return .other }
+        if settings.contains(name) { return .setting }
+        return keywords.contains("=") || keywords.contains("(") ? .unknown : .other
+    }
+
+    private static let asking: Set<String> = [
+        "QUERY_ONLY", "BUSY_TIMEOUT", "CACHE_SIZE", "SYNCHRONOUS", "WAL_AUTOCHECKPOINT", "WAL_CHECKPOINT", "TABLE_INFO",
+        "TABLE_XINFO", "INDEX_LIST", "INDEX_INFO", "INDEX_XINFO", "FOREIGN_KEY_LIST", "FOREIGN_KEY_CHECK",
+        "DEFER_FOREIGN_KEYS", "INTEGRITY_CHECK", "QUICK_CHECK", "MMAP_SIZE", "JOURNAL_SIZE_LIMIT", "OPTIMIZE",
+    ]
+
+    private static let settings: Set<String> = [
+        "FOREIGN_KEYS", "RECURSIVE_TRIGGERS", "IGNORE_CHECK_CONSTRAINTS", "TRUSTED_SCHEMA", "CASE_SENSITIVE_LIKE",
+        "LEGACY_ALTER_TABLE", "JOURNAL_MODE", "LOCKING_MODE", "TEMP_STORE", "SECURE_DELETE", "CELL_SIZE_CHECK",
+    ]
+}

@@ -1,0 +1,80 @@
+import Foundation
+import LiteVault
+import LiteVaultPool
+import Testing
+
+/// A database with observers of regions and of values, each by a name.
+final class Observed: Sendable {
+    let access: any DatabaseAccess
+    private let scratch: Scratch?
+    private let told: Flag<[String: Int]>
+    private let observations: [DatabaseObservation]
+
+    /// - Parameters:
+    ///   - setup: makes the tables.
+    ///   - regions: what is observed.
+    ///   - reads: queries whose values are observed: told is when one is read again.
+    init(
+        _ setup: String, regions: [String: DatabaseRegion] = [:], reads: [String] = [], onQueue: Bool = false
+    ) async throws {
+        let scratch = try Scratch()
+        let access: any DatabaseAccess = onQueue ? try DatabaseQueue() : try DatabasePool(scratch.path("db"))
+        self.scratch = scratch
+        self.access = access
+        try await access.writeWithoutTransaction { db in
+            db.createFunction("reenter", argumentCount: 1) { [unowned db] arguments in
+                _ = try? db.scalar("SELECT count(*) FROM sqlite_master")
+                return arguments[0]
+            }
+            try db.execute(setup)
+        }
+        let counts = Flag([String: Int]())
+        told = counts
+        var all: [DatabaseObservation] = []
+        for (name, region) in regions {
+            all.append(
+                access.observe(
+                    region, onError: { Issue.record("\(name): \($0)") },
+                    onChange: { counts.update { $0[name, default: 0] += 1 } }))
+        }
+        for sql in reads {
+            all.append(
+                access.observe(
+                    { db in
+                        counts.update { $0[sql, default: 0] += 1 }
+                        return try db.all(sql) { try $0.get(0, as: Int64?.self) }
+                    }, onError: { Issue.record("\(sql): \($0)") }, onChange: { _ in }))
+        }
+        observations = all
+        let count = all.count
+        #expect(await eventually { counts.value.count == count })
+        try await settle()
+        counts.set([:])
+    }
+
+    /// What is told of a change. Told without being asked for: at once, or not at all.
+    func told(of change: @escaping @Sendable (Connection) throws -> Void) async throws -> Set<String> {
+        told.set([:])
+        try await access.writeWithoutTransaction(change)
+        try await settle()
+        return Set(told.value.keys)
+    }
+
+    /// Waits until nothing has been told for a while.
+    private func settle() async throws {
+        var last = -1
+        while last != told.value.values.reduce(0, +) {
+            last = told.value.values.reduce(0, +)
+            try await Task.sleep(for: .milliseconds(80))
+            _ = try await access.read { try $0.scalar("SELECT 1") as? Int64 }
+        }
+    }
+}
+
+extension Engine {
+    static func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
+        EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: major, minor: minor)
+    }
+    /// Whether the engine tells of a table of which no column is read.
+    static let tellsOfCountedTables = isAtLeast(3, 20)
+}
