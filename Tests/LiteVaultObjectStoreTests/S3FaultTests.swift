@@ -147,7 +147,7 @@ import Testing
 
     @Test func `a clock that can not be corrected is told with the difference`() async throws {
         let (proxy, store) = try setUp { settings in
-            // Each look at it is an hour later than the one before: what is corrected is wrong again.
+            // Each look at it is an hour later than the one before: what is corrected is always wrong again.
             let looks = Counter()
             settings.clock = { Date().timeIntervalSince1970 + 3600 * Double(looks.next()) }
         }

@@ -68,6 +68,17 @@ import Testing
         #expect(try workspace.names() == ["notes.db"])
     }
 
+    @Test func `what is asked for and not there is no success, and a slash too few no folder`() throws {
+        _ = try take()
+        #expect(try status(["check", "--restore-test", "--database", "other.db"]) == 66)
+        #expect(try status(["check", "--restore-test", "--snapshot", "0000000"]) == 66)
+        #expect(try status(["restore", "x.db", "--database", "other.db"]) == 66)
+        let run = try workspace.tool.run(["snapshot", "notes.db", "--allow-plaintext", "--repository", "s3:/bucket/prefix"])
+        #expect(run.status == 64)
+        #expect(run.errors.contains("s3://BUCKET/PREFIX"))
+        #expect(try !workspace.names().contains("s3:"))
+    }
+
     @Test func `forget tells why, and a dry run removes nothing`() throws {
         for _ in 0..<3 {
             _ = try take()

@@ -12,6 +12,8 @@ struct S3Failure: Error {
     let region: String?
     /// Seconds that the time of the request was ahead of the server's; nil when the server did not tell its time.
     let skew: Double?
+    /// The server's time, in seconds since 1970; nil when it did not tell.
+    let serverTime: Double?
     /// Seconds after which the server wants to be asked again.
     let retryAfter: Double?
     /// Whether the request was made before, with an outcome that is not known.
@@ -25,7 +27,8 @@ struct S3Failure: Error {
         code = Self.line(error?["Code"] ?? "")
         message = Self.line(error?["Message"] ?? "")
         region = (headers["x-amz-bucket-region"] ?? error?["Region"]).map(Self.line)
-        skew = headers["date"].flatMap(HTTPDate.seconds).map { now - $0 }
+        serverTime = headers["date"].flatMap(HTTPDate.seconds)
+        skew = serverTime.map { now - $0 }
         retryAfter = headers["retry-after"].flatMap(Double.init)
     }
 

@@ -17,8 +17,11 @@ final class ServerClock: @unchecked Sendable {  // its lock guards `ahead`
     ///
     /// - Returns: whether the request is worth another attempt.
     func correct(after failure: S3Failure) -> Bool {
-        guard failure.mayBeSkew, let skew = failure.skew, abs(skew) > Self.tolerated else { return false }
-        lock.withLock { ahead -= skew }
+        guard failure.mayBeSkew, let skew = failure.skew, abs(skew) > Self.tolerated, let time = failure.serverTime
+        else { return false }
+        // Not by the difference that was told: of several requests that are refused together each has told it.
+        let difference = time - local()
+        lock.withLock { ahead = difference }
         return true
     }
 

@@ -41,7 +41,6 @@ package actor FollowSupervisor {
     private var loop: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var deadline: Date?
-    private var hasLooked = false
     private let events: AsyncStream<(Key, FollowingEvent)>
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
@@ -75,7 +74,6 @@ package actor FollowSupervisor {
             while deadline == nil, (try? services.check()) != nil {
                 if Date() >= next {
                     await lookForDatabases()
-                    hasLooked = true
                     await tellSnapshots()
                     next = Date().addingTimeInterval(rescan)
                 }
@@ -83,17 +81,6 @@ package actor FollowSupervisor {
                 try? await Task.sleep(nanoseconds: 200_000_000)
             }
             askToEnd(within: Self.grace)
-        }
-    }
-
-    /// Returns when every follower has begun with a snapshot, or has a reason not to; after some seconds at most. Jobs that
-    /// are due at the start need not take another one then.
-    package func settle(within seconds: Double) async {
-        let end = Date().addingTimeInterval(seconds)
-        while Date() < end, deadline == nil {
-            let isSettled = entries.values.allSatisfy { ![.starting, .attached].contains($0.state.phase) }
-            if hasLooked, isSettled { return }
-            try? await Task.sleep(nanoseconds: 20_000_000)
         }
     }
 

@@ -87,16 +87,11 @@ struct JobRun: Sendable {
 
     private func snapshot(_ path: String, _ name: String, _ repository: Repository) async throws -> JobOutcome.Stored {
         let take = TakeSnapshot(job: job, services: services, permits: permits, desk: desk, log: log)
-        // The one that a follower has just begun with will do: it stores what came after.
-        let snapshot = try await take(path, name, repository, after: job.follows ? start - recent : nil)
+        // The one that a follower has just begun with will do.
+        let snapshot = try await take(path, name, repository, after: job.follows ? start : nil)
         return JobOutcome.Stored(
             source: path, database: name, snapshot: snapshot.id, size: snapshot.size, changed: snapshot.changed,
             stored: snapshot.stored)
-    }
-
-    /// Seconds that a snapshot may be old to count for this run.
-    private var recent: Double {
-        if case .interval(let seconds) = job.recurrence { min(30, seconds / 2) } else { 30 }
     }
 
     private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {

@@ -83,7 +83,7 @@ struct Check: VaultCommand {
         } else if authenticate {
             parts.append("the pages of \(inside)")
         }
-        return Wording.list(parts)
+        return parts.joined(separator: "; ")
     }
 
     private func report(_ found: CheckReport, _ opened: Repository, _ session: Session) -> Report {

@@ -14,8 +14,7 @@ extension Repository {
         let start = Date()
         let list = ProblemList()
         let found = try await readable(options, &report, list)
-        let spool = try spoolFolder()
-        let tables = try PackTables(folder: spool)
+        let tables = try PackTables(folder: workFolder())
         let data = try await store.list("data/")
         let total = data.reduce(0) { $0 + $1.size }
         var damaged: Set<String> = []

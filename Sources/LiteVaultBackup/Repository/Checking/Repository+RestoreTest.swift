@@ -29,7 +29,7 @@ extension Repository {
 
     private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
         let name = "\(snapshot.database) \(snapshot.id)"
-        let folder = try spoolFolder()
+        let folder = try workFolder()
         let file = try BackupError.about(folder) { try ReplacementFile(destination: folder + "/restored.db") }
         defer { file.discard() }
         do {

@@ -45,8 +45,34 @@ extension Repository {
         return try store.spoolFolder() ?? FileManager.default.temporaryDirectory.path
     }
 
+    /// The folder for what only this run needs: the one for what is about to be stored, or, where that can not be written as the
+    /// repository is only readable, the system's temporary folder.
+    func workFolder() throws -> String {
+        if local.spool != nil { return try spoolFolder() }
+        // What it throws is that the folder can not be made.
+        if let path = try? spoolFolder(), access(path, W_OK) == 0 { return path }
+        return FileManager.default.temporaryDirectory.path
+    }
+
     /// The folder for copies of a database's block maps.
     func cacheFolder(_ database: String) -> String { "\(local.cache)/\(config.id)/\(database)" }
+
+    /// Removes copies of tree packs that the store no longer has, and those that were never finished.
+    ///
+    /// - Parameter packs: all tree packs of the store.
+    func sweepCache(_ packs: [ObjectAttributes]) throws {
+        guard store.localPath("tree/any") == nil else { return }
+        let present = Set(packs.compactMap { $0.name.split(separator: "/").last.map(String.init) })
+        let root = "\(local.cache)/\(config.id)"
+        for folder in try Folder.names(root) where folder != "check" {
+            for name in try Folder.names("\(root)/\(folder)") where !present.contains(name) {
+                var status = stat()
+                let path = "\(root)/\(folder)/\(name)"
+                // What is younger may be of a snapshot that is being stored, or on its way.
+                if stat(path, &status) == 0, Date().timeIntervalSince1970 - status.modified > 86_400 { unlink(path) }
+            }
+        }
+    }
 
     func nodes(_ database: String) -> NodeSource { NodeSource(store: store, folder: cacheFolder(database)) }
 }

@@ -38,7 +38,8 @@ extension Repository {
     ) async throws -> PruneResult {
         // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
         // manifest is found below; if not, its lease is.
-        let packs = try await store.list("data/") + store.list("tree/")
+        let trees = try await store.list("tree/")
+        let packs = try await store.list("data/") + trees
         let writers = try await activeSince(endingOthers: !dryRun)
         let now = try await store.now()
         let used = try await usedPacks()
@@ -68,6 +69,7 @@ extension Repository {
         result.removed = going.count
         result.removedBytes = going.reduce(0) { $0 + $1.size }
         if dryRun { return result }
+        try sweepCache(trees)
         // Those that go now stay on the list until they are seen to be gone.
         let list = Doomed(repository: config.id, packs: listed, sparse: sparse)
         if !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty || !before.sparse.isEmpty {

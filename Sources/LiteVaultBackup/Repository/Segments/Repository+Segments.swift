@@ -76,7 +76,7 @@ extension Repository {
     func apply(_ segments: [(SegmentName, SegmentRecord, Int64)], to path: String) async throws {
         var applier = try SegmentApplier(image: path)
         for (name, record, offset) in segments {
-            let spool = PackSpool(folder: try spoolFolder())
+            let spool = PackSpool(folder: try workFolder())
             let (whole, _) = try spool.create()
             defer { whole.discard() }
             let (frames, writer) = try spool.create()

@@ -29,7 +29,6 @@ struct ScheduleRun: VaultCommand {
             let supervisor = await runner.follow()
             // What followers have seen is stored before the end.
             if supervisor != nil { Interruption.shared.allow(seconds: FollowSupervisor.grace + 2) }
-            await supervisor?.settle(within: 3)
             do {
                 while true {
                     try Interruption.shared.check()
