@@ -86,6 +86,12 @@ import Testing
         #expect(try await observed.told { try $0.run("INSERT INTO tag VALUES ('b', 1, 1)") } == all)
         #expect(try await observed.told { try $0.run("REPLACE INTO tag VALUES ('b', 1, 1)") } == all)
         #expect(try await observed.told { try $0.run("DELETE FROM tag") } == all)
+        _ = try await observed.told {
+            try $0.execute(
+                "INSERT INTO tag VALUES ('c', 1, 1); "
+                    + "CREATE TRIGGER empties AFTER UPDATE OF age ON person BEGIN DELETE FROM tag; END")
+        }
+        #expect(try await observed.told { try $0.run("UPDATE person SET age = 1") } == all.union(["person"]))
     }
 
     @Test func `triggers and foreign key actions are told by what they write`() async throws {

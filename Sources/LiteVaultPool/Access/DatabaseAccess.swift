@@ -117,7 +117,9 @@ extension DatabaseAccess {
     }
 
     /// Gives memory back: closes the readers that nobody uses, and empties the writer's page cache
-    /// (`PRAGMA shrink_memory`) if it is idle. Waits for nobody.
+    /// (`PRAGMA shrink_memory`) if it is idle. Waits for nobody. Called by itself when the system is short of memory, where
+    /// it says so: on Darwin, and on Linux with pressure stall information, when tasks waited for memory in a tenth of the
+    /// last ten seconds.
     public func releaseMemory() { core.releaseMemory() }
 
     /// The path of the database's file; empty for one in memory.

@@ -37,12 +37,13 @@ struct ChangeResolver {
             isSameSchema == true && others.allSatisfy { self.isSameSchema($0) == true } && !committed.changesSchema
             && !committed.hasMoreTexts
         let needsColumns = changes.tables.values.contains { $0.columns?.isEmpty == true }
-        guard committed.hasUntoldRows || needsColumns else {
+        let clears = committed.clears || (try? knowledge.facts("main", of: connection))?.hasClearingTriggers != false
+        guard committed.hasUntoldRows || needsColumns || clears else {
             return isReplaced ? .unknown : changes
         }
         guard isKnown, let written = written(by: committed.texts) else {
             // The statements cannot be asked any more: they ran under another schema.
-            if committed.hasUntoldRows || isReplaced { return .unknown }
+            if committed.hasUntoldRows || isReplaced || clears { return .unknown }
             for name in changes.tables.keys where changes.tables[name]?.columns?.isEmpty == true {
                 changes.tables[name]?.columns = nil
             }
@@ -55,11 +56,18 @@ struct ChangeResolver {
                 changes.tables[name, default: .init()].merge(.init(rows: nil, columns: columns))
             }
         }
+        if clears {
+            for name in written.tables where mayBeWithoutRowid(name) { changes.tables[name] = .unknown }
+        }
         for (name, table) in changes.tables where table.columns?.isEmpty == true {
             // Rows of a table that no statement names: what has changed them is not known.
             changes.tables[name]?.columns = written.columns[name] ?? nil
         }
         return changes
+    }
+
+    private func mayBeWithoutRowid(_ name: TableName) -> Bool {
+        (try? knowledge.facts(name.schema, of: connection))?.withoutRowid.contains(name.table) != false
     }
 
     /// What statements write.

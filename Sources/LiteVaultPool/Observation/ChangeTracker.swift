@@ -63,7 +63,8 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         switch kind {
         case .other: break
         case .setting: resolver.forgetStatements()
-        case .write:
+        case .write(let clears):
+            if clears { statement.clears = true }
             levels[levels.count - 1].changes.note(text)
             lastText = Array(UnsafeBufferPointer(start: sql, count: strlen(sql) + 1))
             lastLevel = levels.count

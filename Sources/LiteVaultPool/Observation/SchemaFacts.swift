@@ -15,8 +15,12 @@ struct SchemaFacts: Sendable {
     }
 
     private(set) var kinds: [String: Kind] = [:]
+    /// The tables without rowids, perhaps with some others.
+    private(set) var withoutRowid: Set<String> = []
     /// Whether some trigger deletes rows to make room for others.
     private(set) var hasReplacingTriggers = false
+    /// Whether some trigger empties a table.
+    private(set) var hasClearingTriggers = false
     /// Whether some view joins by `NATURAL` or `USING`, of whose columns the engine does not tell.
     private(set) var hasJoiningViews = false
 
@@ -46,11 +50,14 @@ struct SchemaFacts: Sendable {
                 || ["FTS3", "FTS4", "FTS5"].contains(module) && !text.words.contains("CONTENT")
             kinds[name] = isOwn ? .ownContent : .foreignContent
         case "table":
+            if text.words.contains("WITHOUT") { withoutRowid.insert(name) }
             kinds[name] = text.replaces || text.words.contains("AS") ? .tableWithSideEffects : .table
         case "view":
             kinds[name] = .view
             if text.joinsByName { hasJoiningViews = true }
-        case "trigger": if text.replaces { hasReplacingTriggers = true }
+        case "trigger":
+            if text.replaces { hasReplacingTriggers = true }
+            if text.clears { hasClearingTriggers = true }
         default: break
         }
     }

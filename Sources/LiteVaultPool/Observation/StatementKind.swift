@@ -4,8 +4,8 @@ internal import LiteVaultCore
 enum StatementKind {
     /// Changes nothing, or begins or ends a transaction, which the hooks tell.
     case other
-    /// INSERT, REPLACE, UPDATE or DELETE: the rows are told by the update hook, for the most part.
-    case write
+    /// INSERT, REPLACE, UPDATE or DELETE: the rows are told by the update hook, for the most part; whether it empties tables.
+    case write(clears: Bool)
     case savepoint(String)
     case release(String)
     case rollbackTo(String)
@@ -32,7 +32,8 @@ enum StatementKind {
             words.dropFirst(index + 1).first { $0.text.uppercased() != "SAVEPOINT" }?.unquoted.lowercased()
         }
         switch keywords.first {
-        case "INSERT", "REPLACE", "UPDATE", "DELETE", "WITH": self = .write
+        case "INSERT", "REPLACE", "UPDATE": self = .write(clears: false)
+        case "DELETE", "WITH": self = .write(clears: StatementText(sql).clears)
         case "SELECT", "VALUES", "EXPLAIN", "BEGIN", "COMMIT", "END", "REINDEX", nil: self = .other
         case "SAVEPOINT": self = name(after: 0).map(StatementKind.savepoint) ?? .unknown
         case "RELEASE": self = name(after: 0).map(StatementKind.release) ?? .unknown

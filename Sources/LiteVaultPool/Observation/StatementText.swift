@@ -22,6 +22,14 @@ struct StatementText {
         }
     }
 
+    /// Whether it has a DELETE without WHERE, which the engine may do without looking at the rows.
+    var clears: Bool {
+        words.indices.contains { index in
+            words[index] == "DELETE" && words.dropFirst(index + 1).first == "FROM"
+                && !words[index...].prefix { $0 != ";" }.contains("WHERE")
+        }
+    }
+
     /// Whether tables are joined by columns that are not written down, or not as columns.
     var joinsByName: Bool { words.contains("NATURAL") || words.contains("USING") }
 }
