@@ -37,12 +37,17 @@ extension S3Store {
         }
     }
 
+    private struct SentPart: Sendable {
+        let number: Int
+        let tag: String
+    }
+
     /// Sends all parts, some at a time; returns their tags in order.
     private func send(_ name: String, _ upload: String, _ file: LocalFile, _ size: Int64) async throws -> [String] {
         // A store takes at most 10000 parts.
         let part = max(settings.partSize, 5 << 20, (size + 9_999) / 10_000)
         let count = Int((size + part - 1) / part)
-        return try await withThrowingTaskGroup(of: (Int, String).self) { group in
+        return try await withThrowingTaskGroup(of: SentPart.self) { group in
             var tags = [String](repeating: "", count: count)
             var started = 0
             func start() {
@@ -60,12 +65,12 @@ extension S3Store {
                         guard let tag = answer.headers["etag"], !tag.isEmpty else { throw S3Response.NotUnderstood() }
                         return tag
                     }
-                    return (number, tag)
+                    return SentPart(number: number, tag: tag)
                 }
             }
             for _ in 0..<Self.width { start() }
-            while let (number, tag) = try await group.next() {
-                tags[number] = tag
+            while let part = try await group.next() {
+                tags[part.number] = part.tag
                 start()
             }
             return tags

@@ -21,6 +21,16 @@ import Testing
             let start = folder.appendingPathComponent("start")
             for _ in 0..<60_000 where !FileManager.default.fileExists(atPath: start.path) { usleep(1000) }
             let begin = Double(String(decoding: try Data(contentsOf: start), as: UTF8.self)) ?? 0
+            do { try rounds(in: folder, from: begin, access) } catch {
+                // What a process dies of is not seen from outside.
+                try Data("\(error)".utf8).write(to: folder.appendingPathComponent("error-\(getpid())"))
+                throw error
+            }
+        }
+
+        private static func rounds(
+            in folder: URL, from begin: Double, _ access: (String, DatabaseKey) throws -> any DatabaseAccess
+        ) throws {
             for round in 0..<rounds {
                 let wait = begin + Double(round) * 0.1 - Date().timeIntervalSince1970
                 if wait > 0 { Thread.sleep(forTimeInterval: wait) }
@@ -54,6 +64,10 @@ import Testing
             }
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.processes { group.addTask { await child() } }
+            }
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("error-") {
+                let text = try Data(contentsOf: folder.appendingPathComponent(name))
+                Issue.record("\(name): \(String(decoding: text, as: UTF8.self))")
             }
             for round in 0..<Self.rounds {
                 let path = folder.appendingPathComponent("db-\(round)").path

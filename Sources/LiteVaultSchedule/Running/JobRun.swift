@@ -60,24 +60,28 @@ struct JobRun: Sendable {
     }
 
     private func snapshots(_ list: SourceList, _ repository: Repository, _ outcome: inout JobOutcome) async {
-        typealias Done = (path: String, result: Result<JobOutcome.Stored, any Error>)
+        // Not a tuple: with one, optimised builds of Swift 6.3.1 crash when the group takes it over.
+        struct Done: Sendable {
+            let path: String
+            let result: Result<JobOutcome.Stored, any Error>
+        }
         await withTaskGroup(of: Done.self) { group in
             var waiting = list.databases.makeIterator()
             func start() {
                 guard (try? services.check()) != nil, let (path, name) = waiting.next() else { return }
                 group.addTask {
                     do {
-                        return (path, .success(try await snapshot(path, name, repository)))
+                        return Done(path: path, result: .success(try await snapshot(path, name, repository)))
                     } catch {
-                        return (path, .failure(error))
+                        return Done(path: path, result: .failure(error))
                     }
                 }
             }
             for _ in 0..<concurrency { start() }
-            while let (path, result) = await group.next() {
-                switch result {
+            while let done = await group.next() {
+                switch done.result {
                 case .success(let stored): outcome.stored.append(stored)
-                case .failure(let error): note(error, "snapshot", path, &outcome)
+                case .failure(let error): note(error, "snapshot", done.path, &outcome)
                 }
                 start()
             }
