@@ -22,6 +22,18 @@ import Testing
         }
     }
 
+    @Test func `no room is kept for rows that the same statement gave before`() throws {
+        let db = try database()
+        try db.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n LIMIT 5000) INSERT INTO users (id) SELECT i FROM n")
+        let largest: (Int64) -> TypedQuery<Int64> = { users.select(id).filter(id <= $0).order(id) }
+        for (limit, count) in [(5003, 5003), (3, 3), (5003, 5003), (0, 0), (2000, 2000)] as [(Int64, Int)] {
+            let rows = try db.all(largest(limit))
+            #expect(rows.count == count && rows.elementsEqual(1..<Int64(count + 1)))
+            #expect(rows.capacity < 64 + 4 * count)
+        }
+    }
+
     @Test func `rows become values of a type, and one column becomes values`() throws {
         struct User: Equatable { var id: Int64; var email: String }
         let db = try database()

@@ -105,6 +105,14 @@ package struct Execution {
     /// The statement, to be used again by ``Connection/reuse(_:)``.
     package var statement: PreparedStatement { prepared.takeUnretainedValue() }
 
+    /// For how many rows room is made at once: as many as the statement gave last. Arrays that grow are copied.
+    @usableFromInline
+    package var expectedRowCount: Int { prepared._withUnsafeGuaranteedRef { min($0.lastRowCount, 1 << 16) } }
+
+    /// Takes down how many rows there were.
+    @usableFromInline
+    package func noteRowCount(_ count: Int) { prepared._withUnsafeGuaranteedRef { $0.lastRowCount = count } }
+
     /// Whether there is a row.
     @inlinable
     package func step() throws -> Bool {

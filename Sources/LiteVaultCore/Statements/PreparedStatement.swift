@@ -22,6 +22,8 @@ package final class PreparedStatement {
     var isRunning = false
     /// Whether the names can have changed: the engine prepares a statement anew at the first step of an execution.
     var mayHaveNewNames = true
+    /// How many rows an array was made of last.
+    var lastRowCount = 0
     /// The row that was copied last: its memory is used again unless it was kept.
     var cells: RowCells?
     /// What the columns of copied rows are called.

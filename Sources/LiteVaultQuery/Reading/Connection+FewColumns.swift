@@ -11,11 +11,15 @@ extension Connection {
         let execution = try begin(clauses)
         defer { end(execution) }
         var rows: [T] = []
+        rows.reserveCapacity(execution.expectedRowCount)
         while try execution.step() {
             var columns = RowColumnReader(execution)
             rows.append(try make(&columns))
         }
-        return rows
+        execution.noteRowCount(rows.count)
+        // Room for rows that did not come is not kept.
+        let isRoomy = rows.capacity > 64 && rows.count < rows.capacity / 2
+        return isRoomy ? rows.withUnsafeBufferPointer { Array($0) } : rows
     }
 
     /// The same for the first row.
