@@ -12,8 +12,13 @@ extension Connection {
         // sqlite3_exec ends at the first NUL: the rest would be left out without a word.
         guard !SQL.utf8.contains(0) else { throw DatabaseError(misuse: "the SQL text contains a NUL", sql: SQL) }
         try refuseTracedExport(SQL)
-        guard !requiresTransaction else { return try executeInTransaction(SQL, db) }
-        do { try check(sqlite3_exec(db, SQL, nil, nil, nil), sql: SQL) } catch let error as DatabaseError {
+        do {
+            if requiresTransaction {
+                try executeInTransaction(SQL, db)
+            } else {
+                try check(sqlite3_exec(db, SQL, nil, nil, nil), sql: SQL)
+            }
+        } catch let error as DatabaseError {
             // The engine counts from the start of the statement that failed.
             throw EngineRequirement.unmet(by: SQL, error) ?? error.withoutOffset()
         }
@@ -29,15 +34,11 @@ extension Connection {
                 var tail: UnsafePointer<CChar>?
                 let code = sqlite3_prepare_v2(db, next, -1, &statement, &tail)
                 defer { sqlite3_finalize(statement) }
-                do {
+                try check(code, sql: SQL)
+                if let statement {
+                    var code = sqlite3_step(statement)
+                    while code == SQLITE_ROW { code = sqlite3_step(statement) }
                     try check(code, sql: SQL)
-                    if let statement {
-                        var code = sqlite3_step(statement)
-                        while code == SQLITE_ROW { code = sqlite3_step(statement) }
-                        try check(code, sql: SQL)
-                    }
-                } catch let error as DatabaseError {
-                    throw error.withoutOffset()
                 }
                 guard let tail, tail > next else { return }
                 next = tail

@@ -131,7 +131,7 @@ package actor FollowSupervisor {
             }
             let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }
             guard let settings = job.following, !new.isEmpty else {
-                set(problems[job.name]?.code == BackupError.Code.config.rawValue ? problems[job.name] : nil, job)
+                set(nil, job)
                 continue
             }
             do {

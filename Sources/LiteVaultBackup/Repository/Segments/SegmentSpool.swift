@@ -40,7 +40,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
     private let limit: Int64
     private let lock = NSLock()
     private var shared = Shared()
-    private var open: (file: ReplacementFile, writer: LocalFile, size: Int64)?
+    private var unfinished: (file: ReplacementFile, writer: LocalFile, size: Int64)?
 
     /// - Parameter limit: bytes of segments that may wait.
     package init(folder: String, limit: Int64 = .max) throws {
@@ -49,6 +49,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
         self.limit = limit
     }
 
+    /// Takes down that a run begins.
     package func begin(run: [UInt8], at position: CaptureReport.Position, gap: String?) throws {
         lock.withLock {
             shared.run = Run(id: run, began: Date())
@@ -63,7 +64,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
         guard segment.byteCount <= limit - byteCount else { throw Full(limit: limit) }
         let (file, writer) = try spool.create()
         let header = segment.header
-        open = (file, writer, Int64(header.count))
+        unfinished = (file, writer, Int64(header.count))
         do {
             try writer.write(header, at: 0)
         } catch {
@@ -74,15 +75,15 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
 
     /// Adds frames to the segment that was begun.
     package func append(_ frames: UnsafeRawBufferPointer) throws {
-        guard let current = open else { return }
+        guard let current = unfinished else { return }
         try current.writer.write(frames, at: current.size)
-        open = (current.file, current.writer, current.size + Int64(frames.count))
+        unfinished = (current.file, current.writer, current.size + Int64(frames.count))
     }
 
     /// Ends the segment: it waits to be stored.
     package func finish(_ segment: WALSegment) throws {
-        guard let current = open else { return }
-        open = nil
+        guard let current = unfinished else { return }
+        unfinished = nil
         lock.withLock {
             guard let run = shared.run else { return current.file.discard() }
             shared.waiting.append(Waiting(segment: segment, began: run.began, file: current.file))
@@ -92,8 +93,8 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
 
     /// Removes the segment that was begun.
     package func abandon() {
-        open?.file.discard()
-        open = nil
+        unfinished?.file.discard()
+        unfinished = nil
     }
 
     /// The run that began last.
