@@ -92,7 +92,7 @@ extension Connection {
         let lease = try leaseIfPossible()
         defer { lease?.release() }
         if walMode {
-            guard try !walCheckpoint(mode: .truncate).busy else { throw VaultError(.busy, "The database is in use") }
+            guard try emptyLog() else { throw VaultError(.busy, "The database is in use") }
             try setJournalMode(.delete)
         }
         do {

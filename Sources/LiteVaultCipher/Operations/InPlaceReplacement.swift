@@ -44,7 +44,7 @@ struct InPlaceReplacement {
 
     /// The log belongs to the name, so it has to be empty and gone before another file gets the name.
     private static func leaveWAL(_ source: Connection) throws {
-        guard try !source.walCheckpoint(mode: .truncate).busy else {
+        guard try source.emptyLog() else {
             throw VaultError(.busy, "The database is in use", remedy: "Close the other connections and try again.")
         }
         try source.setJournalMode(.delete)

@@ -22,6 +22,7 @@ extension Connection {
                 message: "a backup from or into this connection is not finished", code: SQLITE_BUSY, statement: nil)
         }
         finalizeIdleStatements()
+        hooks.checkpoints?.letGo()
         let guardian = prepareClose(db)
         defer { CheckpointGuard.release(guardian) }
         // Closing rolls back, and calls the hook although nobody asked for a rollback.
@@ -40,6 +41,7 @@ extension Connection {
     func closeFinally() {
         guard let db else { return }
         finalizeIdleStatements()
+        hooks.checkpoints?.letGo()
         let guardian = prepareClose(db)
         defer { CheckpointGuard.release(guardian) }
         // Its closure must not be called with a connection that is going away.

@@ -45,18 +45,30 @@ extension Connection {
     @discardableResult
     public func enableWAL() throws -> JournalMode { try setJournalMode(.wal) }
 
-    /// After how many pages in the log a commit checkpoints (`PRAGMA wal_autocheckpoint`); 0 or less: never.
+    /// After how many pages in the log a commit checkpoints (`PRAGMA wal_autocheckpoint`); 0 or less: never. Setting it
+    /// ends what ``setWALAutoCheckpoint(_:guardedBy:)`` began.
     public var walAutoCheckpoint: Int {
-        get { (try? integer("wal_autocheckpoint")).map { Int($0) } ?? 0 }
+        get {
+            let pages = (try? integer("wal_autocheckpoint")).map { Int($0) } ?? 0
+            // The engine knows only of its own.
+            return pages == 0 ? (reading { _ in hooks.checkpoints?.pages } ?? nil) ?? 0 : pages
+        }
         set { try? setWALAutoCheckpoint(newValue) }
     }
 
-    /// Sets after how many pages in the log a commit checkpoints (`PRAGMA wal_autocheckpoint`); 0 for never.
+    /// Sets after how many pages in the log a commit checkpoints (`PRAGMA wal_autocheckpoint`); 0 for never. Ends what
+    /// ``setWALAutoCheckpoint(_:guardedBy:)`` began.
     ///
     /// - Throws: `DatabaseError`
-    public func setWALAutoCheckpoint(_ pages: Int) throws { try run("PRAGMA wal_autocheckpoint = \(pages)") }
+    public func setWALAutoCheckpoint(_ pages: Int) throws {
+        try run("PRAGMA wal_autocheckpoint = \(pages)")
+        reading { _ in hooks.checkpoints = nil }
+    }
 
     /// Copies the log into the database file (`PRAGMA wal_checkpoint`).
+    ///
+    /// On engines with ``EngineInfo/Defect/walReset``, a `passive` checkpoint, or another one that does not get the write
+    /// lock within the busy timeout, is safe only while no other connection commits: see ``walCheckpoint(guardedBy:)``.
     ///
     /// - Parameters:
     ///   - mode: what to wait for.

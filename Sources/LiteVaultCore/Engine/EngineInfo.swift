@@ -19,6 +19,17 @@ public struct EngineInfo: Sendable {
         }
     }
 
+    /// Defects of an engine that whoever relies on it has to know, as far as its version numbers tell: a distribution may
+    /// have repaired one without changing the number. New ones may be added; `switch` over them with a `default`.
+    public enum Defect: String, Sendable, CaseIterable {
+        /// A checkpoint that begins when the log is completely copied, while another connection's commit starts the log
+        /// over, takes commits that follow for copied and loses them, or leaves a damaged database.
+        ///
+        /// SQLite 3.7.0 to 3.51.2, but for 3.44.6 and 3.50.7 and what follows these in their series; SQLCipher before
+        /// 4.14.0. See <doc:WALReset> for what the library does about it, and what remains.
+        case walReset = "wal-reset"
+    }
+
     /// The engine of this process.
     public static let linked = EngineInfo()
 
@@ -32,6 +43,8 @@ public struct EngineInfo: Sendable {
     public let encryption: Encryption
     /// Whether this package was compiled to encrypt (package trait `SQLCipher`).
     public let isCompiledForEncryption: Bool
+    /// What is known to be wrong with the loaded library.
+    public let defects: Set<Defect>
     /// `sqlite3_threadsafe()`: false for a library that must not be used from more than one thread.
     public let isThreadSafe: Bool
 
@@ -46,6 +59,8 @@ public struct EngineInfo: Sendable {
         isCompiledForEncryption = lv_compiled_for_sqlcipher()
         isThreadSafe = sqlite3_threadsafe() != 0
         encryption = Self.detectEncryption()
+        let cipher: String? = if case .sqlcipher(let version) = encryption { version } else { nil }
+        defects = Self.hasWALReset(sqliteVersion, sqlcipher: cipher) ? [.walReset] : []
     }
 
     /// Whether the library was built with an option such as `ENABLE_FTS5`.
@@ -55,6 +70,22 @@ public struct EngineInfo: Sendable {
     public var sqlcipherMajorVersion: Int? {
         guard case .sqlcipher(let version) = encryption else { return nil }
         return version.split(separator: ".").first.flatMap { Int($0) }
+    }
+
+    /// Whether engines of these versions have ``Defect/walReset``.
+    ///
+    /// - Parameter sqlcipher: as `PRAGMA cipher_version` begins; nil without encryption.
+    package static func hasWALReset(_ sqlite: SQLiteVersion, sqlcipher: String?) -> Bool {
+        if let sqlcipher {
+            let numbers = sqlcipher.split(separator: ".").prefix(2).map { Int($0) ?? 0 }
+            if !numbers.lexicographicallyPrecedes([4, 14]) { return false }
+        }
+        guard sqlite >= SQLiteVersion(major: 3, minor: 7) else { return false }
+        // The repairs of older series.
+        for (minor, point) in [(44, 6), (50, 7)] where sqlite.major == 3 && sqlite.minor == minor {
+            return sqlite.point < point
+        }
+        return sqlite < SQLiteVersion(major: 3, minor: 51, point: 3)
     }
 
     private static func detectEncryption() -> Encryption {

@@ -32,6 +32,8 @@ struct Hooks {
     var updating: AnyObject?
     var committing: AnyObject?
     var rollingBack: HookBox<Void, Void>?
+    /// What checkpoints after commits, instead of the engine.
+    var checkpoints: GuardedCheckpoints?
     /// Told of everything before the closures above, which are the user's.
     var observer: (any ConnectionObserver)?
 }

@@ -77,9 +77,19 @@ extension AccessCore {
             })
     }
 
+    /// Commits of the writer checkpoint after as many pages as its setup says, while nobody else, in any process, can
+    /// commit. Readers cannot write, so nobody else checkpoints here.
+    func guardCheckpoints(of writer: Connection) throws {
+        let pages = writer.walAutoCheckpoint
+        guard pages > 0 else { return }
+        try writer.setWALAutoCheckpoint(
+            pages, guardedBy: { [source, configuration] in try source.openGuardian(configuration) })
+    }
+
     func register(_ setup: @escaping @Sendable (Connection) throws -> Void) throws {
         try sync(.barrier) { writer in
             try setup(writer)
+            try guardCheckpoints(of: writer)
             // Nobody reads, so all of them are idle: each is opened again when it is needed.
             closeIdleReaders()
             state.withLock { $0.setups.append(setup) }

@@ -118,6 +118,7 @@ extension AccessCore {
         if let writer { return writer }
         let opened = try source.openWriter(configuration, usesWAL: readerGate != nil)
         for setup in setups { try setup(opened) }
+        try guardCheckpoints(of: opened)
         state.withLock { state in
             state.writer = opened
             state.tracker = nil

@@ -96,6 +96,9 @@ final class ConnectionSource: Sendable {
         return reader
     }
 
+    /// A second connection that could write, and only holds the write lock while the writer checkpoints.
+    func openGuardian(_ configuration: DatabaseConfiguration) throws -> Connection { try unlocked(configuration) }
+
     private func prepare(_ connection: Connection, _ configuration: DatabaseConfiguration) throws {
         try connection.execute("PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF")")
         try configuration.prepare?(connection)

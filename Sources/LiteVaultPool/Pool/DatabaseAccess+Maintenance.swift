@@ -102,7 +102,7 @@ extension AccessCore {
     /// Inside a barrier.
     func vacuum(_ writer: Connection) throws {
         try writer.vacuum()
-        if writer.journalMode == .wal { try writer.walCheckpoint(mode: .truncate) }
+        if writer.journalMode == .wal { _ = try writer.emptyLog() }
     }
 
     func backup(to destination: String, newKey: DatabaseKey?, _ progress: OperationProgress.Report?) throws {

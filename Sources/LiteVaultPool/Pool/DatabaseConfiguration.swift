@@ -15,7 +15,8 @@ public struct DatabaseConfiguration: Sendable {
     public var synchronous = Connection.Synchronous.full
     /// Seconds after which a reader that nobody uses is closed; nil: never.
     public var idleReaderTimeout: Double? = 60
-    /// Run on each connection, readers included, when it is unlocked and set up, before anybody uses it.
+    /// Run on each connection, readers included, when it is unlocked and set up, before anybody uses it. What it says with
+    /// `setWALAutoCheckpoint(_:)` holds for the checkpoints of the writer, which are guarded: see <doc:WALReset>.
     public var prepare: (@Sendable (Connection) throws -> Void)?
 
     /// The defaults.

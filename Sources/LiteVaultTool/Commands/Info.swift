@@ -35,9 +35,9 @@ struct Info: VaultCommand {
         let meaning = isOpened && kind == .encryptedOrUnknown ? kind.rawValue : Self.meaning(of: kind)
         report.lines.insert("\(Wording.visible(database)): \(meaning)", at: headline)
         report.set("opened", .bool(isOpened))
-        report.set(
-            "engine", ["sqlite": .string(Version.sqlite), "sqlcipher": JSONValue(Version.sqlcipher)])
+        report.set("engine", Version.engineJSON)
         report.row("engine", Version.engine.joined(separator: ", "))
+        for defect in Version.defects { report.row("defect", defect) }
         if !isOpened, kind == .encryptedOrUnknown || kind == .plaintextHeader {
             report.say("With the key (--key-file, --key-prompt …) there is more to tell.")
         }

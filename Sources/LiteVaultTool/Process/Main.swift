@@ -55,7 +55,8 @@ enum Main {
     ) -> Int32 {
         if LiteVaultCommand.exitCode(for: error) == .success {
             do {
-                try terminal.result(LiteVaultCommand.fullMessage(for: error))
+                let isJSON = arguments.contains("--version") && arguments.contains("--json")
+                try terminal.result(isJSON ? Version.json.text : LiteVaultCommand.fullMessage(for: error))
                 return ExitStatus.done.rawValue
             } catch {
                 reporter.failure(error)

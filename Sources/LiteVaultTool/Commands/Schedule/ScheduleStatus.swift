@@ -23,6 +23,8 @@ struct ScheduleStatus: VaultCommand {
         let state = try schedule.stateFile(configuration)
         var report = Report()
         report.set("config", .string(configuration.path))
+        report.set("engine", Version.engineJSON)
+        for defect in Version.defects { report.say("The engine has a defect, \(defect).") }
         var jobs: [JSONValue] = []
         var failing: [String] = []
         for job in configuration.jobs {
