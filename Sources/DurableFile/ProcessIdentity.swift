@@ -57,6 +57,14 @@ package struct ProcessIdentity: Equatable, Sendable {
             return fields.count > 20 ? UInt64(fields[20]) : nil
         }
 
+        /// Whether a process of this container is stopped (SIGSTOP, SIGTSTP, a debugger); false where that is not known.
+        package static func isStopped(_ process: Int32) -> Bool {
+            guard let text = contents(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
+                return false
+            }
+            return ["T", "t"].contains(text[end...].split(separator: " ").dropFirst().first)
+        }
+
         private static func contents(of path: String) -> String? {
             let file = open(path, O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { return nil }
@@ -74,5 +82,7 @@ package struct ProcessIdentity: Equatable, Sendable {
         }()
         private static let currentNamespace: UInt32 = 0
         private static func startTime(of process: Int32) -> UInt64? { nil }
+        /// Not known here.
+        package static func isStopped(_ process: Int32) -> Bool { false }
     #endif
 }

@@ -32,7 +32,8 @@ public final class S3Store: ObjectStore {
         location = settings.location
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.find() }, http: http,
-            attempts: settings.attempts, backoff: Backoff(first: settings.firstPause),
+            attempts: settings.attempts, budget: RetryBudget(settings.patience),
+            backoff: Backoff(first: settings.firstPause),
             clock: ServerClock(local: settings.clock))
     }
 

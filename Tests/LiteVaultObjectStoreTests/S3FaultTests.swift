@@ -97,6 +97,42 @@ import Testing
         #expect(try await proxy.log().count == 2)
     }
 
+    @Test func `H-JOB-04 a server that answers most requests with errors is given up after the patience`() async throws {
+        let (proxy, store) = try setUp {
+            $0.attempts = 1000
+            $0.patience = 2
+            $0.firstPause = 0.05
+        }
+        try await store.put("x", bytes: [1], condition: .none)
+        try await proxy.plan(.init(method: "GET", times: 100_000, fault: "503"))
+        let begin = ContinuousClock.now
+        // Many at a time share it.
+        let codes = await withTaskGroup(of: BackupError.Code?.self) { group in
+            for _ in 0..<8 { group.addTask { await ObjectStoreConformance.code { _ = try await store.get("x") } } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.allSatisfy { $0 == .io } && codes.count == 8)
+        // It stays spent until something succeeds.
+        #expect(await ObjectStoreConformance.code { _ = try await store.get("x") } == .io)
+        #expect(ContinuousClock.now - begin < .seconds(15))
+        try await proxy.plan()
+        for _ in 0..<20 { _ = try await store.get("x") }
+        try await proxy.plan(.init(method: "GET", times: 3, fault: "503"))
+        #expect(try await store.get("x") == [1])
+    }
+
+    @Test func `a budget is spent by failures and pauses, and given back by success`() {
+        let budget = RetryBudget(10)
+        #expect(budget.allows(took: 2, pause: 3))
+        #expect(!budget.allows(took: 1, pause: 5))
+        for _ in 0..<4 { budget.succeeded() }
+        #expect(budget.allows(took: 0, pause: 5))
+        #expect(!budget.allows(took: 100, pause: 0))
+        // However much it was, it does not take longer to recover.
+        for _ in 0..<20 { budget.succeeded() }
+        #expect(budget.allows(took: 0, pause: 9))
+    }
+
     @Test func `a server that goes on failing is told after the attempts`() async throws {
         let (proxy, store) = try setUp { $0.attempts = 3 }
         try await proxy.plan(.init(method: "GET", times: 99, fault: "503"))

@@ -47,6 +47,28 @@ import Testing
             repository: /backup
         """
 
+    @Test func `time limits are those of the job, of the configuration, or the usual ones`() throws {
+        let configuration = try read(
+            """
+            repository: /backup
+            limits: {hook: 10m, store: 2m}
+            jobs:
+              - {name: a, sources: x, every: 1h}
+              - {name: b, sources: x, every: 1h, limits: {store: 5s, heartbeat: 90s, run: 2h}}
+            """)
+        let limits = configuration.jobs.map(\.limits)
+        #expect(limits.map(\.hook) == [600, 600])
+        #expect(limits.map(\.store) == [120, 5])
+        #expect(limits.map(\.heartbeat) == [60, 90])
+        #expect(limits.map(\.run) == [86_400, 7200])
+        #expect(configuration.jobs.map(\.repository.patience) == [120, 5])
+        #expect(TimeLimits().hook == 3600 && TimeLimits().store == 300)
+        for wrong in ["{hooks: 1m}", "{hook: 0s}", "{run: 60w}", "5m"] {
+            let text = "repository: /r\nlimits: \(wrong)\njobs: [{name: a, sources: x, every: 1h}]"
+            #expect(refusal(text)?.code == .config, "\(wrong)")
+        }
+    }
+
     @Test func `everything that can be written is read`() throws {
         let configuration = try read(full)
         #expect(configuration.concurrency == 8)

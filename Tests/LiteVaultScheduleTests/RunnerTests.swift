@@ -52,11 +52,11 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             store: { DirectoryStore($0.location) },
             secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
             key: { _ in throw BackupError(.keyRejected, "there is no key") },
-            shell: { command, variables in
+            shell: { command, variables, _ in
                 journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
                 if command == "false" { throw BackupError(.jobFailed, "the hook failed") }
             },
-            ping: { journal.add($0) },
+            ping: { url, _ in journal.add(url) },
             check: { if stopping { throw CancellationError() } }, tool: "tests",
             local: LocalFolders(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))

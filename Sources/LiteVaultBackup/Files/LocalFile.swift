@@ -109,11 +109,15 @@ package final class LocalFile: Sendable {
         return status.modified
     }
 
-    /// Waits for the exclusive lock of the file (`flock`), which goes with the descriptor.
-    package func lock() throws {
-        while flock(descriptor, LOCK_EX) != 0 {
+    /// Takes the exclusive lock of the file (`flock`), which goes with the descriptor, and waits for nobody.
+    ///
+    /// - Returns: whether it was taken: false while somebody else has it.
+    package func tryLock() throws -> Bool {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
             if errno != EINTR { throw BackupError(errno: errno, "flock", path: path) }
         }
+        return true
     }
 }
 

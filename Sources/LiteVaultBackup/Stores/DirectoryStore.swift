@@ -5,13 +5,20 @@ internal import Foundation
 /// Objects as files in a folder, mode 0600 in folders of mode 0700.
 ///
 /// An object appears by temporary name, fsync, rename and fsync of its folder. Conditions hold among all processes that
-/// use the folder: a new name by a rename that replaces nothing, a changed object under an `flock`.
+/// use the folder: a new name by a rename that replaces nothing, a changed object under an `flock`. That lock is held for
+/// moments; where it is not given back in time, as by a process that was stopped, ``BackupError`` `busy` tells who holds it.
 public final class DirectoryStore: ObjectStore {
     /// The folder's path.
     public let location: String
+    /// Seconds for which a store waits for its lock where nothing else is said.
+    public static let lockTimeout = 60.0
+    private let lockTimeout: Double
 
     /// The store in the folder at `path`, which is made with the first object.
-    public init(_ path: String) {
+    ///
+    /// - Parameter lockTimeout: seconds to wait for others that hold the folder's lock.
+    public init(_ path: String, lockTimeout: Double = DirectoryStore.lockTimeout) {
+        self.lockTimeout = lockTimeout
         var trimmed = path
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
         location = trimmed
@@ -23,14 +30,14 @@ public final class DirectoryStore: ObjectStore {
     /// Writes the object through a temporary file in its folder.
     @discardableResult
     public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
-        try write(name, condition) { path in try LocalFile(updating: path).write(bytes, at: 0) }
+        try await write(name, condition) { path in try LocalFile(updating: path).write(bytes, at: 0) }
     }
 
     /// Links the file where that can be done (a new object, one file system, the same owner, mode 0600); copies it elsewhere.
     @discardableResult
     public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
         if condition == .absent, let tag = try link(name, path) { return tag }
-        return try write(name, condition) { destination in
+        return try await write(name, condition) { destination in
             try Self.copy(path, into: LocalFile(updating: destination))
         }
     }
@@ -116,14 +123,19 @@ extension DirectoryStore {
         return try BackupError.about(name) { try body(location + "/" + name) }
     }
 
-    private func write(_ name: String, _ condition: PutCondition, _ fill: (String) throws -> Void) throws -> ObjectTag {
-        try naming(name) { path in
+    private func write(
+        _ name: String, _ condition: PutCondition, _ fill: (String) throws -> Void
+    ) async throws -> ObjectTag {
+        let file = try naming(name) { path in
             try Folder.create(Folder.parent(of: path))
             let file = try ReplacementFile(destination: path)
             try fill(file.path)
-            // Replacing is a look and a rename: nobody else may come between them.
-            let lock = condition == .absent ? nil : try lock()
-            defer { withExtendedLifetime(lock) {} }
+            return file
+        }
+        // Replacing is a look and a rename: nobody else may come between them.
+        let lock = condition == .absent ? nil : try await FolderLock(location, seconds: lockTimeout)
+        defer { withExtendedLifetime(lock) {} }
+        return try naming(name) { path in
             if case .unchanged(let tag) = condition, try attributes(at: path, name)?.tag != tag {
                 throw BackupError(.conflict, "was changed by somebody else", path: path)
             }
@@ -158,14 +170,6 @@ extension DirectoryStore {
             try Folder.sync(Folder.parent(of: destination))
             return try attributes(at: destination, name)?.tag
         }
-    }
-
-    private func lock() throws -> LocalFile {
-        let path = location + "/.lock"
-        _ = try? LocalFile(creating: path)
-        let file = try LocalFile(updating: path)
-        try file.lock()
-        return file
     }
 
     private func attributes(at path: String, _ name: String) throws -> ObjectAttributes? {
@@ -218,5 +222,53 @@ extension DirectoryStore {
             try destination.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
             offset += Int64(count)
         }
+    }
+}
+
+/// The lock of a folder, held as long as this object is there. The file tells others who holds it.
+private final class FolderLock {
+    private let file: LocalFile
+
+    /// Waits for it without keeping a thread.
+    ///
+    /// - Throws: ``BackupError`` `busy` after `seconds`.
+    init(_ folder: String, seconds: Double) async throws {
+        let path = folder + "/.lock"
+        _ = try? LocalFile(creating: path)
+        file = try LocalFile(updating: path)
+        let end = ContinuousClock.now + .seconds(min(seconds, 1e9))
+        var pause = 1.0
+        while try !file.tryLock() {
+            guard ContinuousClock.now < end else { throw Self.busy(path, seconds, file) }
+            try await Task.sleep(nanoseconds: UInt64(pause * 1e6))
+            pause = min(pause * 2, 100)
+        }
+        // For people only: a file that holds something else says who held it before, or nothing.
+        try? file.write(Self.card(), at: 0)
+    }
+
+    /// Of one length, as there is no moment in which the file may be empty.
+    private static func card() -> [UInt8] {
+        let text = "\(getpid()) \(ProcessInfo.processInfo.hostName)"
+        return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
+    }
+
+    private static func busy(_ path: String, _ seconds: Double, _ file: LocalFile) -> BackupError {
+        let card = (try? file.read(at: 0, count: 127)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let words = card.split(whereSeparator: \.isWhitespace).map(String.init)
+        let waited = "after \(Int(seconds.rounded(.up))) s the folder is still locked"
+        guard words.count == 2, let process = pid_t(words[0]), process > 0 else {
+            return BackupError(
+                .busy, waited + " by another process", path: path,
+                remedy: "Find it (fuser \(path)), let it go on or end it, then try again.")
+        }
+        let isHere = words[1] == ProcessInfo.processInfo.hostName
+        let isStopped = isHere && ProcessIdentity.isStopped(process)
+        return BackupError(
+            .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
+            path: path,
+            remedy: isStopped
+                ? "Let it go on (kill -CONT \(process)) or end it, then try again."
+                : "Wait until it has ended, or end it, then try again.")
     }
 }

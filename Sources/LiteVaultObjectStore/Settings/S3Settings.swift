@@ -25,6 +25,10 @@ public struct S3Settings: Sendable {
     public var attempts = 7
     /// Seconds that a server may stay silent before the request is made again.
     public var timeout = 60.0
+    /// Seconds that a store spends in all on requests that fail and on pauses after them, over all its requests, before a
+    /// failure is told instead of tried again. Requests that succeed give some of them back, so that single failures of a
+    /// long operation do not add up.
+    public var patience = 300.0
     /// Seconds before the second attempt, at most; doubled with each further one.
     package var firstPause = 0.2
     /// This machine's clock, in seconds since 1970; another one for tests.

@@ -11,19 +11,21 @@ final class S3Client: Sendable {
     let region: String
     let backoff: Backoff
     let attempts: Int
+    private let budget: RetryBudget
     private let credentials: CredentialCache
     private let http: HTTPClient
     private let clock: ServerClock
 
     init(
         endpoint: Endpoint, region: String, credentials: CredentialCache, http: HTTPClient, attempts: Int,
-        backoff: Backoff, clock: ServerClock
+        budget: RetryBudget, backoff: Backoff, clock: ServerClock
     ) {
         self.endpoint = endpoint
         self.region = region
         self.credentials = credentials
         self.http = http
         self.attempts = max(1, attempts)
+        self.budget = budget
         self.backoff = backoff
         self.clock = clock
     }
@@ -70,8 +72,11 @@ final class S3Client: Sendable {
         var attempt = 1
         var wasCorrected = false
         while true {
+            let begin = ContinuousClock.now
             do {
-                return try await once(request, digests, accepting, receive)
+                let answer = try await once(request, digests, accepting, receive)
+                budget.succeeded()
+                return answer
             } catch var failure as S3Failure {
                 failure.isRepeated = attempt > 1
                 if !wasCorrected, clock.correct(after: failure) {
@@ -80,16 +85,20 @@ final class S3Client: Sendable {
                     continue
                 }
                 guard failure.isTransient else { throw failure }
-                guard attempt < attempts else { throw failure }
-                try await wait(backoff.pause(attempt, asked: failure.retryAfter))
+                let pause = backoff.pause(attempt, asked: failure.retryAfter)
+                guard budget.allows(since: begin, pause: pause), attempt < attempts else { throw failure }
+                try await wait(pause)
             } catch let error as BackupError {
                 throw error
             } catch let error as CancellationError {
                 throw error
             } catch {
                 if Task.isCancelled { throw CancellationError() }
-                guard attempt < attempts else { throw unreachable(error, request) }
-                try await wait(backoff.pause(attempt))
+                let pause = backoff.pause(attempt)
+                guard budget.allows(since: begin, pause: pause), attempt < attempts else {
+                    throw unreachable(error, request, attempt)
+                }
+                try await wait(pause)
             }
             attempt += 1
         }
@@ -128,7 +137,7 @@ final class S3Client: Sendable {
         try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9))
     }
 
-    private func unreachable(_ error: any Error, _ request: S3Request) -> BackupError {
+    private func unreachable(_ error: any Error, _ request: S3Request, _ attempts: Int) -> BackupError {
         let what: String
         switch error {
         case let error as HTTPClientError:
@@ -138,7 +147,8 @@ final class S3Client: Sendable {
         default: what = String(String(describing: error).prefix(200))
         }
         return BackupError(
-            .io, "the object store at \(endpoint.scheme)://\(endpoint.host) failed \(attempts) times: \(what)",
+            .io,
+            "the object store at \(endpoint.scheme)://\(endpoint.host) failed \(attempts == 1 ? "once" : "\(attempts) times"): \(what)",
             path: request.location,
             remedy: "Check the endpoint, the network and the name of the bucket, then try again.")
     }

@@ -33,6 +33,7 @@ package struct Job: Sendable {
     package let verification: Verification?
     package let hooks: Hooks
     package let heartbeat: String?
+    package let limits: TimeLimits
 
     /// Shell commands.
     package struct Hooks: Sendable, Equatable {
@@ -49,6 +50,7 @@ package struct Job: Sendable {
             "name", "sources", "exclude", "allow-none", "every", "at", "time-zone", "jitter", "retry", "repository",
             "s3",
             "database", "allow-plaintext", "follow", "concurrency", "retention", "verify", "hooks", "heartbeat",
+            "limits",
         ] + KeyReference.keys("repository-secret")
 
     init(_ node: Node, _ defaults: JobDefaults, file: String) throws {
@@ -66,9 +68,11 @@ package struct Job: Sendable {
         (recurrence, recurrenceText) = try Self.recurrence(section, name, zone)
         jitter = try section.span("jitter") ?? 0
         retry = try section.span("retry", atLeast: 1) ?? 900
-        guard let repository = try RepositoryReference(section, folder: folder, inherited: defaults.repository) else {
+        limits = try TimeLimits(section, inherited: defaults.limits)
+        guard var repository = try RepositoryReference(section, folder: folder, inherited: defaults.repository) else {
             throw section.error(nil, "the job '\(name)' has no 'repository', and neither has the configuration")
         }
+        repository.patience = limits.store
         self.repository = repository
         database = try section.text("database") ?? "{file}"
         allowsPlaintext = try section.flag("allow-plaintext") ?? false
@@ -129,6 +133,7 @@ struct JobDefaults {
     let timeZone: TimeZone
     /// The folder of the configuration file.
     let folder: String
+    let limits: TimeLimits
 
     /// The zone that a section names; the machine's without one.
     static func zone(_ section: ConfigurationSection) throws -> TimeZone {

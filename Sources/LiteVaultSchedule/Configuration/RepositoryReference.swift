@@ -9,6 +9,8 @@ package struct RepositoryReference: Sendable, Equatable {
     package let usesPathStyle: Bool
     /// Where the repository's secret is; nil without one.
     package let secret: KeyReference?
+    /// Seconds for which it may stay silent, fail or be locked before that is a failure: the limit `store`.
+    package var patience = TimeLimits().store
 
     /// What `section` says, and where it says nothing `inherited`; nil where neither names a repository.
     init?(_ section: ConfigurationSection, folder: String, inherited: RepositoryReference?) throws {

@@ -16,7 +16,7 @@ package struct ScheduleConfiguration: Sendable {
 
     private static let known =
         [
-            "version", "repository", "s3", "state-folder", "concurrency", "metrics-file", "time-zone", "jobs",
+            "version", "repository", "s3", "state-folder", "concurrency", "metrics-file", "time-zone", "limits", "jobs",
         ] + KeyReference.keys("repository-secret")
 
     /// Reads the file at `path`.
@@ -68,7 +68,7 @@ package struct ScheduleConfiguration: Sendable {
         metrics = try top.text("metrics-file").map(absolute)
         let defaults = JobDefaults(
             repository: try RepositoryReference(top, folder: folder, inherited: nil),
-            timeZone: try JobDefaults.zone(top), folder: folder)
+            timeZone: try JobDefaults.zone(top), folder: folder, limits: try TimeLimits(top))
         jobs = try top.nodes("jobs").map { try Job($0, defaults, file: path) }
         guard !jobs.isEmpty else { throw top.error(nil, "there is no job", "Write at least one below 'jobs:'.") }
         let names = Dictionary(grouping: jobs, by: \.name).filter { $0.value.count > 1 }

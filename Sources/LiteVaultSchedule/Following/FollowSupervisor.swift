@@ -41,6 +41,8 @@ package actor FollowSupervisor {
     private var loop: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var deadline: Date?
+    /// Jobs whose databases are being looked for: the repository of one may be slow to open.
+    private var looking: Set<String> = []
     private let events: AsyncStream<(Key, FollowingEvent)>
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
@@ -73,7 +75,9 @@ package actor FollowSupervisor {
             // A signal is noticed at once, whatever the jobs are at.
             while deadline == nil, (try? services.check()) != nil {
                 if Date() >= next {
-                    await lookForDatabases()
+                    for job in jobs where looking.insert(job.name).inserted {
+                        _ = Lane.task { await self.lookForDatabases(job) }
+                    }
                     await tellSnapshots()
                     next = Date().addingTimeInterval(rescan)
                 }
@@ -120,42 +124,44 @@ package actor FollowSupervisor {
 
     // MARK: Which databases
 
-    private func lookForDatabases() async {
-        for job in jobs {
-            let databases = SourceList(job).databases
-            let paths = Set(databases.map(\.path))
-            for (key, entry) in entries where key.job == job.name && !paths.contains(key.path) && !entry.isLeaving {
-                log.info("no longer followed: the file is gone", metadata: metadata(key, entry.name))
-                entries[key]?.isLeaving = true
-                entry.follower.end(before: Date().addingTimeInterval(60))
+    private func lookForDatabases(_ job: Job) async {
+        defer { looking.remove(job.name) }
+        let databases = await Lane.task { SourceList(job).databases }.value
+        guard deadline == nil else { return }
+        let paths = Set(databases.map(\.path))
+        for (key, entry) in entries where key.job == job.name && !paths.contains(key.path) && !entry.isLeaving {
+            log.info("no longer followed: the file is gone", metadata: metadata(key, entry.name))
+            entries[key]?.isLeaving = true
+            entry.follower.end(before: Date().addingTimeInterval(60))
+        }
+        let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }
+        guard let settings = job.following, !new.isEmpty else {
+            set(nil, job)
+            return
+        }
+        do {
+            let repository = try await repositories.repository(job.repository)
+            // It may have taken long.
+            guard deadline == nil else { return }
+            var problem: JobState.Problem?
+            let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
+            if new.count > free {
+                problem = .init(
+                    source: new[free].path, step: "follow", code: BackupError.Code.config.rawValue,
+                    message:
+                        "the job has \(databases.count) databases, of which \(settings.most) are followed at most",
+                    remedy:
+                        "Write 'follow: {most: N}', with \(FollowSettings.limit) at most, or make several configurations of it."
+                )
             }
-            let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }
-            guard let settings = job.following, !new.isEmpty else {
-                set(nil, job)
-                continue
-            }
-            do {
-                let repository = try await repositories.repository(job.repository)
-                var problem: JobState.Problem?
-                let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
-                if new.count > free {
-                    problem = .init(
-                        source: new[free].path, step: "follow", code: BackupError.Code.config.rawValue,
-                        message:
-                            "the job has \(databases.count) databases, of which \(settings.most) are followed at most",
-                        remedy:
-                            "Write 'follow: {most: N}', with \(FollowSettings.limit) at most, or make several configurations of it."
-                    )
-                }
-                set(problem, job)
-                for (path, name) in new.prefix(free) { begin(job, settings, path, name, repository) }
-            } catch {
-                let told = error as? BackupError
-                set(
-                    .init(
-                        source: nil, step: "follow", code: told?.code.rawValue ?? "internal",
-                        message: told?.message ?? String(describing: error), remedy: told?.remedy), job)
-            }
+            set(problem, job)
+            for (path, name) in new.prefix(free) { begin(job, settings, path, name, repository) }
+        } catch {
+            let told = error as? BackupError
+            set(
+                .init(
+                    source: nil, step: "follow", code: told?.code.rawValue ?? "internal",
+                    message: told?.message ?? String(describing: error), remedy: told?.remedy), job)
         }
     }
 
@@ -186,7 +192,7 @@ package actor FollowSupervisor {
             },
             tell: { continuation.yield((key, $0)) })
         entries[key] = Entry(
-            follower: follower, run: Task { await follower.run() }, name: name,
+            follower: follower, run: Lane.task { await follower.run() }, name: name,
             state: .init(source: path, database: name, since: now().timeIntervalSince1970))
         dirty.insert(job.name)
     }

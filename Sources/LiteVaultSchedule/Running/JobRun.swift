@@ -45,11 +45,13 @@ struct JobRun: Sendable {
             outcome.isInterrupted = true
             return
         }
-        let told = error as? BackupError
+        let limit = error as? LimitReached
+        let told = limit?.failure ?? error as? BackupError
         note(
             JobState.Problem(
                 source: source ?? told?.path, step: step, code: told?.code.rawValue ?? "internal",
-                message: told?.message ?? String(describing: error), remedy: told?.remedy), &outcome)
+                message: told?.message ?? String(describing: error), remedy: told?.remedy, limit: limit?.limit),
+            &outcome)
     }
 
     private func note(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
@@ -120,7 +122,7 @@ struct JobRun: Sendable {
                     "LITEVAULT_JOB": job.name, "LITEVAULT_HOOK": name,
                     "LITEVAULT_STORED": String(outcome.stored.count),
                     "LITEVAULT_FAILED": String(outcome.problems.count),
-                ])
+                ], job.limits.hook)
             return true
         } catch {
             note(error, "hook", nil, &outcome)
@@ -132,7 +134,9 @@ struct JobRun: Sendable {
         if !outcome.isInterrupted {
             if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
             if outcome.isSuccess, let url = job.heartbeat {
-                do { try await services.ping(url) } catch { note(error, "heartbeat", nil, &outcome) }
+                do { try await services.ping(url, job.limits.heartbeat) } catch {
+                    note(error, "heartbeat", nil, &outcome)
+                }
             }
             if !outcome.isSuccess, let command = job.hooks.failed { _ = await hook(command, "failed", &outcome) }
         }

@@ -36,16 +36,19 @@ package final class ScheduleRunner: Sendable {
     /// - Returns: what the runs came to, in the order of their ends; none where nothing was due.
     /// - Throws: ``BackupError`` when the state can not be kept.
     package func runDue(_ told: @Sendable (JobOutcome) throws -> Void = { _ in }) async throws -> [JobOutcome] {
-        var due: [Job] = []
-        for job in configuration.jobs {
-            let known = await known(job)
-            if DueDecision(job, known, host: host, now: now()).isDue { due.append(job) }
-        }
-        let all = try await withThrowingTaskGroup(of: JobOutcome.self) { group in
-            for job in due { group.addTask { await self.run(job) } }
+        let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
+            for job in configuration.jobs {
+                group.addTask { [self] in
+                    // Each by itself: the repository of one may not answer.
+                    let look = Lane.task { [self] in DueDecision(job, await known(job), host: host, now: now()).isDue }
+                    guard await Lane.value(of: look, within: job.limits.run) ?? true else { return nil }
+                    return await run(job).outcome
+                }
+            }
             var all: [JobOutcome] = []
             var failure: (any Error)?
-            while let outcome = try await group.next() {
+            while let ended = try await group.next() {
+                guard let outcome = ended else { continue }
                 all.append(outcome)
                 // A disk that is full must not end the other jobs.
                 do {
@@ -62,19 +65,113 @@ package final class ScheduleRunner: Sendable {
         return all
     }
 
+    /// Runs each job whenever it is due, on a lane of its own, until the program is to end: a job never overlaps itself, and
+    /// none waits for another, but for the permits of ``ScheduleConfiguration/concurrency``.
+    ///
+    /// - Parameter told: called for each run as it ends, one at a time.
+    /// - Throws: what the services' `check` throws when the program is to end, and what `told` throws. Jobs that then do not
+    ///   end within two seconds are left behind.
+    package func run(_ told: @escaping @Sendable (JobOutcome) throws -> Void) async throws {
+        let teller = Teller(told)
+        let lanes = configuration.jobs.map { job in Lane.task { await self.lane(job, teller) } }
+        do {
+            while true {
+                try services.check()
+                try teller.check()
+                try await Task.sleep(nanoseconds: 100_000_000)
+            }
+        } catch {
+            for lane in lanes { lane.cancel() }
+            let end = ContinuousClock.now + .seconds(2)
+            for lane in lanes {
+                let rest = Double((end - .now).components.seconds) + 0.2
+                _ = await Lane.value(of: lane, within: max(rest, 0.05))
+            }
+            throw error
+        }
+    }
+
+    /// The runs of one job, one after the other.
+    private func lane(_ job: Job, _ teller: Teller) async {
+        var leftBehind: Task<JobOutcome, Never>?
+        while (try? services.check()) != nil, !Task.isCancelled {
+            if let task = leftBehind {
+                // What could not be ended is still at it.
+                guard await Lane.value(of: task, within: 1) != nil else { continue }
+                log.info("a run that had been left behind has ended", metadata: ["job": "\(job.name)"])
+                leftBehind = nil
+            }
+            let known = await known(job)
+            let decision = DueDecision(job, known, host: host, now: now())
+            var next = decision.next
+            if decision.isDue {
+                let ended = await run(job)
+                leftBehind = ended.leftBehind
+                do { teller.tell(try keep(ended.outcome)) } catch {
+                    // The next run tries again to write it down; a disk that is full must not end the backups.
+                    log.error("what the job did cannot be written down: \(error)", metadata: ["job": "\(job.name)"])
+                }
+                do { try writeMetrics() } catch { log.error("the metrics cannot be written: \(error)") }
+                next = DueDecision(job, state.job(job.name) ?? known, host: host, now: now()).next
+            }
+            await pause(until: next)
+        }
+    }
+
+    /// A minute at most: the clock may be set meanwhile, and a signal must not wait.
+    private func pause(until next: Date?) async {
+        let end = min(next ?? .distantFuture, now().addingTimeInterval(60))
+        // Not at once even when it is due: something that fails at once would spin.
+        repeat {
+            guard (try? services.check()) != nil, !Task.isCancelled else { return }
+            try? await Task.sleep(nanoseconds: 200_000_000)
+        } while now() < end
+    }
+
     /// When the next job is due; nil when none ever is.
     package func next() -> Date? {
         configuration.jobs.compactMap { DueDecision($0, state.job($0.name), host: host, now: now()).next }.min()
     }
 
-    private func run(_ job: Job) async -> JobOutcome {
+    /// Runs a job for as long as its limit says.
+    ///
+    /// - Returns: what it came to, and what could not be ended when its time was over: a thread that hangs in a read or
+    ///   write cannot be.
+    private func run(_ job: Job) async -> (outcome: JobOutcome, leftBehind: Task<JobOutcome, Never>?) {
         log.info("job started", metadata: ["job": "\(job.name)"])
-        var outcome = await JobRun(
-            job: job, services: services, repositories: repositories, permits: permits, desk: desk,
-            following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency, log: log,
-            state: state.job(job.name), start: now()
-        ).run()
-        if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(job, &outcome) }
+        let start = now()
+        // What works on threads of its own does not see that its task was cancelled; it asks this.
+        let over = Flag()
+        var services = services
+        let check = services.check
+        services.check = {
+            if over.isSet { throw CancellationError() }
+            try check()
+        }
+        let steps = jobRun(job, services, start)
+        let task = Lane.task { [self] in
+            var outcome = await steps.run()
+            if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
+            return outcome
+        }
+        var leftBehind: Task<JobOutcome, Never>?
+        var outcome: JobOutcome
+        if let ended = await Lane.value(of: task, within: job.limits.run) {
+            outcome = ended
+        } else {
+            leftBehind = task
+            outcome = JobOutcome(job: job.name, start: start)
+            if Task.isCancelled {
+                outcome.isInterrupted = true
+            } else {
+                let reached = LimitReached(
+                    "run", seconds: job.limits.run, "the run did not end within",
+                    remedy: "Look what it waits for: the log tells its last step. It is run again when it has ended.")
+                steps.note(reached, "run", nil, &outcome)
+            }
+            over.set()
+            task.cancel()
+        }
         outcome.end = now()
         let metadata: Logger.Metadata = [
             "job": "\(job.name)", "stored": "\(outcome.stored.count)", "failed": "\(outcome.problems.count)",
@@ -86,14 +183,22 @@ package final class ScheduleRunner: Sendable {
         } else {
             log.error("job failed", metadata: metadata)
         }
-        return outcome
+        return (outcome, leftBehind)
+    }
+
+    private func jobRun(_ job: Job, _ services: ScheduleServices, _ start: Date) -> JobRun {
+        JobRun(
+            job: job, services: services, repositories: repositories, permits: permits, desk: desk,
+            following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency, log: log,
+            state: state.job(job.name), start: start)
     }
 
     /// Once a day: it looks at all of a repository.
-    private func prune(_ job: Job, _ outcome: inout JobOutcome) async {
+    private func prune(_ run: JobRun, _ outcome: inout JobOutcome) async {
+        let job = run.job
         if let last = state.job(job.name)?.lastPrune, now().timeIntervalSince1970 - last < 86_400 { return }
         do {
-            let check = services.check
+            let check = run.services.check
             _ = try await repositories.repository(job.repository).prune(
                 grace: job.grace, progress: { _ in try check() })
             outcome.pruned = true
@@ -101,10 +206,7 @@ package final class ScheduleRunner: Sendable {
             // Another job or machine does it, or stores at the moment: the next run will do.
             log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {
-            JobRun(
-                job: job, services: services, repositories: repositories, permits: permits, desk: desk, following: [],
-                concurrency: 1, log: log, state: nil, start: now()
-            ).note(error, "retention", nil, &outcome)
+            run.note(error, "retention", nil, &outcome)
         }
     }
 
@@ -173,6 +275,29 @@ package final class ScheduleRunner: Sendable {
         guard let path = configuration.metrics else { return }
         try Metrics.write(Metrics.text(status()), to: path)
     }
+}
+
+/// Something that happens once.
+private final class Flag: @unchecked Sendable {  // the lock guards `happened`
+    private let lock = NSLock()
+    private var happened = false
+
+    var isSet: Bool { lock.withLock { happened } }
+
+    func set() { lock.withLock { happened = true } }
+}
+
+/// Tells runs one at a time, and remembers what kept it from that.
+private final class Teller: @unchecked Sendable {  // the lock guards `failure`, and keeps tellings apart
+    private let lock = NSLock()
+    private let told: @Sendable (JobOutcome) throws -> Void
+    private var failure: (any Error)?
+
+    init(_ told: @escaping @Sendable (JobOutcome) throws -> Void) { self.told = told }
+
+    func tell(_ outcome: JobOutcome) { lock.withLock { do { try told(outcome) } catch { failure = failure ?? error } } }
+
+    func check() throws { if let failure = lock.withLock({ failure }) { throw failure } }
 }
 
 /// What is known of a job.

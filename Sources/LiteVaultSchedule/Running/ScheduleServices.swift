@@ -9,10 +9,11 @@ package struct ScheduleServices: Sendable {
     package var secret: @Sendable (KeyReference) throws -> RepositorySecret
     /// Reads a database's key.
     package var key: @Sendable (KeyReference) throws -> DatabaseKey
-    /// Runs a shell command with some more variables, and throws when it does not end with status 0.
-    package var shell: @Sendable (String, [String: String]) async throws -> Void
-    /// Asks for a URL, and throws when the answer is none of success.
-    package var ping: @Sendable (String) async throws -> Void
+    /// Runs a shell command with some more variables for so many seconds at most, and throws when it does not end with
+    /// status 0, ``LimitReached`` where it had to be ended.
+    package var shell: @Sendable (String, [String: String], Double) async throws -> Void
+    /// Asks for a URL for so many seconds at most, and throws when there is no answer of success.
+    package var ping: @Sendable (String, Double) async throws -> Void
     /// Throws once the program is to end.
     package var check: @Sendable () throws -> Void
     /// What calls itself the tool, in manifests.
@@ -24,8 +25,8 @@ package struct ScheduleServices: Sendable {
         store: @escaping @Sendable (RepositoryReference) throws -> any ObjectStore,
         secret: @escaping @Sendable (KeyReference) throws -> RepositorySecret,
         key: @escaping @Sendable (KeyReference) throws -> DatabaseKey,
-        shell: @escaping @Sendable (String, [String: String]) async throws -> Void,
-        ping: @escaping @Sendable (String) async throws -> Void,
+        shell: @escaping @Sendable (String, [String: String], Double) async throws -> Void,
+        ping: @escaping @Sendable (String, Double) async throws -> Void,
         check: @escaping @Sendable () throws -> Void,
         tool: String, local: LocalFolders
     ) {
@@ -48,16 +49,18 @@ actor OpenRepositories {
     private struct RepositoryKey: Hashable {
         let location: String
         let endpoint: String?
+        let patience: Double
     }
 
     init(_ services: ScheduleServices) { self.services = services }
 
     /// The repository, made where there is none.
     func repository(_ reference: RepositoryReference) async throws -> Repository {
-        let key = RepositoryKey(location: reference.location, endpoint: reference.endpoint)
+        let key = RepositoryKey(
+            location: reference.location, endpoint: reference.endpoint, patience: reference.patience)
         let task =
             open[key]
-            ?? Task { [services] in
+            ?? Lane.task { [services] in
                 let secret = try reference.secret.map(services.secret)
                 return try await Repository.openOrCreate(
                     try services.store(reference), secret: secret, local: services.local)

@@ -14,17 +14,24 @@ actor SnapshotDesk {
         _ key: String, after time: Date?, _ body: @escaping @Sendable () async throws -> Snapshot
     ) async throws -> Snapshot {
         let before = last[key]
-        let task = Task<Snapshot, any Error> {
+        let task = Lane.task { [self] () async throws -> Snapshot in
             _ = await before?.value
+            try Task.checkCancellation()
             // Times are in milliseconds.
-            if let time, let found = newest[key], found.time.timeIntervalSince(time) > 0.002 { return found }
+            if let time, let found = await newest[key], found.time.timeIntervalSince(time) > 0.002 { return found }
             let snapshot = try await body()
-            newest[key] = snapshot
+            await note(snapshot, key)
             return snapshot
         }
         last[key] = Task { try? await task.value }
-        return try await task.value
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
+
+    private func note(_ snapshot: Snapshot, _ key: String) { newest[key] = snapshot }
 
     /// The sequence of the newest snapshot that was taken here, 0 before the first.
     func sequence(_ key: String) -> Int { newest[key]?.sequence ?? 0 }

@@ -17,15 +17,9 @@ struct TakeSnapshot: Sendable {
         _ path: String, _ name: String, _ repository: Repository, after time: Date? = nil, gap: SnapshotGap? = nil
     ) async throws -> Snapshot {
         try await desk.take(SnapshotDesk.key(job.repository, name), after: time) {
-            await permits.take()
-            do {
+            try await permits.with {
                 try services.check()
-                let snapshot = try await take(path, name, repository, gap)
-                await permits.give()
-                return snapshot
-            } catch {
-                await permits.give()
-                throw error
+                return try await take(path, name, repository, gap)
             }
         }
     }

@@ -12,11 +12,13 @@ package struct JobState: Codable, Sendable, Equatable {
     package struct Problem: Codable, Sendable, Equatable {
         /// The database's path; nil for a step of the whole job.
         package var source: String?
-        /// `snapshot`, `retention`, `verification`, `hook`, `heartbeat`, `sources`, `repository`, `follow`.
+        /// `snapshot`, `retention`, `verification`, `hook`, `heartbeat`, `sources`, `repository`, `follow`, `run`.
         package var step: String
         package var code: String
         package var message: String
         package var remedy: String?
+        /// The time limit that ended it, by its key in the configuration; nil where none did.
+        package var limit: String?
     }
 
     /// When the last run that was not interrupted began and ended.

@@ -4,10 +4,13 @@ internal import Foundation
 final class KeyReader {
     private let reporter: any Reporter
     private let terminal: Terminal
+    /// Seconds that a key command may take; nil: as long as it likes.
+    private let commandLimit: Double?
     /// Variables that were taken out of the environment, so that two options may name the same one.
     private var taken: [String: SecretBuffer] = [:]
 
-    init(reporter: any Reporter, terminal: Terminal) {
+    init(reporter: any Reporter, terminal: Terminal, commandLimit: Double? = nil) {
+        self.commandLimit = commandLimit
         self.reporter = reporter
         self.terminal = terminal
     }
@@ -38,7 +41,10 @@ final class KeyReader {
             switch source {
             case .file(let path): buffer = try readFile(path)
             case .descriptor(let number): buffer = try readDescriptor(number)
-            case .command(let text): buffer = try KeyCommand(text: text, quiet: reporter is JSONReporter).read()
+            case .command(let text):
+                buffer = try KeyCommand(
+                    text: text, quiet: reporter is JSONReporter, limit: commandLimit
+                ).read()
             case .credential(let name): buffer = try readCredential(name)
             case .environment(let name):
                 try claim(source)

@@ -10,9 +10,11 @@ enum StoreFactory {
             options.location, endpoint: options.endpoint, region: options.region, usesPathStyle: options.usesPathStyle)
     }
 
-    /// - Parameter usesPathStyle: and what is before it: for object stores alone.
+    /// - Parameters:
+    ///   - usesPathStyle: and what is before it: for object stores alone.
+    ///   - patience: seconds for which it may be silent, answer with errors or be locked; nil: the store's own.
     static func store(
-        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool
+        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, patience: Double? = nil
     ) throws -> any ObjectStore {
         guard let scheme = location.range(of: "://") else {
             // A slash too few would make a folder of that name, and backups that are not where they are thought to be.
@@ -21,7 +23,7 @@ enum StoreFactory {
                     .usage, "this is neither a folder nor an object store", path: location,
                     remedy: "Write s3://BUCKET/PREFIX, or ./\(location) for a folder of that name.")
             }
-            return DirectoryStore(location)
+            return DirectoryStore(location, lockTimeout: min(patience ?? .infinity, DirectoryStore.lockTimeout))
         }
         guard location[..<scheme.lowerBound].lowercased() == "s3" else {
             throw Failure(
@@ -32,6 +34,10 @@ enum StoreFactory {
         settings.endpoint = endpoint
         settings.region = region
         settings.usesPathStyle = usesPathStyle
+        if let patience {
+            settings.patience = patience
+            settings.timeout = min(settings.timeout, patience)
+        }
         return try S3Store(settings)
     }
 }

@@ -1,27 +1,47 @@
 internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSchedule
 
 /// A shell command around a job. What it prints goes to standard error, as standard output is for results.
 struct HookCommand {
+    /// Seconds between SIGTERM and SIGKILL for a hook that took too long.
+    static let grace = 5.0
+
     let text: String
     let variables: [String: String]
+    /// Seconds that it may take.
+    let limit: Double
     /// Whether its output is dropped.
     let quiet: Bool
 
-    /// Runs it and waits for its end; a signal that ends us ends it too.
+    /// Runs it and waits for its end; a signal that ends us ends it too. What it leaves running in the background is not
+    /// waited for, whatever of ours it holds open.
     ///
-    /// - Throws: ``BackupError`` `jobFailed` when it can not be started or does not end with status 0.
+    /// - Throws: ``BackupError`` `jobFailed` when it can not be started or does not end with status 0; ``LimitReached`` when
+    ///   it took too long: it and all that it has started were ended then. `CancellationError`, and the same.
     func run() async throws {
         let child = try spawn()
         // The whole group of processes: a shell would leave behind what it has started.
         Interruption.shared.watch(child: -child)
         defer { Interruption.shared.forget(child: -child) }
+        let end = ContinuousClock.now + .seconds(limit)
         var status: Int32 = 0
         while true {
             let ended = waitpid(child, &status, WNOHANG)
             if ended == child { break }
             if ended < 0, errno != EINTR { throw BackupError(.jobFailed, "the hook was lost") }
-            try await Task.sleep(nanoseconds: 20_000_000)
+            do {
+                try await Task.sleep(nanoseconds: 20_000_000)
+            } catch {
+                await Self.end(child)
+                throw error
+            }
+            if ContinuousClock.now >= end {
+                await Self.end(child)
+                throw LimitReached(
+                    "hook", seconds: limit, "a hook was ended, as it did not end by itself within",
+                    remedy: "Find out what it waits for, or raise 'limits: {hook: …}'.")
+            }
         }
         guard status == 0 else {
             let signal = status & 0x7F
@@ -29,6 +49,38 @@ struct HookCommand {
             throw BackupError(
                 .jobFailed, "a hook ended with \(end)", remedy: "Run it by itself to see what is wrong.")
         }
+    }
+
+    /// Ends a hook and all of its group: SIGTERM, and SIGKILL where that does not help. As long as the shell is not waited
+    /// for, nobody else can get the group's number.
+    private static func end(_ child: pid_t) async {
+        kill(-child, SIGTERM)
+        // One that is stopped acts on it only when it goes on.
+        kill(-child, SIGCONT)
+        let end = ContinuousClock.now + .seconds(grace)
+        while ContinuousClock.now < end, hasOthers(child) || !hasEnded(child) {
+            // The task may be cancelled; the pause is needed all the same.
+            await Task.detached { try? await Task.sleep(nanoseconds: 20_000_000) }.value
+        }
+        kill(-child, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    }
+
+    /// Whether the shell has ended, without waiting for it.
+    private static func hasEnded(_ child: pid_t) -> Bool {
+        var found = siginfo_t()
+        return waitid(P_PID, id_t(child), &found, WEXITED | WNOHANG | WNOWAIT) == 0 && found.si_signo == SIGCHLD
+    }
+
+    /// Whether others than the shell are in its group, where the platform tells.
+    private static func hasOthers(_ child: pid_t) -> Bool {
+        #if os(Linux)
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+            return names.lazy.compactMap { pid_t($0) }.contains { $0 != child && getpgid($0) == child }
+        #else
+            return false
+        #endif
     }
 
     private func spawn() throws -> pid_t {

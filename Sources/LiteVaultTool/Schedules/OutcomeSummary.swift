@@ -34,6 +34,7 @@ enum OutcomeSummary {
                 .init(name: "message", value: .string(problem.message)),
             ]
                 + (problem.source.map { [.init(name: "path", value: .string($0))] } ?? [])
+                + (problem.limit.map { [.init(name: "limit", value: .string($0))] } ?? [])
                 + (problem.remedy.map { [.init(name: "remedy", value: .string($0))] } ?? []))
     }
 

@@ -11,26 +11,33 @@ extension ScheduleServices {
         self.init(
             store: {
                 try StoreFactory.store(
-                    $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle)
+                    $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
+                    patience: $0.patience)
             },
             secret: { try keys.secret($0) },
             key: { try keys.key($0) },
-            shell: { try await HookCommand(text: $0, variables: $1, quiet: quiet).run() },
-            ping: { try await WebRequest.get($0) },
+            shell: { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() },
+            ping: { try await WebRequest.get($0, within: $1) },
             check: { try Interruption.shared.check() },
             tool: "litevault \(Version.number)", local: local)
     }
 }
 
-/// Keys by the references of a configuration, one at a time: the reader is not made for several threads.
+/// Keys by the references of a configuration. Variables come from one reader, which remembers them; everything else may take
+/// long, and has a reader of its own.
 final class ScheduleKeys: @unchecked Sendable {  // its lock guards the reader
+    /// Seconds that a key command may take: there is nobody whom it could ask.
+    private static let commandLimit = 120.0
+
     private let lock = NSLock()
     private let reader: KeyReader
     private let terminal: Terminal
+    private let reporter: any Reporter
 
     init(_ session: Session) {
         reader = session.keys
         terminal = session.terminal
+        reporter = session.reporter
     }
 
     /// Takes the variables of all references out of the environment, before anything else runs.
@@ -59,7 +66,12 @@ final class ScheduleKeys: @unchecked Sendable {  // its lock guards the reader
     private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {
         let format = KeyFormat(rawValue: reference.format) ?? .passphrase
         let prompt = KeyPrompt(subject: "", confirms: false, terminal: terminal)
-        return try lock.withLock { (try reader.read(Self.source(reference), format: format, prompt: prompt), format) }
+        let source = Self.source(reference)
+        if case .environment = source {
+            return try lock.withLock { (try reader.read(source, format: format, prompt: prompt), format) }
+        }
+        let own = KeyReader(reporter: reporter, terminal: terminal, commandLimit: Self.commandLimit)
+        return (try own.read(source, format: format, prompt: prompt), format)
     }
 
     /// The runner tells failures of the library's kind.

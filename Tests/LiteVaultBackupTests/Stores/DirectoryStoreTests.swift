@@ -10,6 +10,33 @@ import Testing
         try await ObjectStoreConformance.run(rule, DirectoryStore(scratch.path("store")), scratch: scratch.folder)
     }
 
+    @Test func `H-JOB-03 who holds the folder's lock for long is named, and waited for no longer than said`() async throws {
+        let patient = DirectoryStore(scratch.path("store"))
+        try await patient.put("a", bytes: [1], condition: .none)
+        let lock = open(scratch.path("store/.lock"), O_RDWR)
+        #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        let store = DirectoryStore(scratch.path("store"), lockTimeout: 0.3)
+        let begin = ContinuousClock.now
+        do {
+            try await store.put("a", bytes: [2], condition: .none)
+            Issue.record("went through")
+        } catch {
+            let error = try #require(error as? BackupError)
+            #expect(error.code == .busy)
+            // The last one that held it was this process.
+            #expect(error.message.contains("process \(getpid()) of \(ProcessInfo.processInfo.hostName)"))
+        }
+        #expect(ContinuousClock.now - begin < .seconds(5))
+        #expect(try await store.get("a") == [1])
+        // What needs no lock goes on.
+        try await store.put("b", bytes: [3], condition: .absent)
+        async let late = patient.put("a", bytes: [4], condition: .none)
+        try await Task.sleep(for: .milliseconds(200))
+        close(lock)
+        _ = try await late
+        #expect(try await store.get("a") == [4])
+    }
+
     @Test func `objects and folders are their owner's alone`() async throws {
         let store = DirectoryStore(scratch.path("store"))
         try await store.put("a/b", bytes: [1], condition: .none)

@@ -8,6 +8,8 @@ struct ScheduleRun: VaultCommand {
     static let configuration = configured(
         "run", "Stay in the foreground, and run each job when it is due.",
         """
+        No job waits for another. What hangs is ended when its time limit is over ('limits' of the configuration).
+
         Ends with SIGTERM (status 143) or SIGINT (130): a snapshot that is being taken is abandoned, which leaves nothing \
         in the repository that counts, and is taken at the next start. With --json, one object per line tells each run.
 
@@ -30,20 +32,15 @@ struct ScheduleRun: VaultCommand {
             // What followers have seen is stored before the end.
             if supervisor != nil { Interruption.shared.allow(seconds: FollowSupervisor.grace + 2) }
             do {
-                while true {
-                    try Interruption.shared.check()
-                    _ = try await runner.runDue { outcome in
-                        if json {
-                            let head: [JSONValue.Member] = [
-                                .init(name: "schema", value: 1), .init(name: "command", value: .string(Self.name)),
-                            ]
-                            try terminal.result(JSONValue.object(head + OutcomeSummary.json(outcome)).text)
-                        } else if !quiet {
-                            try terminal.result(OutcomeSummary.line(outcome))
-                        }
+                try await runner.run { outcome in
+                    if json {
+                        let head: [JSONValue.Member] = [
+                            .init(name: "schema", value: 1), .init(name: "command", value: .string(Self.name)),
+                        ]
+                        try terminal.result(JSONValue.object(head + OutcomeSummary.json(outcome)).text)
+                    } else if !quiet {
+                        try terminal.result(OutcomeSummary.line(outcome))
                     }
-                    try Interruption.shared.check()
-                    try await sleep(until: runner.next())
                 }
             } catch {
                 await supervisor?.end()
@@ -51,15 +48,5 @@ struct ScheduleRun: VaultCommand {
             }
         }
         return Report()
-    }
-
-    /// A minute at most: the clock may be set meanwhile, and a signal must not wait.
-    private func sleep(until next: Date?) async throws {
-        let end = min(next ?? .distantFuture, Date().addingTimeInterval(60))
-        // Not at once even when it is due: something that fails at once would spin.
-        repeat {
-            try Interruption.shared.check()
-            try await Task.sleep(nanoseconds: 200_000_000)
-        } while Date() < end
     }
 }

@@ -1,0 +1,205 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSchedule
+import Logging
+import Testing
+
+/// Something that hangs until it is released.
+final class Gate: @unchecked Sendable {  // the condition guards `isOpen`
+    private let condition = NSCondition()
+    private var isOpen = false
+
+    func open() {
+        condition.withLock {
+            isOpen = true
+            condition.broadcast()
+        }
+    }
+
+    /// Blocks the thread, as a disk does that hangs.
+    func wait() { condition.withLock { while !isOpen { condition.wait() } } }
+}
+
+/// A program that ends when the test does.
+private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
+    private let lock = NSLock()
+    private var isOver = false
+
+    func end() { lock.withLock { isOver = true } }
+    func check() throws { if lock.withLock({ isOver }) { throw CancellationError() } }
+}
+
+@Suite struct LaneTests {
+    let scratch = Scratch()
+    let clock = FakeClock(1_800_000_000)
+    let journal = Journal()
+    let gate = Gate()
+    private let ending = Ending()
+
+    private func makeDatabase(_ name: String) throws {
+        let url = URL(fileURLWithPath: scratch.path("db/\(name)"))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data((0..<40_960).map { _ in UInt8.random(in: 0...255) }).write(to: url)
+    }
+
+    private func runner(_ jobs: String, head: String = "") throws -> ScheduleRunner {
+        let configuration = try ScheduleConfiguration(
+            text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
+        )
+        let (journal, gate, clock, ending) = (journal, gate, clock, ending)
+        let services = ScheduleServices(
+            store: {
+                $0.location.contains("hanging")
+                    ? HangingStore($0.location, gate) as any ObjectStore : DirectoryStore($0.location)
+            },
+            secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
+            key: { _ in throw BackupError(.keyRejected, "there is no key") },
+            shell: { command, _, limit in
+                journal.add("\(command) \(Int(limit))")
+                if command == "hang" { gate.wait() }
+            },
+            ping: { _, _ in }, check: { try ending.check() }, tool: "tests",
+            local: LocalFolders(
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+        var log = Logger(label: "tests")
+        log.logLevel = .critical
+        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.path)
+        return ScheduleRunner(
+            configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
+    }
+
+    private func job(_ name: String, _ more: String = "every: 1m") -> String {
+        "  - {name: \(name), sources: '\(scratch.folder)/db/\(name)', \(more)}\n"
+    }
+
+    /// Runs the lanes, and returns what is to end them.
+    private func start(_ runner: ScheduleRunner) -> Task<Void, Never> {
+        let journal = journal
+        return Task {
+            try? await runner.run { outcome in
+                journal.add(
+                    "\(outcome.job) \(outcome.isSuccess ? "ok" : outcome.problems.map { $0.limit ?? $0.step }.joined())"
+                )
+            }
+        }
+    }
+
+    /// Waits for 30 s at most, and lets the faked clock go on meanwhile.
+    private func eventually(advancing seconds: Double = 0, _ condition: () -> Bool) async -> Bool {
+        for _ in 0..<600 {
+            if condition() { return true }
+            clock.advance(seconds)
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        return condition()
+    }
+
+    private func count(_ line: String) -> Int { journal.all.count { $0 == line } }
+
+    @Test func `H-JOB-01 hooks that hang hold up no other job, and their own job never overlaps itself`() async throws {
+        try makeDatabase("good")
+        // More than the machine has threads for tasks.
+        let stuck = (0..<2 * ProcessInfo.processInfo.activeProcessorCount + 4).map { "stuck\($0)" }
+        for name in stuck { try makeDatabase(name) }
+        let running = start(
+            try runner(
+                stuck.map { job($0, "every: 1m, hooks: {before: hang}, limits: {hook: 7m}") }.joined() + job("good")))
+        #expect(await eventually(advancing: 3) { count("good ok") >= 3 })
+        #expect(count("hang 420") == stuck.count)
+        #expect(!journal.all.contains { $0.hasPrefix("stuck") })
+        gate.open()
+        #expect(await eventually { stuck.allSatisfy { count("\($0) ok") >= 1 } })
+        ending.end()
+        await running.value
+    }
+
+    @Test func `H-JOB-02 a store that hangs takes its permits only until the limit, and its job fails visibly`()
+        async throws
+    {
+        for name in ["good", "bad"] { try makeDatabase(name) }
+        let runner = try runner(
+            job("bad", "every: 1m, repository: \(scratch.path("hanging")), limits: {run: 1s}") + job("good"),
+            head: "concurrency: 1")
+        // The one whose store hangs has the only permit first.
+        let running = start(runner)
+        #expect(await eventually { count("bad run") == 1 })
+        #expect(await eventually(advancing: 3) { count("good ok") >= 2 })
+        // It hangs still: it is not begun a second time beside itself, however long it is due.
+        clock.advance(7200)
+        #expect(await eventually(advancing: 3) { count("good ok") >= 4 })
+        #expect(count("bad run") == 1)
+        let status = runner.status().first { $0.job.name == "bad" }
+        #expect(status?.state?.problems.map(\.limit) == ["run"])
+        #expect(status?.state?.lastSuccess == nil)
+        gate.open()
+        #expect(await eventually(advancing: 60) { count("bad ok") >= 1 })
+        ending.end()
+        await running.value
+    }
+
+    @Test func `jobs that hang do not keep the program from ending`() async throws {
+        for name in ["a", "b"] { try makeDatabase(name) }
+        let running = start(try runner(job("a", "every: 1m, hooks: {before: hang}") + job("b")))
+        #expect(await eventually { count("b ok") == 1 && count("hang 3600") == 1 })
+        ending.end()
+        let begin = ContinuousClock.now
+        await running.value
+        #expect(ContinuousClock.now - begin < .seconds(6))
+        gate.open()
+    }
+
+    @Test func `what cannot be told ends the program`() async throws {
+        struct Full: Error {}
+        try makeDatabase("a")
+        let runner = try runner(job("a"))
+        await #expect(throws: Full.self) { try await runner.run { _ in throw Full() } }
+    }
+
+    @Test func `run-due waits for a job's limit at most`() async throws {
+        for name in ["good", "bad"] { try makeDatabase(name) }
+        let outcomes = try await runner(
+            job("bad", "every: 1m, repository: \(scratch.path("hanging")), limits: {run: 1s}") + job("good")
+        ).runDue()
+        let results = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.job, $0) })
+        #expect(results["good"]?.isSuccess == true)
+        #expect(results["bad"]?.problems.map(\.limit) == ["run"])
+        gate.open()
+    }
+}
+
+/// A folder on a disk that hangs.
+private final class HangingStore: ObjectStore {
+    private let store: DirectoryStore
+    private let gate: Gate
+
+    init(_ path: String, _ gate: Gate) { (store, self.gate) = (DirectoryStore(path), gate) }
+
+    var location: String { store.location }
+
+    func keepsConditions() async throws -> Bool { try await store.keepsConditions() }
+
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+        try await store.put(name, bytes: bytes, condition: condition)
+    }
+
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+        await hang()
+        return try await store.put(name, file: path, condition: condition)
+    }
+
+    func get(_ name: String) async throws -> [UInt8] { try await store.get(name) }
+
+    func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] { try await store.get(name, range: range) }
+
+    func fetch(_ name: String, into path: String) async throws { try await store.fetch(name, into: path) }
+
+    func attributes(_ name: String) async throws -> ObjectAttributes? { try await store.attributes(name) }
+
+    func list(_ prefix: String) async throws -> [ObjectAttributes] { try await store.list(prefix) }
+
+    func remove(_ name: String) async throws { try await store.remove(name) }
+
+    func now() async throws -> Double { try await store.now() }
+
+    private func hang() async { gate.wait() }
+}
