@@ -3,9 +3,19 @@ public import LiteVaultBackup
 
 extension S3Store {
     /// Reads the object into memory.
-    public func get(_ name: String) async throws -> [UInt8] {
+    public func get(_ name: String) async throws -> [UInt8] { try await get(name, upTo: 64 << 20) }
+
+    /// Reads the object into memory, if it is no larger.
+    public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
         try ObjectName.validate(name)
-        return try await sending(request("GET", name)) { answer in try await answer.bytes() }
+        let request = request("GET", name)
+        return try await sending(request) { answer in
+            do {
+                return try await answer.bytes(upTo: limit)
+            } catch is S3Response.TooLarge {
+                throw BackupError.tooLarge(limit, path: request.location)
+            }
+        }
     }
 
     /// Reads a part of the object.
@@ -37,6 +47,11 @@ extension S3Store {
 
     /// Streams the object into a new file.
     public func fetch(_ name: String, into path: String) async throws {
+        try await fetch(name, into: path, upTo: .max)
+    }
+
+    /// Streams the object into a new file, if it is no larger.
+    public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         try ObjectName.validate(name)
         let made = CreatedFile(path)
         do {
@@ -44,6 +59,9 @@ extension S3Store {
                 let file = try made.emptied()
                 var offset: Int64 = 0
                 try await answer.forEachChunk { chunk in
+                    guard Int64(chunk.count) <= limit - offset else {
+                        throw BackupError.tooLarge(Int(limit), path: "\(self.location)/\(name)")
+                    }
                     try file.write(chunk, at: offset)
                     offset += Int64(chunk.count)
                 }
@@ -60,7 +78,7 @@ extension S3Store {
         let request = request("HEAD", name)
         do {
             return try await sending(request) { answer in
-                guard let size = answer.length, let modified = answer.headers["last-modified"].flatMap(HTTPDate.seconds)
+                guard let size = answer.length, (0...Self.sizeLimit).contains(size), let modified = answer.headers["last-modified"].flatMap(HTTPDate.seconds)
                 else { throw S3Response.NotUnderstood() }
                 return ObjectAttributes(
                     name: name, size: size, modified: modified, tag: Self.tag(answer.headers["etag"]))
@@ -76,6 +94,7 @@ extension S3Store {
         let root = settings.prefix.isEmpty ? "" : settings.prefix + "/"
         var found: [ObjectAttributes] = []
         var next: String?
+        var emptyPages = 0
         repeat {
             var page = S3Request(method: "GET", key: nil, location: location)
             page.query = [("list-type", "2"), ("prefix", root + prefix), ("encoding-type", "url")]
@@ -85,7 +104,7 @@ extension S3Store {
             let isEncoded = tree["EncodingType"] == "url"
             for entry in tree.all("Contents") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
-                    let size = entry["Size"].flatMap({ Int64($0) }),
+                    let size = entry["Size"].flatMap({ Int64($0) }), (0...Self.sizeLimit).contains(size),
                     let modified = entry["LastModified"].flatMap(HTTPDate.isoSeconds)
                 else {
                     throw BackupError(.io, "the object store lists what can not be understood", path: location)
@@ -97,6 +116,11 @@ extension S3Store {
                 found.append(
                     ObjectAttributes(name: name, size: size, modified: modified, tag: Self.tag(entry["ETag"])))
             }
+            // A listing that brings nothing, or never ends, is none.
+            emptyPages = tree.all("Contents").isEmpty ? emptyPages + 1 : 0
+            guard emptyPages < 100, found.count <= Self.listLimit else {
+                throw BackupError(.io, "the object store lists without an end", path: location)
+            }
             let token = tree["IsTruncated"] == "true" ? tree["NextContinuationToken"] : nil
             guard token == nil || token != next else {
                 throw BackupError(.io, "the object store lists the same page again and again", path: location)
@@ -105,6 +129,10 @@ extension S3Store {
         } while next != nil
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
+
+    /// Bytes of an object, and objects of a listing, at most.
+    private static let sizeLimit: Int64 = 1 << 48
+    private static let listLimit = 5_000_000
 }
 
 /// A file that is made by the first answer, and emptied for each further one.

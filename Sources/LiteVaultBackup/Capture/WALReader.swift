@@ -83,7 +83,9 @@ struct WALReader {
     /// other salts.
     func commits(behind frame: UInt32, through last: UInt32) throws -> Int {
         var count = 0
-        for number in stride(from: frame + 1, through: last, by: 1) {
+        guard frame < last else { return 0 }
+        // A few seconds of reading: a sparse file may have any length.
+        for number in (frame + 1)...min(last, frame + min(UInt32.max - frame, 1_000_000)) {
             let header = try file.read(count: 16, at: offset(ofFrame: number))
             guard header.count == 16 else { break }
             if header.word(4) != 0, UInt64(header.word(8)) << 32 | UInt64(header.word(12)) == salts { count += 1 }

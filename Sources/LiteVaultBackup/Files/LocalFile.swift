@@ -10,11 +10,36 @@ package final class LocalFile: Sendable {
     private let descriptor: Int32
 
     private init(path: String, flags: Int32) throws {
-        var opened: Int32
-        repeat { opened = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600) } while opened < 0 && errno == EINTR
-        guard opened >= 0 else { throw BackupError(errno: errno, "open", path: path) }
-        descriptor = opened
+        descriptor = try Self.open(path, flags)
         self.path = path
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Self.notRegular(path)
+        }
+    }
+
+    /// Opens what is there without waiting for anybody: a FIFO would keep a reader waiting for somebody who writes.
+    private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+        var patience = 3000
+        while true {
+            let opened = Foundation.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            if opened >= 0 { return opened }
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK where patience > 0:
+                // Somebody has a lease of the file (fcntl), and was told to give it back.
+                patience -= 1
+                usleep(20_000)
+            case ELOOP, ENXIO, EISDIR, ENODEV: throw notRegular(path)
+            default: throw BackupError(errno: errno, "open", path: path)
+            }
+        }
+    }
+
+    private static func notRegular(_ path: String) -> BackupError {
+        BackupError(
+            .damaged, "is not a regular file", path: path,
+            remedy: "Look at what was put in its place; LiteVault makes regular files only.")
     }
 
     /// Opens a file that exists for reading.
@@ -87,6 +112,15 @@ package final class LocalFile: Sendable {
         return bytes
     }
 
+    /// The whole file.
+    ///
+    /// - Throws: ``BackupError`` `damaged` when it is larger than `limit` bytes, before anything of it is read.
+    package func contents(upTo limit: Int) throws -> [UInt8] {
+        let size = try size()
+        guard size <= Int64(limit) else { throw BackupError.tooLarge(limit, path: path) }
+        return try read(at: 0, count: Int(size))
+    }
+
     /// Cuts the file off, or lengthens it with zeros.
     package func truncate(to size: Int64) throws {
         while ftruncate(descriptor, off_t(size)) != 0 {
@@ -118,6 +152,13 @@ package final class LocalFile: Sendable {
             if errno != EINTR { throw BackupError(errno: errno, "flock", path: path) }
         }
         return true
+    }
+}
+
+extension BackupError {
+    /// An object or a file that is larger than what there can be.
+    package static func tooLarge(_ limit: Int, path: String?) -> BackupError {
+        BackupError(.damaged, "is larger than the \(limit) bytes that there may be", path: path)
     }
 }
 

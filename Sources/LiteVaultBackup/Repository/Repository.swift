@@ -76,7 +76,7 @@ public struct Repository: Sendable {
     ) async throws -> Repository? {
         let bytes: [UInt8]
         do {
-            bytes = try await store.get(RepositoryFormat.config)
+            bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
         } catch let error as BackupError where error.code == .missing {
             return nil
         }
@@ -134,15 +134,18 @@ public struct Repository: Sendable {
     /// Reads a document of this repository.
     ///
     /// - Throws: ``BackupError`` `damaged` when it is not authentic, `missing`.
-    func document<T: Decodable>(_ name: String, _ type: T.Type) async throws -> (value: T, document: SealedDocument) {
-        let document = try SealedDocument(whole: try await store.get(name), name: name)
+    func document<T: CheckedDocument>(
+        _ name: String, _ type: T.Type
+    ) async throws -> (value: T, document: SealedDocument) {
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(type))
+        let document = try SealedDocument(whole: bytes, name: name)
         return (try document.value(type, key: key, name: name), document)
     }
 
     /// Seals and stores a document.
     @discardableResult
-    func put(_ value: some Encodable, as name: String, condition: PutCondition) async throws -> Hash256 {
-        let (bytes, hash) = try SealedDocument.seal(value, key: key)
+    func put(_ value: some CheckedDocument, as name: String, condition: PutCondition) async throws -> Hash256 {
+        let (bytes, hash) = try SealedDocument.seal(value, key: key, name: name)
         try await store.put(name, bytes: bytes, condition: condition)
         return hash
     }

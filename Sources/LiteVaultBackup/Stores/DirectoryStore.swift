@@ -43,11 +43,11 @@ public final class DirectoryStore: ObjectStore {
     }
 
     /// Reads the file.
-    public func get(_ name: String) async throws -> [UInt8] {
-        try naming(name) { path in
-            let file = try LocalFile(reading: path)
-            return try file.read(at: 0, count: Int(file.size()))
-        }
+    public func get(_ name: String) async throws -> [UInt8] { try await get(name, upTo: 64 << 20) }
+
+    /// Reads the file, if it is no larger.
+    public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
+        try naming(name) { path in try LocalFile(reading: path).contents(upTo: limit) }
     }
 
     /// Reads a part of the file.
@@ -59,10 +59,16 @@ public final class DirectoryStore: ObjectStore {
 
     /// Copies the file, without a sync.
     public func fetch(_ name: String, into path: String) async throws {
+        try await fetch(name, into: path, upTo: .max)
+    }
+
+    /// Copies the file, if it is no larger, without a sync.
+    public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         let source = try naming(name) { $0 }
-        guard try attributes(at: source, name) != nil else {
+        guard let size = try attributes(at: source, name)?.size else {
             throw BackupError(.missing, "there is no such object", path: source)
         }
+        guard size <= limit else { throw BackupError.tooLarge(Int(limit), path: source) }
         try Self.copy(source, into: LocalFile(creating: path))
     }
 
@@ -178,7 +184,11 @@ extension DirectoryStore {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw BackupError(errno: errno, "stat", path: path)
         }
-        guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            // A folder is there for the names below it.
+            if status.st_mode & S_IFMT == S_IFDIR { return nil }
+            throw BackupError(.damaged, "is not a regular file", path: path)
+        }
         let size = Int64(status.st_size)
         return ObjectAttributes(name: name, size: size, modified: status.modified, tag: try tag(status, path))
     }
@@ -188,8 +198,7 @@ extension DirectoryStore {
     private func tag(_ status: stat, _ path: String) throws -> ObjectTag {
         if status.st_size > 4096 { return ObjectTag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
-            let file = try LocalFile(reading: path)
-            return ObjectTag(SHA256.hash(data: try file.read(at: 0, count: Int(file.size()))).hex)
+            return ObjectTag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hex)
         } catch let error as BackupError where error.code == .missing {
             return ObjectTag("")
         }
@@ -205,7 +214,7 @@ extension DirectoryStore {
             guard lstat(location + "/" + name, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
                 try collect(name, prefix, into: &found)
-            } else if name.hasPrefix(prefix), let object = try attributes(at: location + "/" + name, name) {
+            } else if status.st_mode & S_IFMT == S_IFREG, name.hasPrefix(prefix), let object = try attributes(at: location + "/" + name, name) {
                 found.append(object)
             }
         }

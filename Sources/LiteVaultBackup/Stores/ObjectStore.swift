@@ -26,16 +26,27 @@ public protocol ObjectStore: Sendable {
     @discardableResult
     func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag
 
-    /// The whole object, which is small.
+    /// The whole object, which is small: 64 MiB at most.
     ///
-    /// - Throws: ``BackupError`` with code ``BackupError/Code/missing`` if there is none.
+    /// - Throws: ``BackupError`` with code ``BackupError/Code/missing`` if there is none, ``BackupError/Code/damaged`` if it is
+    ///   larger.
     func get(_ name: String) async throws -> [UInt8]
+
+    /// The whole object, if it has no more than `limit` bytes.
+    ///
+    /// - Throws: as ``get(_:)``. What is larger is not read into memory.
+    func get(_ name: String, upTo limit: Int) async throws -> [UInt8]
 
     /// `range` of the object's bytes; throws ``BackupError/Code/damaged`` if the object is shorter.
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8]
 
     /// Writes the object into a new file at `path`, in flat memory.
     func fetch(_ name: String, into path: String) async throws
+
+    /// Writes the object into a new file at `path` if it has no more than `limit` bytes.
+    ///
+    /// - Throws: as ``fetch(_:into:)``, and ``BackupError/Code/damaged`` for a larger one; there is no file then.
+    func fetch(_ name: String, into path: String, upTo limit: Int64) async throws
 
     /// What is stored under `name`; nil if nothing is.
     func attributes(_ name: String) async throws -> ObjectAttributes?
@@ -57,6 +68,21 @@ public protocol ObjectStore: Sendable {
 }
 
 extension ObjectStore {
+    /// Reads it, and looks at its size then: what a store does that has no better way.
+    public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
+        let bytes = try await get(name)
+        guard bytes.count <= limit else { throw BackupError.tooLarge(limit, path: name) }
+        return bytes
+    }
+
+    /// Asks for its size first: what a store does that has no better way.
+    public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
+        if let size = try await attributes(name)?.size, size > limit {
+            throw BackupError.tooLarge(Int(limit), path: name)
+        }
+        try await fetch(name, into: path)
+    }
+
     /// No file of this machine.
     public func localPath(_ name: String) -> String? { nil }
 

@@ -13,13 +13,18 @@ package final class SideFile {
 
     /// Nil when there is no such file.
     package init?(path: String) throws {
-        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // A FIFO would keep a reader waiting for somebody who writes.
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if opened < 0 {
             if errno == ENOENT { return nil }
             throw VaultError(.io, String(cString: strerror(errno)), path: path)
         }
         descriptor = opened
         self.path = path
+        var status = stat()
+        guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw VaultError(.wrongKind, "This is not a regular file", path: path)
+        }
     }
 
     deinit { close(descriptor) }

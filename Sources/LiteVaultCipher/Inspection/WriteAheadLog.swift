@@ -52,6 +52,9 @@ package struct WriteAheadLog: Sendable {
     ) throws {
         let length = Self.frameHeaderLength + pageSize
         let count = Int((size - Int64(Self.headerLength)) / Int64(length))
+        // Behind the first frame that is not valid a few seconds are enough to tell whether commits are lost there: a sparse
+        // file may have any length.
+        var patience = 1_000_000
         var sum = initial
         var valid: [Frame] = []
         var firstBroken: Int?
@@ -72,6 +75,8 @@ package struct WriteAheadLog: Sendable {
             }
             // Frames of an earlier log have other salts; those that a rollback left behind never commit.
             if sameLog, commits, brokenAt == nil { brokenAt = firstBroken }
+            patience -= 1
+            if brokenAt != nil || patience == 0 { break }
         }
         let last = valid.lastIndex { $0.commits }.map { $0 + 1 } ?? 0
         committed = Array(valid[..<last])

@@ -55,7 +55,7 @@ struct CredentialChain: Sendable {
         guard let file = variables["AWS_WEB_IDENTITY_TOKEN_FILE"] ?? settings["web_identity_token_file"],
             let role = variables["AWS_ROLE_ARN"] ?? settings["role_arn"]
         else { return nil }
-        guard let token = try? String(contentsOfFile: file, encoding: .utf8) else {
+        guard let token = SharedFile.text(file) else {
             throw BackupError(.config, "the token of the web identity can not be read", path: file)
         }
         let session = variables["AWS_ROLE_SESSION_NAME"] ?? settings["role_session_name"] ?? "litevault"
@@ -97,7 +97,7 @@ struct CredentialChain: Sendable {
         }
         var request = HTTPClientRequest(url: url)
         if let file = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] {
-            guard let token = try? String(contentsOfFile: file, encoding: .utf8) else {
+            guard let token = SharedFile.text(file) else {
                 throw BackupError(.config, "the token of the container can not be read", path: file)
             }
             request.headers.add(name: "authorization", value: token.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -167,15 +167,19 @@ struct CredentialChain: Sendable {
     }
 
     /// What container and machine answer.
-    private struct Document: Decodable {
+    private struct Document: CheckedDocument {
         // The names are the server's.
         let AccessKeyId: String
         let SecretAccessKey: String
         let Token: String?
         let Expiration: String?
 
+        static let byteLimit = 256 << 10
+
+        func check() {}
+
         static func read(_ bytes: [UInt8]) -> AWSCredentials? {
-            guard let found = try? JSONDecoder().decode(Document.self, from: Data(bytes)) else { return nil }
+            guard let found = try? Decoding.value(Document.self, from: bytes, path: "") else { return nil }
             return AWSCredentials(
                 accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.Token,
                 expiration: found.Expiration.flatMap(HTTPDate.isoSeconds))

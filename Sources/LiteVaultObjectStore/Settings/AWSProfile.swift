@@ -19,7 +19,7 @@ package struct AWSEnvironment: Sendable {
         let home = variables["HOME"] ?? ""
         func sections(_ variable: String, _ file: String) -> [String: [String: String]] {
             let path = variables[variable].map { $0.hasPrefix("~/") ? home + $0.dropFirst() : $0 }
-            let text = try? String(contentsOfFile: path ?? "\(home)/.aws/\(file)", encoding: .utf8)
+            let text = SharedFile.text(path ?? "\(home)/.aws/\(file)")
             return text.map(SharedFile.sections) ?? [:]
         }
         let config = sections("AWS_CONFIG_FILE", "config")
@@ -46,6 +46,15 @@ package struct AWSEnvironment: Sendable {
 
 /// The form of the shared files: sections, and in them names and values.
 package enum SharedFile {
+    /// The text of a file; nil where there is none, and for one of more than a megabyte.
+    package static func text(_ path: String) -> String? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        let limit = 1 << 20
+        guard let data = try? file.read(upToCount: limit + 1) ?? Data(), data.count <= limit else { return nil }
+        return String(data: data, encoding: .utf8)
+    }
+
     /// The sections by name. Nested settings (indented lines) are left out: nothing that is looked for stands there.
     package static func sections(_ text: String) -> [String: [String: String]] {
         var all: [String: [String: String]] = [:]

@@ -17,7 +17,8 @@ package enum HTTPDate {
         let parts = text.dropLast().split(whereSeparator: { "-T:".contains($0) })
         guard parts.count == 6, let month = Int(parts[1]) else { return nil }
         let second = parts[5].split(separator: ".", maxSplits: 1)
-        let fraction = second.count > 1 ? Double("0." + second[1]) ?? 0 : 0
+        let digits = second.count > 1 ? second[1].prefix { $0.isASCII && $0.isNumber } : ""
+        let fraction = digits.isEmpty ? 0 : Double("0." + digits.prefix(9)) ?? 0
         return time([parts[0], nil, parts[2], parts[3], parts[4], second.first], month: month).map { $0 + fraction }
     }
 
@@ -28,7 +29,8 @@ package enum HTTPDate {
     private static func time(_ parts: [Substring?], month: Int) -> Double? {
         let numbers = parts.map { $0.flatMap { Int32($0) } }
         guard let year = numbers[0], let day = numbers[2], let hour = numbers[3], let minute = numbers[4],
-            let second = numbers[5], (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day)
+            let second = numbers[5], (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
+            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
         else { return nil }
         var time = tm()
         time.tm_year = year - 1900

@@ -27,7 +27,7 @@ struct ConfigurationSection {
             guard known.contains(text) else {
                 let near = Similarity.nearest(text, in: known).map { "did you mean '\($0)'?" }
                 throw Self.error(
-                    file, key.mark?.line, "\(name) has no key '\(text)'",
+                    file, key.mark?.line, "\(name) has no key '\(text.prefix(64))'",
                     (near.map { "\($0) " } ?? "") + "Known are: \(known.joined(separator: ", ")).")
             }
             values[text] = value
@@ -126,6 +126,8 @@ struct ConfigurationSection {
 /// Which known word somebody may have meant.
 enum Similarity {
     static func nearest(_ word: String, in known: [String]) -> String? {
+        // Nobody mistypes a text that is much longer than a key.
+        guard word.utf8.count <= 64 else { return nil }
         let scored = known.map { ($0, distance(Array(word.lowercased()), Array($0))) }
         guard let best = scored.min(by: { $0.1 < $1.1 }), best.1 <= max(2, best.0.count / 3) else {
             return known.first { $0.hasPrefix(word) || word.hasPrefix($0) }

@@ -26,6 +26,7 @@ package struct FollowSettings: Sendable, Equatable {
         guard interval <= 3600 else { throw own.error("interval", "is more than an hour", "Take snapshots instead.") }
         logLimit = try own.size("log-limit", atLeast: 1 << 20) ?? logLimit
         spoolLimit = try own.size("spool-limit", atLeast: 1 << 20) ?? spoolLimit
+        guard spoolLimit <= 4 << 30 else { throw own.error("spool-limit", "can be 4GiB at most") }
         most = try own.number("most") ?? most
         guard most <= Self.limit else { throw own.error("most", "can be \(Self.limit) at most") }
     }

@@ -25,16 +25,45 @@ package struct ScheduleConfiguration: Sendable {
     package init(path: String) throws {
         let data: Data
         do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            // No more than one byte too many, however long the file says that it is.
+            data = try file.read(upToCount: Self.limit + 1) ?? Data()
         } catch {
             throw BackupError(
                 .config, "can not be read: \(String(cString: strerror(Self.code(error))))", path: path,
                 remedy: "Check the path and the permissions of the configuration file.")
         }
-        guard data.count <= 1 << 20, let text = String(data: data, encoding: .utf8) else {
+        guard data.count <= Self.limit, let text = String(data: data, encoding: .utf8) else {
             throw BackupError(.config, "is no text in UTF-8 of at most 1 MiB", path: path)
         }
         try self.init(text: text, path: path)
+    }
+
+    /// Bytes of a configuration.
+    private static let limit = 1 << 20
+    /// References to anchors in it.
+    private static let referenceLimit = 32
+
+    /// Whether it has few enough references (`*name`) to anchors (`&name`): each level of anchors within anchors multiplies
+    /// what the next one stands for. What is in quotes or comments counts as well where it looks the same, so that only
+    /// texts with anchors are counted.
+    private static func hasFewReferences(_ text: String) -> Bool {
+        func count(_ sign: UInt8) -> Int {
+            var count = 0
+            var previous = UInt8(ascii: " ")
+            var isSign = false
+            for byte in text.utf8 {
+                if isSign, byte == 95 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                {
+                    count += 1
+                }
+                isSign = byte == sign && [32, 9, 10, 13, 44, 58, 91, 123].contains(previous)
+                previous = byte
+            }
+            return count
+        }
+        return count(UInt8(ascii: "&")) == 0 || count(UInt8(ascii: "*")) <= referenceLimit
     }
 
     private static func code(_ error: any Error) -> Int32 {
@@ -47,6 +76,11 @@ package struct ScheduleConfiguration: Sendable {
     /// Reads `text`; `path` is for messages, and what relative paths start from.
     package init(text: String, path: String) throws {
         let root: Node
+        guard Self.hasFewReferences(text) else {
+            throw BackupError(
+                .config, "has more than \(Self.referenceLimit) references to anchors (*name)", path: path,
+                remedy: "Write out what they stand for.")
+        }
         do {
             guard let node = try Yams.compose(yaml: text) else {
                 throw BackupError(

@@ -1,9 +1,35 @@
+package import LiteVaultBackup
+
 /// What is remembered of the runs of a configuration's jobs.
-package struct ScheduleState: Codable, Sendable, Equatable {
+package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     package var version = 1
     package var jobs: [String: JobState] = [:]
 
     package init() {}
+
+    package static let byteLimit = 16 << 20
+    package static let isSnakeCase = false
+    /// What is counted here: far from where counting on would overflow.
+    private static let counts = 0...Int64(1) << 52
+
+    package func check() throws(OutOfLimits) {
+        for job in jobs.values {
+            for time in [job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastPrune] {
+                try require("a time", seconds: time)
+            }
+            for count in [Int64(job.failed), Int64(job.databases), job.stored] {
+                try require("a count", count, in: Self.counts)
+            }
+            for database in job.following?.databases ?? [] {
+                for time in [database.since, database.looked, database.stored, database.lastGap] {
+                    try require("a time", seconds: time)
+                }
+                for count in [Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0)] {
+                    try require("a count", count, in: Self.counts)
+                }
+            }
+        }
+    }
 }
 
 /// What is remembered of one job. Times are seconds since 1970.

@@ -23,19 +23,15 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     private static func read(_ path: String) throws -> ScheduleState {
-        let file: LocalFile
         do {
-            file = try LocalFile(reading: path)
+            let bytes = try LocalFile(reading: path).contents(upTo: ScheduleState.byteLimit)
+            return try Decoding.value(ScheduleState.self, from: bytes, path: path)
         } catch let error as BackupError where error.code == .missing {
             return ScheduleState()
-        }
-        do {
-            return try JSONDecoder().decode(
-                ScheduleState.self, from: Data(try file.read(at: 0, count: Int(file.size()))))
-        } catch is DecodingError {
+        } catch let error as BackupError where error.code == .damaged {
             throw BackupError(
                 .damaged, "is no state of a schedule", path: path,
-                remedy: "Remove it: what was backed up is then looked up in the repositories.")
+                remedy: "Remove it: what was backed up is then looked up in the repositories.", cause: error)
         }
     }
 
@@ -69,9 +65,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
     package func update(_ name: String, _ change: (inout JobState) -> Void) throws {
         try mutex.withLock {
             change(&state.jobs[name, default: JobState()])
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys]
-            let bytes = Array(try encoder.encode(state))
+            let bytes = try Decoding.bytes(state, path: path)
             try Folder.create(Folder.parent(of: path))
             try BackupError.about(path) {
                 let file = try ReplacementFile(destination: path)

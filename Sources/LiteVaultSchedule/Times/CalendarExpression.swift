@@ -26,6 +26,8 @@ package struct CalendarExpression: Sendable, Equatable {
     /// A time that is put forward over in spring counts as much later as the clocks were put forward; a time that comes
     /// twice in autumn counts the first time only. An expression for every hour follows the hours that there are instead.
     package func next(after time: Date) -> Date? {
+        // Far from all years that an expression can name, and from where a clock's seconds are no number of days any more.
+        guard abs(time.timeIntervalSince1970) < 1e12 else { return nil }
         let start = Int(time.timeIntervalSince1970.rounded(.down))
         let clock = WallClock(zone: timeZone)
         // One day back: what is put forward over at the end of yesterday may fall on today.

@@ -36,7 +36,7 @@ struct FieldSet: Sendable, Equatable {
             let pieces = part.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
             var step = 1
             if pieces.count == 2 {
-                guard let number = Int(pieces[1]), number > 0 else {
+                guard let number = Int(pieces[1]), (1...top).contains(number) else {
                     throw TimeSyntaxError("'\(pieces[1])' is no step for a \(what)")
                 }
                 step = number

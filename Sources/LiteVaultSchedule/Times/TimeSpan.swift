@@ -4,6 +4,9 @@ package enum TimeSpan {
         ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001),
     ]
 
+    /// A hundred years: longer than anything that is planned, and far from where dates have no calendar.
+    private static let limit = 100 * 366 * 86_400.0
+
     /// Seconds of `90s`, `15m`, `1h30m`, `2d`, `8w`, `500ms`.
     ///
     /// - Throws: ``TimeSyntaxError``.
@@ -28,6 +31,7 @@ package enum TimeSpan {
                 throw TimeSyntaxError("'\(text)' is no length of time: write 90s, 15m, 1h30m, 2d or 8w")
             }
             total += number * unit.seconds
+            guard total <= limit else { throw TimeSyntaxError("is more than a hundred years") }
         }
         return total
     }

@@ -28,7 +28,7 @@ public struct CheckOptions: Sendable {
 /// What a check of a repository found.
 public struct CheckReport: Sendable {
     /// Something that is wrong.
-    public struct Problem: Sendable, Equatable {
+    public struct Problem: Sendable, Hashable {
         /// The object, file or snapshot that it is about.
         public let path: String
         /// What is wrong.

@@ -16,7 +16,7 @@ extension Repository {
         let found = try await readable(options, &report, list)
         let tables = try PackTables(folder: workFolder())
         let data = try await store.list("data/")
-        let total = data.reduce(0) { $0 + $1.size }
+        let total = data.lazy.map(\.size).sum
         var damaged: Set<String> = []
         var done: Int64 = 0
         for object in data {
@@ -29,12 +29,12 @@ extension Repository {
                 list.add(error, object.name)
                 damaged.insert(object.name)
             }
-            done += object.size
+            done = [done, object.size].sum
         }
         let trees = try await store.list("tree/")
         let maps = try CheckedTrees(store, folder: cacheFolder("check"))
         for object in trees { try await checkTreePack(object, maps, list) }
-        report.packBytes = total + trees.reduce(0) { $0 + $1.size }
+        report.packBytes = (data + trees).lazy.map(\.size).sum
 
         var missing: Set<String> = []
         var used: Set<String> = []
@@ -105,11 +105,11 @@ extension Repository {
             }
             await noting(list, RepositoryFormat.forgotten(database)) {
                 let forgotten = try await forgotten(database)
-                let present = Set(snapshots.map(\.sequence))
-                for sequence in 1..<max(1, present.max() ?? 1)
-                where !present.contains(sequence) && !forgotten.contains(sequence) {
+                for row in forgotten.missing(snapshots.map(\.sequence)) {
+                    let others = row.count > 1 ? ", like those up to \(row.upperBound)" : ""
                     list.add(
-                        RepositoryFormat.snapshot(database, sequence), "is missing, and was not removed by 'forget'")
+                        RepositoryFormat.snapshot(database, row.lowerBound),
+                        "is missing, and was not removed by 'forget'\(others)")
                 }
             }
             await noting(list, database) {
@@ -139,7 +139,7 @@ extension Repository {
     /// Tree packs are small: each is read as a whole.
     private func checkTreePack(_ object: ObjectAttributes, _ maps: CheckedTrees, _ list: ProblemList) async throws {
         do {
-            let bytes = try await store.get(object.name)
+            let bytes = try await store.get(object.name, upTo: RepositoryFormat.wholeTreePack)
             let content = Array(bytes.dropLast(RepositoryFormat.hashBytes))
             guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }),
                 content.starts(with: DataPackWriter.header(RepositoryFormat.treeMagic, repository: id, pack: pack)),

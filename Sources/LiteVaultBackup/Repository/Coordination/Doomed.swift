@@ -1,5 +1,5 @@
 /// Packs that no snapshot needs. They are listed in one run and removed in a later one; meanwhile no writer uses them.
-struct Doomed: Codable {
+struct Doomed: CheckedDocument {
     /// One pack.
     struct Pack: Codable {
         /// The object's name.
@@ -13,6 +13,13 @@ struct Doomed: Codable {
     var packs: [Pack]
     /// Data packs of which snapshots need little: writers store those blocks anew, so that the packs can go in time.
     var sparse: [String]
+
+    static let byteLimit = RepositoryFormat.listBytes
+
+    func check() throws(OutOfLimits) {
+        try require("packs", packs.count + sparse.count, in: 0...RepositoryFormat.listedPacks)
+        for pack in packs { try require("since", seconds: pack.since) }
+    }
 }
 
 extension Repository {

@@ -2,9 +2,16 @@ internal import DurableFile
 internal import Foundation
 
 /// The newest snapshot of a database that this machine has seen. A repository that no longer has it was rolled back.
-struct Head: Codable, Equatable {
+struct Head: CheckedDocument, Equatable {
     var sequence: Int
     var hash: String
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) {
+        try require("sequence", sequence, in: RepositoryFormat.sequences)
+        try require("hash", hash, digits: 64)
+    }
 }
 
 extension Repository {
@@ -14,11 +21,11 @@ extension Repository {
     func head(_ database: String) throws -> Head? {
         guard let path = headPath(database) else { return nil }
         do {
-            let file = try LocalFile(reading: path)
-            return try SealedDocument.decoder.decode(Head.self, from: Data(file.read(at: 0, count: Int(file.size()))))
+            let bytes = try LocalFile(reading: path).contents(upTo: Head.byteLimit)
+            return try Decoding.value(Head.self, from: bytes, path: path)
         } catch let error as BackupError where error.code == .missing {
             return nil
-        } catch let error as DecodingError {
+        } catch let error as BackupError where error.code == .damaged {
             throw BackupError(
                 .damaged, "does not say which snapshot was the newest", path: path, remedy: "Remove the file.",
                 cause: error)
@@ -32,7 +39,7 @@ extension Repository {
         try Folder.create(Folder.parent(of: path))
         try BackupError.about(path) {
             let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Array(SealedDocument.encoder.encode(head)), at: 0)
+            try LocalFile(updating: file.path).write(Decoding.bytes(head, path: path), at: 0)
             try file.publish(replacing: true)
         }
     }

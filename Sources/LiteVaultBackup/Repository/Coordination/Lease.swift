@@ -6,7 +6,7 @@ internal import Foundation
 /// Its age by the store's clock tells whether its holder still renews it. A holder of this machine that is dead needs no
 /// waiting for.
 final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
-    struct Record: Codable {
+    struct Record: CheckedDocument {
         var type = "lease"
         /// Random: which holder.
         var holder: String
@@ -18,6 +18,10 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         /// When it was taken, by the store's clock, in seconds since 1970.
         var acquired: Double
         var released: Bool
+
+        static let byteLimit = RepositoryFormat.documentBytes
+
+        func check() throws(OutOfLimits) { try require("acquired", seconds: acquired) }
 
         /// Whether its holder is known to be gone.
         var isDead: Bool {
@@ -85,7 +89,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         LeaseHolders.shared.insert(record.holder)
         do {
             let tag = try await store.put(
-                name, bytes: Array(SealedDocument.encoder.encode(record)),
+                name, bytes: Decoding.bytes(record, path: name),
                 condition: keepsConditions ? condition : .none)
             let lease = Lease(name: name, store: store, keepsConditions: keepsConditions, record: record, tag: tag)
             if !keepsConditions { try await lease.confirm() }
@@ -106,10 +110,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     /// Whoever has it, or had it; nil when that can not be read.
     static func holder(_ name: String, _ store: any ObjectStore) async throws -> Record? {
         do {
-            return try SealedDocument.decoder.decode(Record.self, from: Data(try await store.get(name)))
-        } catch is DecodingError {
-            return nil
-        } catch let error as BackupError where error.code == .missing {
+            return try Decoding.value(
+                Record.self, from: try await store.get(name, upTo: Record.byteLimit), path: name)
+        } catch let error as BackupError where error.code == .missing || error.code == .damaged {
             return nil
         }
     }
@@ -131,7 +134,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         do {
             let condition = try await store.keepsConditions() ? PutCondition.unchanged(object.tag) : .none
             try await store.put(
-                object.name, bytes: Array(SealedDocument.encoder.encode(record)), condition: condition)
+                object.name, bytes: Decoding.bytes(record, path: object.name), condition: condition)
             return true
         } catch let error as BackupError where error.code == .conflict {
             return false
@@ -175,7 +178,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         if !keepsConditions, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
         do {
             let new = try await store.put(
-                name, bytes: Array(SealedDocument.encoder.encode(record)),
+                name, bytes: Decoding.bytes(record, path: name),
                 condition: keepsConditions ? .unchanged(current) : .none)
             locked { tag = new }
         } catch let error as BackupError where error.code == .conflict {

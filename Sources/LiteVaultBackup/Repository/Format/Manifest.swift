@@ -1,5 +1,5 @@
 /// What is stored of one snapshot: enough to restore it, given the packs that its block map names.
-struct Manifest: Codable, Sendable, Equatable {
+struct Manifest: CheckedDocument, Sendable, Equatable {
     /// A node in a tree pack.
     struct Root: Codable, Sendable, Equatable {
         var pack: String
@@ -59,11 +59,34 @@ struct Manifest: Codable, Sendable, Equatable {
     var dataBytes: Int64
     var treeBytes: Int64
 
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) {
+        try require("sequence", sequence, in: RepositoryFormat.sequences)
+        try require("predecessor", predecessor, digits: 64)
+        try require("epoch", epoch, in: RepositoryFormat.sequences)
+        try require("time", time: time)
+        try require("gap", time: gap?.since)
+        try require("size", size, in: 1...RepositoryFormat.imageBytes)
+        try require("blocks", Int64(blocks), in: Self.blocks(size)...Self.blocks(size))
+        try require("pack", root.pack, digits: 32)
+        try require("hash", root.hash, digits: 64)
+        try require("salts", log?.salts, digits: 16)
+        try require("frames", log?.frames, in: 0...Int(UInt32.max))
+        try require("changed_blocks", changedBlocks, in: 0...blocks)
+        // Packs have a little beside the blocks.
+        try require("data_bytes", dataBytes, in: 0...(2 * RepositoryFormat.imageBytes))
+        try require("tree_bytes", treeBytes, in: 0...RepositoryFormat.imageBytes)
+    }
+
+    /// The blocks of an image of that many bytes.
+    private static func blocks(_ size: Int64) -> Int64 { (size + Int64(blockSize) - 1) / Int64(blockSize) }
+
     /// The node at the top of the block map.
     func rootEntry(_ name: String) throws -> TreeEntry {
-        guard let pack = PackID(hex: root.pack), let hash = Hash256(hex: root.hash), blocks > 0, size > 0,
-            Int64(blocks) == (size + Int64(blockSize) - 1) / Int64(blockSize)
-        else { throw BackupError(.damaged, "does not say where its blocks are", path: name) }
+        guard let pack = PackID(hex: root.pack), let hash = Hash256(hex: root.hash) else {
+            throw BackupError(.damaged, "does not say where its blocks are", path: name)
+        }
         return TreeEntry(pack: pack, position: root.offset, hash: hash)
     }
 }

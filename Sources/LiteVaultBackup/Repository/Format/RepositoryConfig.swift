@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// What `repository.json` says: which repository this is, and who may read and write it.
-struct RepositoryConfig: Codable, Sendable {
+struct RepositoryConfig: CheckedDocument, Sendable {
     /// How the authentication key comes from the secret.
     struct Derivation: Codable, Sendable, Equatable {
         var kdf: String
@@ -22,6 +22,14 @@ struct RepositoryConfig: Codable, Sendable {
     var created: String
     /// Absent where there is no secret.
     var secret: Derivation?
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    /// What a newer version may have changed is for ``require(location:)`` to tell.
+    func check() throws(OutOfLimits) {
+        try require("id", id, digits: 32)
+        try require("iterations", secret?.iterations, in: 1...Int(UInt32.max))
+    }
 
     /// A new repository.
     static func new(secret: RepositorySecret?, iterations: Int) -> RepositoryConfig {

@@ -12,6 +12,26 @@ package enum RepositoryFormat {
     package static let packHeader = 64
     /// Bytes of a hash.
     package static let hashBytes = 32
+
+    // What a reader accepts at most; arithmetic with numbers within these limits cannot overflow.
+
+    /// The numbers of snapshots and of segments: ten digits.
+    package static let sequences = 1...9_999_999_999
+    /// Bytes of an image: the largest database that there can be, and of an object of the store.
+    package static let imageBytes: Int64 = 1 << 48
+    /// Bytes of a document that tells one thing: a manifest, a lease.
+    package static let documentBytes = 64 << 10
+    /// Bytes of a document that has a list.
+    package static let listBytes = 16 << 20
+    /// Packs in a list of those that are about to be removed, so that it fits.
+    package static let listedPacks = 100_000
+    /// Bytes of a whole tree pack, which is ended with the first node beyond ``treePackBytes``.
+    package static let wholeTreePack = Int(treePackBytes) + (1 << 20)
+    /// Bytes of the frames of one segment.
+    package static let segmentBytes: Int64 = 4 << 30
+    /// Iterations by which a secret is derived.
+    package static let iterations = 1...5_000_000
+
     /// How data packs start.
     package static let dataMagic = Array("LVdata".utf8) + [0, 1]
     /// How tree packs start.
@@ -37,6 +57,19 @@ package enum RepositoryFormat {
     static func padded(_ sequence: Int) -> String {
         let digits = String(sequence)
         return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
+    }
+
+    /// The number that ten digits stand for; nil for anything else.
+    package static func sequence(_ digits: some StringProtocol) -> Int? {
+        guard digits.utf8.count == 10, digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(digits),
+            sequences.contains(number)
+        else { return nil }
+        return number
+    }
+
+    /// Whether a text is the identifier of a database, a repository or a pack: 32 lowercase hexadecimal digits.
+    package static func isIdentifier(_ text: some StringProtocol) -> Bool {
+        text.utf8.count == 32 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 
     /// The length of a data pack of so many blocks.

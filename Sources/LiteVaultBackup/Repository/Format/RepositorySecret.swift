@@ -35,7 +35,7 @@ public struct RepositorySecret: Sendable {
 
     /// PBKDF2 (RFC 8018) with HMAC-SHA256, one block of output.
     func key(_ derivation: RepositoryConfig.Derivation) throws -> SymmetricKey {
-        guard derivation.kdf == "pbkdf2-hmac-sha256", (1...50_000_000).contains(derivation.iterations),
+        guard derivation.kdf == "pbkdf2-hmac-sha256", RepositoryFormat.iterations.contains(derivation.iterations),
             let salt = [UInt8](hex: derivation.salt)
         else {
             throw BackupError(.unsupported, "the secret is derived in an unknown way", path: RepositoryFormat.config)
@@ -46,7 +46,7 @@ public struct RepositorySecret: Sendable {
         first.update(data: salt + [0, 0, 0, 1])
         var block = Array(first.finalize())
         var result = block
-        for _ in 1..<max(1, derivation.iterations) {
+        for _ in 1..<derivation.iterations {
             // A copy of the keyed state saves hashing the key each time.
             var next = keyed
             next.update(data: block)

@@ -43,9 +43,17 @@ struct SealedDocument {
         }
     }
 
+    /// Bytes that a sealed document of a kind has at most.
+    static func limit<T: CheckedDocument>(_ type: T.Type) -> Int { T.byteLimit + 256 }
+
     /// Seals the JSON of a value.
-    static func seal(_ value: some Encodable, key: SymmetricKey?) throws -> (bytes: [UInt8], hash: Hash256) {
-        let body = try Array(encoder.encode(value)) + [UInt8(ascii: "\n")]
+    ///
+    /// - Parameter name: for the message.
+    /// - Throws: ``BackupError`` `unsupported` for what no reader would accept.
+    static func seal(
+        _ value: some CheckedDocument, key: SymmetricKey?, name: String? = nil
+    ) throws -> (bytes: [UInt8], hash: Hash256) {
+        let body = try Decoding.bytes(value, path: name) + [UInt8(ascii: "\n")]
         let hash = Hash256(of: body)
         var bytes = body + Array("sha256 \(hash.hex)\n".utf8)
         if let key {
@@ -67,7 +75,7 @@ struct SealedDocument {
     ///
     /// - Throws: ``BackupError`` `damaged` when the document is authentic only without the key that is needed, or is not
     ///   of that type.
-    func value<T: Decodable>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
+    func value<T: CheckedDocument>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
         if let key, !isAuthentic(key) {
             throw BackupError(
                 .damaged, "was not written by somebody who has the repository's secret", path: name,
@@ -76,12 +84,8 @@ struct SealedDocument {
         return try decode(type, name: name)
     }
 
-    func decode<T: Decodable>(_ type: T.Type, name: String) throws -> T {
-        do {
-            return try Self.decoder.decode(type, from: Data(body))
-        } catch {
-            throw BackupError(.damaged, "does not say what it should", path: name, cause: error)
-        }
+    func decode<T: CheckedDocument>(_ type: T.Type, name: String) throws -> T {
+        try Decoding.value(type, from: body, path: name)
     }
 
     private static func line(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
@@ -91,31 +95,8 @@ struct SealedDocument {
     }
 
     private static func value(_ line: ArraySlice<UInt8>, _ name: String) -> String? {
+        guard line.count <= 256 else { return nil }
         let text = String(decoding: line, as: UTF8.self)
         return text.hasPrefix(name + " ") ? String(text.dropFirst(name.count + 1)) : nil
-    }
-
-    static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-            var container = encoder.singleValueContainer()
-            try container.encode(Timestamp.text(date))
-        }
-        return encoder
-    }
-
-    static var decoder: JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        decoder.dateDecodingStrategy = .custom { decoder in
-            let container = try decoder.singleValueContainer()
-            guard let date = Timestamp.date(try container.decode(String.self)) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "no time")
-            }
-            return date
-        }
-        return decoder
     }
 }

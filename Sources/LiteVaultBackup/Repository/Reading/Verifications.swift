@@ -1,12 +1,18 @@
 internal import Foundation
 
 /// The last verification of each snapshot of a database.
-struct Verifications: Codable {
+struct Verifications: CheckedDocument {
     var type = "verifications"
     var repository: String
     var database: String
     /// By the manifest's whole hash.
     var results: [String: SnapshotVerification]
+
+    static let byteLimit = RepositoryFormat.listBytes
+
+    func check() throws(OutOfLimits) {
+        for hash in results.keys { try require("results", hash, digits: 64) }
+    }
 }
 
 extension Repository {

@@ -1,18 +1,51 @@
 /// Which snapshots of a database were removed by retention, so that a check can tell one that somebody else removed.
-struct Forgotten: Codable {
+struct Forgotten: CheckedDocument {
     var type = "forgotten"
     var repository: String
     var database: String
     /// First and last sequence of each row, in order.
     var ranges: [[Int]]
 
-    func contains(_ sequence: Int) -> Bool {
-        ranges.contains { $0.count == 2 && $0[0] <= sequence && sequence <= $0[1] }
+    static let byteLimit = RepositoryFormat.listBytes
+
+    func check() throws(OutOfLimits) {
+        var last = 0
+        for range in ranges {
+            guard let first = range.first, let end = range.last, range.count == 2, first > last, end >= first else {
+                throw OutOfLimits("ranges", "are no pairs in order")
+            }
+            try require("ranges", end, in: RepositoryFormat.sequences)
+            last = end
+        }
+    }
+
+    /// Whether any of these was removed by retention.
+    func overlaps(_ sequences: ClosedRange<Int>) -> Bool {
+        ranges.contains { $0[0] <= sequences.upperBound && sequences.lowerBound <= $0[1] }
+    }
+
+    /// Whether it was removed by retention.
+    func contains(_ sequence: Int) -> Bool { overlaps(sequence...sequence) }
+
+    /// Rows of sequences below the newest of `present` that are neither there nor were removed by retention. What it costs
+    /// depends on how many rows there are, not on how long they are.
+    ///
+    /// - Parameter present: in order.
+    func missing(_ present: [Int]) -> [ClosedRange<Int>] {
+        guard let newest = present.last else { return [] }
+        let known = (present.map { $0...$0 } + ranges.map { $0[0]...$0[1] }).sorted { $0.lowerBound < $1.lowerBound }
+        var rows: [ClosedRange<Int>] = []
+        var next = RepositoryFormat.sequences.lowerBound
+        for row in known where next < newest {
+            if row.lowerBound > next { rows.append(next...(min(row.lowerBound, newest) - 1)) }
+            next = max(next, row.upperBound + 1)
+        }
+        return rows
     }
 
     mutating func insert(_ sequences: [Int]) {
         for sequence in sequences.sorted() where !contains(sequence) { ranges.append([sequence, sequence]) }
-        ranges = ranges.filter { $0.count == 2 }.sorted { $0[0] < $1[0] }.reduce(into: []) { rows, next in
+        ranges = ranges.sorted { $0[0] < $1[0] }.reduce(into: []) { rows, next in
             if let last = rows.last, last[1] + 1 >= next[0] {
                 rows[rows.count - 1][1] = max(last[1], next[1])
             } else {

@@ -67,11 +67,15 @@ extension Repository {
         }
         result.sparse = sparse.count
         result.removed = going.count
-        result.removedBytes = going.reduce(0) { $0 + $1.size }
+        result.removedBytes = going.lazy.map(\.size).sum
         if dryRun { return result }
         try sweepCache(trees)
         // Those that go now stay on the list until they are seen to be gone.
-        let list = Doomed(repository: config.id, packs: listed, sparse: sparse)
+        // What does not fit is for a later run.
+        let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
+        let list = Doomed(
+            repository: config.id, packs: fitting,
+            sparse: Array(sparse.prefix(RepositoryFormat.listedPacks - fitting.count)))
         if !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty || !before.sparse.isEmpty {
             try await put(list, as: RepositoryFormat.doomed, condition: .none)
         }

@@ -132,9 +132,7 @@ extension Repository {
                 }
                 // Those that continued a snapshot which is gone went with it.
                 if let previous, record.sequence != previous.sequence + 1, record.run == previous.run,
-                    !(previous.snapshot...max(previous.snapshot, record.snapshot)).contains(where: {
-                        forgotten?.contains($0) ?? false
-                    })
+                    forgotten?.overlaps(previous.snapshot...max(previous.snapshot, record.snapshot)) != true
                 {
                     list.add(object.name, "a segment before it is missing")
                 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// What is stored of one piece of a write-ahead log, in front of its frames.
-struct SegmentRecord: Codable, Sendable, Equatable {
+struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var type = "segment"
     var format = RepositoryFormat.version
     var repository: String
@@ -27,6 +27,28 @@ struct SegmentRecord: Codable, Sendable, Equatable {
     var time: String
     var payloadSize: Int64
     var payloadHash: String
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) {
+        try require("sequence", sequence, in: RepositoryFormat.sequences)
+        try require("predecessor", predecessor, digits: 64)
+        try require("snapshot", snapshot, in: 0...RepositoryFormat.sequences.upperBound)
+        try require("run", run, digits: 32)
+        try require("place", place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
+        try require("began", time: began)
+        try require("salts", salts, digits: 16)
+        try require("page_size", pageSize, in: 512...65536)
+        try require("frames", frames, in: 1...UInt32.max)
+        // The number of the last one has 32 bits as well.
+        try require("first_frame", firstFrame, in: 1...(UInt32.max - (frames - 1)))
+        try require("seen", seen, in: 0...SegmentName.times.upperBound)
+        try require("time", time: time)
+        let size = Int64(WALSegment.headerLength) + Int64(frames) * Int64(WALReader.frameHeaderLength + pageSize)
+        try require("payload_size", payloadSize, in: size...size)
+        try require("payload_size", payloadSize, in: 0...RepositoryFormat.segmentBytes)
+        try require("payload_hash", payloadHash, digits: 64)
+    }
 }
 
 /// What the name of a segment tells: enough to choose those that a restore needs without reading the others.
@@ -47,10 +69,17 @@ struct SegmentName: Equatable, Sendable {
                 separator: ".")
     }
 
+    /// Milliseconds that a name may tell.
+    static let times: ClosedRange<Int64> = 0...Int64(Timestamp.limit * 1000)
+    /// Where there is no snapshot yet.
+    private static let none = "0000000000"
+
     /// Nil for what is no such name.
     init?(_ object: String) {
         let parts = object.split(separator: "/").last?.split(separator: ".") ?? []
-        guard parts.count == 3, let sequence = Int(parts[0]), let snapshot = Int(parts[1]), let time = Int64(parts[2])
+        guard parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
+            let snapshot = parts[1] == Self.none ? 0 : RepositoryFormat.sequence(parts[1]),
+            let time = Int64(parts[2]), Self.times.contains(time), String(time) == parts[2]
         else { return nil }
         self.object = object
         self.sequence = sequence

@@ -49,7 +49,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
         try Folder.create(folder)
         let temporary = path + "." + PackID().hex
         do {
-            try await store.fetch(name, into: temporary)
+            try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
             guard rename(temporary, path) == 0 else { throw BackupError(errno: errno, "rename", path: path) }
         } catch {
             unlink(temporary)
@@ -59,17 +59,23 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
 
     /// Makes every pack of a block map available.
     package func prepare(root: TreeEntry, blocks: Int) async throws {
-        try await prepare(root, level: TreeShape.height(blocks: blocks) - 1)
-    }
-
-    private func prepare(_ entry: TreeEntry, level: Int) async throws {
-        try await prepare(entry.pack)
-        guard level > 0 else { return }
-        let node = try node(entry, level: level)
-        if level == 1 {
-            for pack in Set(node.entries.map(\.pack)) { try await prepare(pack) }
-        } else {
-            for child in node.entries { try await prepare(child, level: level - 1) }
+        // Level by level, each node once: a map whose nodes are shared by others of the same map has no more of them than
+        // its packs can hold, whatever number of ways leads to them.
+        var level = TreeShape.height(blocks: blocks) - 1
+        var nodes: Set<TreeEntry> = [root]
+        while true {
+            for pack in Set(nodes.map(\.pack)).sorted() { try await prepare(pack) }
+            if level == 0 { return }
+            if level == 1 {
+                // There are many leaves, and few packs that hold them.
+                var packs: Set<PackID> = []
+                for entry in nodes { packs.formUnion(try node(entry, level: level).entries.map(\.pack)) }
+                for pack in packs.sorted() { try await prepare(pack) }
+                return
+            }
+            var below: Set<TreeEntry> = []
+            for entry in nodes { below.formUnion(try node(entry, level: level).entries) }
+            (nodes, level) = (below, level - 1)
         }
     }
 

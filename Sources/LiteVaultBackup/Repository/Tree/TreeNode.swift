@@ -4,6 +4,12 @@ package struct TreeEntry: Hashable, Sendable {
     package let pack: PackID
     package let position: UInt32
     package let hash: Hash256
+
+    package init(pack: PackID, position: UInt32, hash: Hash256) {
+        self.pack = pack
+        self.position = position
+        self.hash = hash
+    }
 }
 
 /// A node of a block map. A leaf (level 0) has an entry for each of up to 32 blocks; a node above has one for each of up
@@ -64,7 +70,9 @@ package struct TreeNode: Equatable, Sendable {
         var offset = 8 + packCount * 16
         for _ in 0..<count {
             let slot = Int(bytes.bigEndian16(offset))
-            guard slot < packs.count else { return nil }
+            guard slot < packs.count,
+                bytes[0] > 0 || bytes.bigEndian32(offset + 2) < UInt32(RepositoryFormat.packBlocks)
+            else { return nil }
             entries.append(
                 TreeEntry(
                     pack: packs[slot], position: bytes.bigEndian32(offset + 2),

@@ -111,7 +111,7 @@ extension Repository {
     /// The manifest last, and only while the lease is ours: nobody else has removed anything that it needs.
     private func publish(_ manifest: Manifest, _ lease: Lease) async throws -> Snapshot {
         let name = RepositoryFormat.snapshot(manifest.database, manifest.sequence)
-        let (bytes, hash) = try SealedDocument.seal(manifest, key: key)
+        let (bytes, hash) = try SealedDocument.seal(manifest, key: key, name: name)
         try await lease.confirm()
         do {
             let keepsConditions = try await store.keepsConditions()
@@ -121,7 +121,7 @@ extension Repository {
             try await store.put(name, bytes: bytes, condition: keepsConditions ? .absent : .none)
         } catch let error as BackupError where error.code == .conflict {
             // An answer that was lost, or somebody who took the same number.
-            guard try await store.get(name) == bytes else { throw error }
+            guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else { throw error }
         }
         let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
         do {

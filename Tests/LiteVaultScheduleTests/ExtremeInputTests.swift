@@ -1,0 +1,98 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSchedule
+import Testing
+
+/// State files and configurations that say what no run and no person would write.
+@Suite struct ExtremeInputTests {
+    let scratch = Scratch()
+
+    private func refusal(_ body: () throws -> Void) -> BackupError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? BackupError)?.code
+        }
+    }
+
+    @Test(arguments: [
+        "lastStart", "lastEnd", "lastSuccess", "lastVerification", "lastPrune", "failed", "databases", "stored",
+    ])
+    func `H-DEC-09 a time or a count in a state file that nothing can be counted with is damage`(member: String) throws {
+        let path = try StateFile(folder: scratch.folder, configuration: "x").path
+        for value in ["-1e300", "1e300", "1e18", "-1", "9223372036854775807", "1e999", "NaN", "\"x\"", "[]"] {
+            try Data(
+                """
+                {"version":1,"jobs":{"a":{"problems":[],"failed":0,"databases":0,"stored":0,"\(member)":\(value)}}}
+                """.utf8
+            ).write(to: URL(fileURLWithPath: path))
+            #expect(
+                refusal { _ = try StateFile(folder: scratch.folder, configuration: "x") } == .damaged, "\(value)")
+        }
+    }
+
+    @Test func `H-DEC-09 a state file that is a FIFO, or as long as no state is, is damage`() throws {
+        let path = try StateFile(folder: scratch.folder, configuration: "x").path
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(refusal { _ = try StateFile(folder: scratch.folder, configuration: "x") } == .damaged)
+        unlink(path)
+        try LocalFile(creating: path).truncate(to: 1 << 40)
+        #expect(refusal { _ = try StateFile(folder: scratch.folder, configuration: "x") } == .damaged)
+    }
+
+    @Test func `what is remembered is read again by whoever knows the names of the members`() throws {
+        let state = try StateFile(folder: scratch.folder, configuration: "x")
+        var job = JobState()
+        job.lastStart = 1_800_000_000.25
+        try state.set("a_job", job)
+        #expect(try StateFile(folder: scratch.folder, configuration: "x").job("a_job") == job)
+        #expect(try String(contentsOfFile: state.path, encoding: .utf8).contains("\"lastStart\""))
+    }
+
+    @Test func `H-DEC-10 a clock at the end of time gives no time, and does not trap`() throws {
+        let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+        let expression = try CalendarExpression(parsing: "daily", timeZone: zone)
+        for seconds in [-1e300, 1e300, -1e19, 1e19, .infinity, -.infinity, .nan, 9.2e18] {
+            #expect(expression.next(after: Date(timeIntervalSince1970: seconds)) == nil)
+        }
+        #expect(throws: TimeSyntaxError.self) { try TimeSpan.seconds("999999999w") }
+        #expect(throws: TimeSyntaxError.self) { try CalendarExpression(parsing: "*:0/9223372036854775807", timeZone: zone) }
+    }
+
+    @Test func `H-DEC-11 keys, anchors and depths without measure in a configuration are refused at once`() throws {
+        let start = Date()
+        func read(_ text: String) -> BackupError.Code? {
+            refusal { _ = try ScheduleConfiguration(text: text, path: scratch.path("a.yml")) }
+        }
+        #expect(read("? \(String(repeating: "k", count: 900_000))\n: 1\njobs: []\n") == .config)
+        #expect(read("\(String(repeating: "k", count: 900_000)): 1\n") == .config)
+        // Each level stands for nine of the level before.
+        var bomb = "a0: &a0 [x, x]\n"
+        for level in 1...30 {
+            let references = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
+            bomb += "a\(level): &a\(level) [\(references)]\n"
+        }
+        #expect(read(bomb + "? *a30\n: x\n") == .config)
+        #expect(read(String(repeating: "[", count: 500_000)) == .config)
+        #expect(read(String(repeating: "- ", count: 500_000)) == .config)
+        #expect(read(String(repeating: "? ", count: 100_000)) == .config)
+        #expect(Date().timeIntervalSince(start) < 20)
+        // A few are fine.
+        #expect(
+            read(
+                """
+                repository: /r
+                jobs:
+                  - {name: a, sources: &s [/x.db], every: 1h}
+                  - {name: b, sources: *s, at: "Mon *-*-01 04:00"}
+                """) == nil)
+    }
+
+    @Test func `H-DEC-12 a configuration of 15 TB is not read`() throws {
+        let path = scratch.path("a.yml")
+        let file = try LocalFile(creating: path)
+        do { try file.truncate(to: 15 << 40) } catch { try file.truncate(to: 15 << 30) }
+        #expect(refusal { _ = try ScheduleConfiguration(path: path) } == .config)
+    }
+}
