@@ -71,7 +71,8 @@ let package = Package(
         .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
         .target(name: "LiteVaultSchema", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
-            name: "LiteVaultPool", dependencies: ["LiteVaultCore", "LiteVaultCipher"] + engine, swiftSettings: swift),
+            name: "LiteVaultPool", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema"] + engine,
+            swiftSettings: swift),
         .target(
             name: "LiteVault",
             dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema", "LiteVaultPool"],

@@ -3,7 +3,7 @@ internal import LiteVaultCipher
 public import LiteVaultCore
 
 // Keys as SQLite.swift's code gives them and catches what goes wrong: `Result.error(_, SQLITE_NOTADB, _)` for a key that does
-// not open the file. Its message is that of the `VaultError` that `import LiteVault` throws, with the file and the remedy.
+// not open the file. It has the engine's words; `import LiteVault` throws a `VaultError`, with the file and the remedy.
 
 extension Connection {
     /// Gives the connection its key (`sqlite3_key_v2`), before anything else happens on it.
@@ -59,7 +59,7 @@ extension Connection {
     private func asResult(_ body: () throws -> Void) throws {
         do { try body() } catch let error as VaultError {
             guard let cause = error.cause as? DatabaseError else { throw error }
-            throw DatabaseError.error(message: error.description, code: cause.code, statement: nil)
+            throw DatabaseError.error(message: cause.message, code: cause.code, statement: nil)
         }
     }
 }

@@ -52,8 +52,8 @@ import Testing
         #expect(
             indexes.filter { !$0.isInternal } == [
                 IndexDefinition(
-                    table: "users", name: "by_age", columns: ["age"], where: "age IS NOT NULL", orders: ["age": .DESC],
-                    origin: .createIndex)
+                    table: "users", name: "by_age", columns: ["age", "lower(email)"], where: "age IS NOT NULL",
+                    orders: ["age": .DESC], origin: .createIndex, expressions: [1])
             ])
         #expect(
             indexes.contains {
@@ -105,5 +105,48 @@ import Testing
         } else {
             #expect(throws: EngineUnsupported.self) { try db.integrityCheck(table: "users") }
         }
+    }
+
+    @Test func `H-SCH-03 an index on an expression names it, and makes the same index again`() throws {
+        try db.execute(
+            """
+            CREATE UNIQUE INDEX mixed ON users (age, length(email || ',') COLLATE NOCASE DESC, "salary" ASC) WHERE age > 1;
+            CREATE UNIQUE INDEX plain ON users (age);
+            """)
+        let indexes = try schema.indexDefinitions(table: "users")
+        let mixed = try #require(indexes.first { $0.name == "mixed" })
+        #expect(mixed.columns == ["age", "length(email || ',') COLLATE NOCASE", "salary"] && mixed.expressions == [1])
+        #expect(mixed.orders == ["length(email || ',') COLLATE NOCASE": .DESC])
+        let unique = indexes.filter { $0.unique && $0.columns == ["age"] }
+        #expect(unique.map(\.name) == ["plain"] && unique.first?.expressions == [])
+        try db.run("DROP INDEX mixed")
+        try db.run(mixed.toSQL())
+        #expect(try schema.indexDefinitions(table: "users").first { $0.name == "mixed" } == mixed)
+    }
+
+    @Test func `an attached database is read by its name`() throws {
+        try db.execute(
+            """
+            ATTACH ':memory:' AS "my archive";
+            CREATE TABLE "my archive".users (id TEXT PRIMARY KEY, boss REFERENCES users);
+            CREATE INDEX "my archive".by_boss ON users (boss, length(id));
+            CREATE TABLE "my archive".only_there (a);
+            CREATE TEMP TABLE users (t);
+            INSERT INTO "my archive".users VALUES ('a', 'nobody');
+            """)
+        let archive = db.schema(of: "my archive")
+        #expect(try archive.tableDefinitions().map(\.name) == ["users", "only_there"])
+        #expect(try archive.columnDefinitions(table: "users").map(\.name) == ["id", "boss"])
+        #expect(try archive.columnDefinitions(table: "users").first?.primaryKey != nil)
+        #expect(try archive.foreignKeys(table: "users").map(\.toTable) == ["users"])
+        #expect(
+            try archive.indexDefinitions(table: "users").first { $0.name == "by_boss" }?.columns == [
+                "boss", "length(id)",
+            ])
+        #expect(try db.schema(of: "temp").objectDefinitions().map(\.name) == ["users"])
+        #expect(try db.schema(of: "main").columnDefinitions(table: "users").count > 2)
+        #expect(try db.schema.columnDefinitions(table: "users").map(\.name) == ["t"])
+        #expect(try db.foreignKeyCheck(in: "my archive").map(\.description) == ["users [1] => users"])
+        #expect(throws: DatabaseError.self) { try db.schema(of: "nowhere").tableDefinitions() }
     }
 }

@@ -52,7 +52,8 @@ import Testing
             t.rename(column: "name", to: "fullName")
             t.drop(column: "bonus")
         }
-        #expect(try db.schema.columnDefinitions("player").map(\.name) == ["id", "fullName", "score", "teamId", "hasBonus"])
+        #expect(
+            try db.schema.columnDefinitions("player").map(\.name) == ["id", "fullName", "score", "teamId", "hasBonus"])
 
         try db.recreate(table: "player", copying: ["score": Column("score") * 10]) { t in
             t.autoIncrementedPrimaryKey("id")
@@ -103,6 +104,22 @@ import Testing
         let done = try migrator.completedMigrations(db)
         #expect(done == ["create players", "add scores", "unique names"])
         #expect(try db.refuses("INSERT INTO player (name) VALUES ('Ann')"))
+
+        var merged = Migrator()
+        merged.registerMigration("v2", merging: ["create players", "add scores", "unique names"]) { db, applied in
+            if applied.isEmpty {
+                try db.create(table: "player") { t in
+                    t.autoIncrementedPrimaryKey("id")
+                    t.column("name", .text).notNull().unique()
+                    t.column("score", .integer).notNull().defaults(to: 0)
+                }
+            }
+        }
+        try merged.migrate(db)
+        #expect(try merged.appliedIdentifiers(db) == ["v2"])
+        let fresh = try Connection()
+        try merged.migrate(fresh)
+        #expect(try fresh.sql("player")?.contains("UNIQUE") == true)
     }
 
     @Test(arguments: ["DefiningASchema", "Migrations"])
@@ -110,7 +127,8 @@ import Testing
         let here = URL(fileURLWithPath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(
-            contentsOf: root.appendingPathComponent("Sources/LiteVault/Documentation.docc/\(article).md"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("Sources/LiteVault/Documentation.docc/\(article).md"),
+            encoding: .utf8)
         let tested = plain(try String(contentsOf: here, encoding: .utf8))
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         #expect(blocks.count >= 3)

@@ -149,7 +149,9 @@ public final class Backup {
             case SQLITE_OK: return .more
             case SQLITE_BUSY, SQLITE_LOCKED: return .busy
             case let code:
-                throw DatabaseError(target.db, code: code, sql: nil, extended: target.extendedErrors)
+                throw DatabaseError(
+                    target.db, code: code, sql: nil, extended: target.extendedErrors, isExplained: !target.isDropIn
+                )
             }
         }
     }

@@ -106,7 +106,8 @@ extension Connection {
     package func check(_ code: Int32, sql: String? = nil) throws {
         switch code {
         case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return
-        default: throw DatabaseError(db, code: code, sql: sql, extended: extendedErrors)
+        default:
+            throw DatabaseError(db, code: code, sql: sql, extended: extendedErrors, isExplained: !isDropIn)
         }
     }
 }

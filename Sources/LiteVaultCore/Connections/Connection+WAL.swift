@@ -29,15 +29,24 @@ extension Connection {
     /// - Throws: `DatabaseError`, for example `SQLITE_BUSY`; and when a file's mode is not the one asked for.
     @discardableResult
     public func setJournalMode(_ mode: JournalMode) throws -> JournalMode {
-        let answer = try scalar("PRAGMA journal_mode = \(mode.rawValue)") as? String
-        guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
-            throw DatabaseError(misuse: "the engine did not accept journal mode \(mode.rawValue)")
-        }
+        let actual = try requestJournalMode(mode)
         if actual != mode, location.isFile {
             throw DatabaseError(misuse: "the journal mode is still \(actual.rawValue), not \(mode.rawValue)")
         }
         return actual
     }
+
+    /// Asks for a journal mode, and returns the one that holds then.
+    package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
+        let answer = try scalar("PRAGMA journal_mode = \(mode.rawValue)") as? String
+        guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
+            throw DatabaseError(misuse: "the engine did not accept journal mode \(mode.rawValue)")
+        }
+        return actual
+    }
+
+    /// Whether there is a file that may be written: only such a database has a journal mode to choose.
+    package var canChangeJournalMode: Bool { !readonly && !description.isEmpty }
 
     /// Changes to write-ahead logging: readers and a writer no longer block each other. The file keeps the mode.
     ///

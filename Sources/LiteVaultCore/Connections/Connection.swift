@@ -25,6 +25,9 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     /// Whether the key, if there is one, is known to be right: see `Connection+Close.swift`.
     package var isProven = false
     var extendedErrors = false
+    /// Whether it was opened by module `SQLite`: its errors have the engine's words only (`ErrorContext.isExplained`), and
+    /// a statement read to its end begins again.
+    package var isDropIn = false
     var timeout: Double = 0
     var hooks = Hooks()
     let authorizer = Authorizer()
@@ -44,7 +47,8 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     /// - Parameters:
     ///   - location: where the database is; by default in memory, gone with the connection.
     ///   - readonly: opens an existing file for reading only (`SQLITE_OPEN_READONLY`).
-    ///   - journalMode: set after opening; ignored for read-only connections and for databases without a file.
+    ///   - journalMode: set after opening; ignored for connections that turn out to be read-only (by `mode=ro` or
+    ///     `immutable=1` in a URI, or by the file's permissions) and for databases without a file.
     /// - Throws: `DatabaseError`, for example `SQLITE_CANTOPEN`; `EngineUnsupported` for a library without threads.
     public convenience init(
         _ location: Location = .inMemory, readonly: Bool = false, journalMode: JournalMode? = nil
@@ -88,7 +92,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             }
             isProven = true
         }
-        if let journalMode, !readonly, location.isFile {
+        if let journalMode, canChangeJournalMode {
             do { try setJournalMode(journalMode) } catch {
                 closeWithoutCheckpoint()
                 throw error

@@ -8,6 +8,9 @@ public struct ErrorContext: Sendable, Equatable, CustomStringConvertible {
     public let path: String?
     /// Offset into the SQL text, in bytes of UTF-8, of the token that the error is about (engines from 3.38 on).
     public let byteOffset: Int?
+    /// Whether the error's description names the file and what to do: not under module `SQLite`, where programs show or
+    /// compare it as the engine's words.
+    package var isExplained = true
 
     /// A record by its parts.
     public init(sql: String? = nil, extendedCode: Int32, path: String? = nil, byteOffset: Int? = nil) {

@@ -46,7 +46,8 @@ extension Statement: Sequence, FailableIterator {
     /// The rows, from the first one, with the values that are bound. Leaving a loop early ends the execution.
     public func makeIterator() -> Statement { Statement(iterating: self) }
 
-    /// The next row, or nil after the last one.
+    /// The next row, or nil after the last one. Under module `SQLite` the call after that begins with the first row again, as
+    /// ``step()`` does; an iterator made by ``makeIterator()`` stays at its end.
     ///
     /// - Throws: `DatabaseError`; the statement is reset.
     public func failableNext() throws -> [(any Binding)?]? {
@@ -54,7 +55,7 @@ extension Statement: Sequence, FailableIterator {
             noteExecution(prepared)
             guard !isExhausted else { return nil }
             guard try step(prepared) else {
-                isExhausted = true
+                isExhausted = isIteration || !connection.isDropIn
                 sqlite3_reset(prepared.handle)
                 return nil
             }

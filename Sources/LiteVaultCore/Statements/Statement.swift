@@ -60,6 +60,9 @@ public final class Statement {
         if let prepared, prepared.execution == iteration { sqlite3_reset(prepared.handle) }
     }
 
+    /// Whether it is an iteration over the rows of another statement.
+    var isIteration: Bool { base != nil }
+
     /// Whether nothing else was begun since this iteration was. Under the lock.
     func isUndisturbed(_ prepared: PreparedStatement) -> Bool { base != nil && prepared.execution == iteration }
 

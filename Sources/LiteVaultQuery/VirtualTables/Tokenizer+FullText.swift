@@ -23,7 +23,8 @@ extension Tokenizer {
     /// English words by their stems, of the words that another tokenizer finds. FTS5.
     public static func porter(wrapping base: Tokenizer? = nil) -> Tokenizer {
         guard let base else { return .Porter }
-        return Tokenizer("porter \(base.name)", arguments: base.arguments, base.options)
+        return Tokenizer(
+            "porter \(base.name)", names: ["porter"] + base.names, arguments: base.arguments, base.options)
     }
 
     /// Words of ASCII letters and digits, with characters that are part of words, and others that are not. FTS5.

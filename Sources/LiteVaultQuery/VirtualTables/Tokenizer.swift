@@ -37,7 +37,7 @@ public struct Tokenizer: Sendable, CustomStringConvertible {
     }
 
     /// A tokenizer that the application or an extension has registered with the engine, by its name.
-    public static func Custom(_ name: String) -> Tokenizer { Tokenizer(quoted(name)) }
+    public static func Custom(_ name: String) -> Tokenizer { Tokenizer(quoted(name), names: [name]) }
 
     /// Its name in SQL.
     public let name: String
@@ -55,10 +55,13 @@ public struct Tokenizer: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Its name, without quotes, after those of the tokenizers around it.
+    let names: [String]
     let options: [Option]
 
-    init(_ name: String, arguments: [String] = [], _ options: [Option] = []) {
+    init(_ name: String, names: [String]? = nil, arguments: [String] = [], _ options: [Option] = []) {
         self.name = name
+        self.names = names ?? [name]
         self.arguments = arguments
         self.options = options
     }
@@ -66,13 +69,24 @@ public struct Tokenizer: Sendable, CustomStringConvertible {
     /// Its name and arguments, as FTS4 takes them.
     public var description: String { ([name] + arguments).joined(separator: " ") }
 
-    /// The same for FTS5, which takes arguments as words of one literal, and names and values apart.
+    /// The same for FTS5, which takes one text of words: names, and options with names and values apart. In it a word is
+    /// bare or a literal: what is neither a name nor a number, `-1` or `+1` too, has to be a literal.
     var fts5Description: String {
-        guard !options.isEmpty else { return name }
-        let words = options.flatMap { option in
-            [option.name, Int(option.value) == nil ? LiteralSQL.literal(option.value) : option.value]
-        }
-        return LiteralSQL.literal(([name] + words).joined(separator: " "))
+        let words =
+            names.map { Self.word($0, isBare: Self.isNameByte) }
+            + options.flatMap { [$0.name, Self.word($0.value, isBare: Self.isDigit)] }
+        return words.count == 1 && words == names ? name : quoted(words.joined(separator: " "))
+    }
+
+    private static func word(_ text: String, isBare: (UInt8) -> Bool) -> String {
+        !text.isEmpty && text.utf8.allSatisfy(isBare) ? text : LiteralSQL.literal(text)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        isDigit(byte) || byte == UInt8(ascii: "_") || byte >= 0x80
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
     /// Sorted, so that the same set always gives the same SQL.

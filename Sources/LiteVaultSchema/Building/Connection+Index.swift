@@ -87,7 +87,7 @@ extension Connection {
         try changeSchema {
             let indexes = try schema.indexDefinitions(table: table).filter { index in
                 // Those of constraints cannot be dropped, and an index on an expression is another one.
-                try index.origin == .createIndex && termCount(of: index.name) == columns.count
+                index.origin == .createIndex && index.expressions.isEmpty
                     && index.columns.map(SchemaName.folded) == columns.map(SchemaName.folded)
             }
             guard let index = indexes.first else {
@@ -100,10 +100,5 @@ extension Connection {
             }
             try drop(index: index.name)
         }
-    }
-
-    /// How many columns and expressions an index has.
-    private func termCount(of index: String) throws -> Int {
-        try all("PRAGMA index_info(\(quoted(index)))") { try $0.get(0, as: Int.self) }.count
     }
 }

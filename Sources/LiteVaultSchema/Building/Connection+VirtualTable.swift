@@ -37,8 +37,12 @@ extension Connection {
         let moduleName = SQLWords.quotedWhereNeeded(module.moduleName)
         let text = arguments.isEmpty ? moduleName : "\(moduleName)(\(arguments.joined(separator: ", ")))"
         try createVirtualTable(name, options, .text(text)) {
-            // A table that was there already is left as it is.
-            if !exists { try module.database(self, didCreate: name, using: definition) }
+            // A table that was there already is left as it is, but for what it has lost.
+            if exists {
+                try module.database(self, didKeep: name, using: definition)
+            } else {
+                try module.database(self, didCreate: name, using: definition)
+            }
         }
     }
 

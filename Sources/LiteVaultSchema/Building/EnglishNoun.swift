@@ -1,58 +1,66 @@
 internal import Foundation
 
-/// Singular and plural, so far as the names of tables need it: `belongsTo("country")` finds the table `countries`.
+/// Plurals, so far as the names of tables need them: `belongsTo("country")` finds the table `countries`.
 ///
-/// Only the last word of a name such as `blogPost` or `blog_post` changes. Whatever this does not know is said with
-/// `belongsTo(_:inTable:)`.
+/// A word can have several: `index` is kept in `indices` or `indexes`. All of them are candidates, the most usual one first,
+/// and the one that is the name of a table is meant. Only the last word of a name such as `blogPost` or `blog_post` changes.
+/// Whatever this does not know is said with `belongsTo(_:inTable:)`.
 enum EnglishNoun {
-    private static let irregular = [
-        "person": "people", "man": "men", "woman": "women", "child": "children", "foot": "feet", "tooth": "teeth",
-        "goose": "geese", "mouse": "mice", "louse": "lice", "ox": "oxen", "die": "dice", "move": "moves",
-        "leaf": "leaves", "life": "lives", "knife": "knives", "wife": "wives", "half": "halves", "shelf": "shelves",
-        "wolf": "wolves", "thief": "thieves", "self": "selves", "calf": "calves", "loaf": "loaves", "elf": "elves",
-        "index": "indices", "matrix": "matrices", "vertex": "vertices", "quiz": "quizzes", "analysis": "analyses",
-        "basis": "bases", "crisis": "crises", "thesis": "theses", "axis": "axes", "datum": "data", "medium": "media",
-        "criterion": "criteria", "phenomenon": "phenomena", "hero": "heroes", "potato": "potatoes",
-        "tomato": "tomatoes", "echo": "echoes", "bus": "buses", "gas": "gases", "status": "statuses",
-        "virus": "viruses", "octopus": "octopuses", "alias": "aliases", "campus": "campuses", "bonus": "bonuses",
-        "movie": "movies", "cookie": "cookies", "tie": "ties", "shoe": "shoes", "cache": "caches", "ache": "aches",
-        "house": "houses", "horse": "horses", "database": "databases",
+    /// By the end of a word, so that `salesperson` is like `person`: the ending of the plural, and words that only look so.
+    private static let irregularEndings: [(singular: String, plural: String, except: Set<String>)] = [
+        ("person", "people", []), ("child", "children", []), ("foot", "feet", []), ("tooth", "teeth", []),
+        ("man", "men", ["human", "german", "roman", "norman", "ottoman", "shaman", "talisman", "caiman", "toman"]),
+        ("goose", "geese", ["mongoose"]), ("mouse", "mice", []), ("louse", "lice", ["blouse"]),
+        ("quiz", "quizzes", []), ("datum", "data", []), ("medium", "media", []), ("criterion", "criteria", []),
+        ("phenomenon", "phenomena", []), ("genus", "genera", []), ("corpus", "corpora", []),
+        ("index", "indices", []), ("vertex", "vertices", []), ("vortex", "vortices", []), ("codex", "codices", []),
+        ("apex", "apices", []), ("matrix", "matrices", []), ("appendix", "appendices", []), ("die", "dice", []),
+        ("cow", "kine", []), ("penny", "pence", []), ("stomach", "stomachs", []), ("monarch", "monarchs", []),
+        ("epoch", "epochs", []), ("leaf", "leaves", []), ("loaf", "loaves", []), ("thief", "thieves", []),
     ]
     private static let uncountable: Set<String> = [
-        "equipment", "information", "rice", "money", "species", "series", "fish", "sheep", "deer", "moose", "news",
-        "metadata", "music", "software", "hardware", "furniture", "luggage", "feedback", "progress", "traffic",
+        "equipment", "information", "rice", "money", "fish", "sheep", "deer", "moose", "jeans", "police", "metadata",
+        "music", "software", "hardware", "furniture", "luggage", "feedback", "progress", "traffic", "offspring",
+        "swine",
+        "bison", "salmon", "trout", "aircraft", "spacecraft",
     ]
-    private static let singulars = Dictionary(irregular.map { ($0.value, $0.key) }) { first, _ in first }
+    /// What ends in these is its own plural, in any compound: `miniseries`.
+    private static let uncountableEndings = ["series", "species", "news"]
 
-    static func plural(_ name: String) -> String {
-        changingLastWord(name) { word in
-            if uncountable.contains(word) || singulars[word] != nil { return word }
-            if let plural = irregular[word] { return plural }
-            if word.hasSuffix("y"), let before = word.dropLast().last, !"aeiou".contains(before) {
-                return word.dropLast() + "ies"
-            }
-            if ["s", "x", "z", "ch", "sh"].contains(where: word.hasSuffix) { return word + "es" }
-            return word + "s"
+    /// The names that a table may have for a name in the singular, the most usual one first.
+    static func plurals(_ name: String) -> [String] { changingLastWord(name, plurals(ofWord:)) }
+
+    private static func plurals(ofWord word: String) -> [String] {
+        if uncountable.contains(word) || uncountableEndings.contains(where: word.hasSuffix) { return [word] }
+        var found = word == "ox" ? ["oxen"] : []
+        for ending in irregularEndings where word.hasSuffix(ending.singular) && !ending.except.contains(word) {
+            found.append(word.dropLast(ending.singular.count) + ending.plural)
         }
+        found += regularPlurals(ofWord: word)
+        return found
     }
 
-    static func singular(_ name: String) -> String {
-        changingLastWord(name) { word in
-            if uncountable.contains(word) || irregular[word] != nil { return word }
-            if let singular = singulars[word] { return singular }
-            if word.hasSuffix("ies"), word.count > 4 { return word.dropLast(3) + "y" }
-            if ["sses", "xes", "zes", "ches", "shes"].contains(where: word.hasSuffix) {
-                return String(word.dropLast(2))
-            }
-            if word.hasSuffix("s"), !["ss", "us", "is"].contains(where: word.hasSuffix), word.count > 1 {
-                return String(word.dropLast())
-            }
-            return word
+    private static func regularPlurals(ofWord word: String) -> [String] {
+        if word.hasSuffix("y"), let before = word.dropLast().last, !"aeiou".contains(before) || word.hasSuffix("quy") {
+            return [word.dropLast() + "ies", word + "s"]
         }
+        // analysis, axis, testis; and iris.
+        if word.hasSuffix("is") { return [word.dropLast(2) + "es", word + "es"] }
+        // focus; and cactus, octopus.
+        if word.hasSuffix("us") { return [word + "es", word.dropLast(2) + "i"] }
+        if ["s", "x", "z", "ch", "sh"].contains(where: word.hasSuffix) { return [word + "es", word + "s"] }
+        // photo, and hero.
+        if word.hasSuffix("o") { return [word + "s", word + "es"] }
+        // stadium.
+        if word.hasSuffix("um") { return [word + "s", word.dropLast(2) + "a"] }
+        // safe, wife; roof, half.
+        if word.hasSuffix("fe") { return [word + "s", word.dropLast(2) + "ves"] }
+        if word.hasSuffix("f") { return [word + "s", word.dropLast() + "ves"] }
+        return [word + "s"]
     }
 
     /// The last word starts at the last capital or after the last `_`; its own first letter keeps its case.
-    private static func changingLastWord(_ name: String, _ change: (String) -> String) -> String {
+    private static func changingLastWord(_ name: String, _ change: (String) -> [String]) -> [String] {
         let isUpper = name.contains(where: \.isLetter) && name == name.uppercased()
         let start: String.Index
         if let underscore = name.lastIndex(where: { $0 == "_" || $0 == " " }) {
@@ -61,9 +69,10 @@ enum EnglishNoun {
             start = isUpper ? name.startIndex : name.lastIndex(where: \.isUppercase) ?? name.startIndex
         }
         let word = String(name[start...])
-        guard let first = word.first else { return name }
-        let changed = change(word.lowercased())
-        if isUpper { return name[..<start] + changed.uppercased() }
-        return name[..<start] + (first.isUppercase ? changed.prefix(1).uppercased() + changed.dropFirst() : changed)
+        guard let first = word.first else { return [] }
+        return change(word.lowercased()).map { changed in
+            if isUpper { return name[..<start] + changed.uppercased() }
+            return name[..<start] + (first.isUppercase ? changed.prefix(1).uppercased() + changed.dropFirst() : changed)
+        }
     }
 }

@@ -42,15 +42,29 @@ struct KeyResolver {
         return key
     }
 
-    /// The table that `belongsTo` means by a name: one that is called so, or by its plural.
+    /// The table that `belongsTo` means by a name: one that is called so, or by a plural of it. A number at the end, as in
+    /// `player1` and `player2`, tells apart several that the row belongs to.
     func table(for name: String) throws -> String {
-        let plural = EnglishNoun.plural(name)
-        let isOwn = SchemaName.isSame(EnglishNoun.singular(table), EnglishNoun.singular(name))
-        if ownKey != nil, isOwn { return SchemaName.isSame(table, name) ? name : table }
-        for candidate in [name, plural] where try Self.storedKey(of: candidate, connection) != nil {
-            return candidate
+        let candidates = Self.candidates(for: name)
+        if ownKey != nil {
+            let isOwn =
+                candidates.contains { SchemaName.isSame($0, table) }
+                || Self.candidates(for: table).contains { SchemaName.isSame($0, name) }
+            if isOwn { return SchemaName.isSame(table, name) ? name : table }
         }
+        for candidate in candidates where try Self.storedKey(of: candidate, connection) != nil { return candidate }
         throw QueryError.noSuchTable(name: name)
+    }
+
+    private static func candidates(for name: String) -> [String] {
+        var names = [name] + EnglishNoun.plurals(name)
+        let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }.count
+        let stem = String(name.dropLast(digits))
+        if digits > 0, !stem.isEmpty {
+            let plurals = EnglishNoun.plurals(stem)
+            names += plurals.map { $0 + name.suffix(digits) } + [stem] + plurals
+        }
+        return names
     }
 
     /// The primary key of a table in the database, in the order of its declaration; empty for none (`PRAGMA

@@ -25,4 +25,13 @@ public protocol VirtualTableModule {
 
     /// Called after the table was made, in the same transaction.
     func database(_ connection: Connection, didCreate tableName: String, using definition: TableDefinition) throws
+
+    /// Called in a transaction where the table was there already and `.ifNotExists` left it as it was: the place to put
+    /// back what belongs to it and was lost. Does nothing by default.
+    func database(_ connection: Connection, didKeep tableName: String, using definition: TableDefinition) throws
+}
+
+extension VirtualTableModule {
+    /// Nothing to put back.
+    public func database(_ connection: Connection, didKeep tableName: String, using definition: TableDefinition) {}
 }

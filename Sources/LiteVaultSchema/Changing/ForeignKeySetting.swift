@@ -25,10 +25,10 @@ struct ForeignKeySetting {
         try with(isEnforced: false) {
             try connection.transaction(.immediate) {
                 // nil when the schema was such that foreign keys cannot be checked at all.
-                let before = try? connection.foreignKeyCheck()
+                let before = try? ForeignKeyViolations(connection)
                 try change()
                 guard let before else { return }
-                let errors = try connection.foreignKeyCheck().filter { !before.contains($0) }
+                let errors = try ForeignKeyViolations(connection).added(since: before)
                 guard errors.isEmpty else { throw SchemaChanger.Error.foreignKeyError(errors) }
             }
         }

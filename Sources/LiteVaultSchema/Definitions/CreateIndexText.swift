@@ -22,24 +22,41 @@ struct CreateIndexText {
         return tokens[(start + 1)...].map(\.text).joined().trimmingBlanks
     }
 
-    /// The columns, not expressions, that are followed by DESC.
-    var descendingColumns: [String] {
-        var columns: [String] = []
-        var words: [SQLTokens.Token] = []
+    /// A column or an expression of the index.
+    struct Term {
+        /// The column's name; nil for an expression.
+        let column: String?
+        /// The text, without ASC or DESC.
+        let text: String
+        let isDescending: Bool
+
+        fileprivate init(_ tokens: ArraySlice<SQLTokens.Token>) {
+            var rest = tokens
+            let last = rest.lastIndex(where: \.isSignificant)
+            isDescending = last.map { rest[$0].isKeyword("DESC") } ?? false
+            if let last, isDescending || rest[last].isKeyword("ASC") { rest = rest[..<last] }
+            text = rest.map(\.text).joined().trimmingBlanks
+            // `name` or `name COLLATE collation`; anything else is an expression.
+            let words = rest.filter(\.isSignificant)
+            let isColumn = words.count == 1 || (words.count == 3 && words[words.startIndex + 1].isKeyword("COLLATE"))
+            column = isColumn ? words.first?.name : nil
+        }
+    }
+
+    /// The columns and expressions, in order.
+    var terms: [Term] {
+        var terms: [Term] = []
+        var start = open + 1
         var depth = 0
-        for token in tokens[(open + 1)...close] where token.isSignificant {
+        for index in start...close {
+            let token = tokens[index]
             if token.isSymbol("(") { depth += 1 }
             if token.isSymbol(")") { depth -= 1 }
-            guard depth < 0 || (depth == 0 && token.isSymbol(",")) else {
-                words.append(token)
-                continue
-            }
-            // `name DESC` or `name COLLATE collation DESC`; anything else is an expression.
-            let isColumn = words.count == 2 || (words.count == 4 && words[1].isKeyword("COLLATE"))
-            if isColumn, words[words.count - 1].isKeyword("DESC"), let name = words[0].name { columns.append(name) }
-            words = []
+            guard depth < 0 || (depth == 0 && token.isSymbol(",")) else { continue }
+            terms.append(Term(tokens[start..<index]))
+            start = index + 1
         }
-        return columns
+        return terms
     }
 
     /// The statement with a column renamed.

@@ -24,19 +24,23 @@ public struct IndexDefinition: Equatable, Sendable {
     public let name: String
     /// Whether no two rows may have the same values.
     public let unique: Bool
-    /// The columns, in order. Expressions are left out.
+    /// The columns, in order. Where the index has an expression, its SQL text: see ``expressions``.
     public let columns: [String]
+    /// The positions in ``columns`` of what is an expression. A unique index on `(a, length(name))` is not unique on `a`.
+    public let expressions: Set<Int>
     /// The condition for rows to be in the index, as SQL text; nil for all rows.
     public let `where`: String?
-    /// How columns are sorted, where it is not ascending.
+    /// How columns and expressions are sorted, where it is not ascending.
     public let orders: [String: Order]?
     /// Why there is this index.
     public let origin: Origin?
 
-    /// An index by its parts. The condition is SQL text and used as it is: never build it from input.
+    /// An index by its parts. The condition and expressions are SQL text and used as they are: never build them from input.
+    ///
+    /// - Parameter expressions: the positions in `columns` of what is an expression and no name.
     public init(
         table: String, name: String, unique: Bool = false, columns: [String], `where`: String? = nil,
-        orders: [String: Order]? = nil, origin: Origin? = nil
+        orders: [String: Order]? = nil, origin: Origin? = nil, expressions: Set<Int> = []
     ) {
         self.table = table
         self.name = name
@@ -45,18 +49,29 @@ public struct IndexDefinition: Equatable, Sendable {
         self.where = `where`
         self.orders = orders
         self.origin = origin
+        self.expressions = expressions
     }
 
     /// An index by its columns, with condition and orders taken from the statement that made it.
     public init(
         table: String, name: String, unique: Bool, columns: [String], indexSQL: String?, origin: Origin? = nil
     ) {
+        self.init(
+            table: table, name: name, unique: unique, columns: columns, indexSQL: indexSQL, origin: origin,
+            expressions: [])
+    }
+
+    init(
+        table: String, name: String, unique: Bool, columns: [String], indexSQL: String?, origin: Origin?,
+        expressions: Set<Int>
+    ) {
         let text = indexSQL.flatMap(CreateIndexText.init)
-        let orders = text?.descendingColumns ?? []
+        let terms = text?.terms ?? []
+        let descending = terms.filter(\.isDescending).map { $0.column ?? $0.text }
         self.init(
             table: table, name: name, unique: unique, columns: columns, where: text?.condition,
-            orders: orders.isEmpty ? nil : Dictionary(orders.map { ($0, .DESC) }) { first, _ in first },
-            origin: origin)
+            orders: descending.isEmpty ? nil : Dictionary(descending.map { ($0, .DESC) }) { first, _ in first },
+            origin: origin, expressions: expressions)
     }
 
     /// Whether it belongs to a constraint.
@@ -64,8 +79,9 @@ public struct IndexDefinition: Equatable, Sendable {
 
     /// The CREATE INDEX statement.
     public func toSQL(ifNotExists: Bool = false) -> String {
-        let columns = columns.map { column in
-            quoted(column) + (orders?[column].map { " \($0.rawValue)" } ?? "")
+        let columns = columns.enumerated().map { position, column in
+            (expressions.contains(position) ? column : quoted(column))
+                + (orders?[column].map { " \($0.rawValue)" } ?? "")
         }
         let clauses: [String?] = [
             "CREATE", unique ? "UNIQUE" : nil, "INDEX", ifNotExists ? "IF NOT EXISTS" : nil, quoted(name), "ON",
@@ -81,7 +97,7 @@ public struct IndexDefinition: Equatable, Sendable {
         let newName = table.hasPrefix(prefix) ? prefix + name : plainName
         return IndexDefinition(
             table: table, name: newName, unique: unique, columns: columns, where: `where`, orders: orders,
-            origin: origin)
+            origin: origin, expressions: expressions)
     }
 
     /// Refuses names of more than 64 characters.

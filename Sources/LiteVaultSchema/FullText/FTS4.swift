@@ -50,4 +50,13 @@ public struct FTS4: VirtualTableModule, Sendable {
         try FullTextTriggers(index: tableName, module: .fts4).create(
             on: table, columns: definition.columns.filter { !$0.isLanguageID }.map(\.name), connection)
     }
+
+    /// Makes the triggers that follow a table where some of them were lost, and fills the index.
+    public func database(
+        _ connection: Connection, didKeep tableName: String, using definition: FTS4Definition
+    ) throws {
+        guard let table = definition.source.synchronizedTable else { return }
+        try FullTextTriggers(index: tableName, module: .fts4).restore(
+            on: table, columns: definition.columns.filter { !$0.isLanguageID }.map(\.name), connection)
+    }
 }

@@ -51,4 +51,13 @@ public struct FTS5: VirtualTableModule, Sendable {
         try FullTextTriggers(index: tableName, module: .fts5).create(
             on: table, columns: definition.columns.map(\.name), connection)
     }
+
+    /// Makes the triggers that follow a table where some of them were lost, and fills the index.
+    public func database(
+        _ connection: Connection, didKeep tableName: String, using definition: FTS5Definition
+    ) throws {
+        guard let table = definition.source.synchronizedTable else { return }
+        try FullTextTriggers(index: tableName, module: .fts5).restore(
+            on: table, columns: definition.columns.map(\.name), connection)
+    }
 }

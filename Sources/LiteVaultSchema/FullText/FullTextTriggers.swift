@@ -34,6 +34,22 @@ struct FullTextTriggers {
         try connection.run("INSERT INTO \(quoted(index))(\(quoted(index))) VALUES('rebuild')")
     }
 
+    /// Makes the triggers again where some are missing, and fills the index, which has missed what happened meanwhile.
+    ///
+    /// - Throws: ``SchemaBuilderError/cannotSynchronize(table:reason:)`` when the index is of other columns.
+    func restore(on table: String, columns: [String], _ connection: Connection) throws {
+        let isComplete = try module.suffixes.allSatisfy { suffix in
+            try !connection.schema.objectDefinitions(name: "__\(index)_\(suffix)", type: .trigger).isEmpty
+        }
+        guard !isComplete else { return }
+        let found = try connection.schema.columnDefinitions(table: index).map { SchemaName.folded($0.name) }
+        guard Set(columns.map(SchemaName.folded)).isSubset(of: found) else {
+            throw SchemaBuilderError.cannotSynchronize(
+                table: table, reason: "the index that exists is of other columns: drop it first")
+        }
+        try create(on: table, columns: columns, connection)
+    }
+
     func drop(_ connection: Connection) throws {
         for suffix in module.suffixes { try connection.run("DROP TRIGGER IF EXISTS \(name(suffix))") }
     }

@@ -11,7 +11,7 @@ extension Migrator {
     /// - Throws: ``MigrationError``, or `DatabaseError` when the database cannot be read or stays locked. The database is
     ///   as the last migration left it that succeeded.
     public func migrate(_ connection: Connection) throws {
-        try run(connection, registered)
+        try run(connection, upTo: registered.count)
     }
 
     /// Makes the migrations that the database does not have yet, up to and including one.
@@ -19,20 +19,16 @@ extension Migrator {
     /// - Parameters:
     ///   - connection: not inside a transaction.
     ///   - target: the name of the last migration to make.
-    /// - Throws: as ``migrate(_:)``; also when the database has a migration after that one already.
+    /// - Throws: as ``migrate(_:)``; also when the database has a migration after that one already, and was not erased
+    ///   because of ``eraseDatabaseOnSchemaChange``.
     public func migrate(_ connection: Connection, upTo target: String) throws {
         guard let index = registered.firstIndex(where: { $0.name == target }) else {
             throw MigrationError(.unknownMigration, migration: target, "no migration of that name is registered")
         }
-        let applied = try waiting { try appliedMigrations(connection) }
-        if let later = registered[(index + 1)...].first(where: { applied.contains($0.name) }) {
-            throw MigrationError(
-                .alreadyBeyond, migration: target, "the database already has \"\(later.name)\", which comes after it")
-        }
-        try run(connection, Array(registered[...index]))
+        try run(connection, upTo: index + 1)
     }
 
-    private func run(_ connection: Connection, _ migrations: [Migration]) throws {
+    private func run(_ connection: Connection, upTo count: Int) throws {
         try validate()
         try connection.withLock {
             guard !connection.isInTransaction else {
@@ -41,7 +37,14 @@ extension Migrator {
             }
             if eraseDatabaseOnSchemaChange { try eraseIfChanged(connection) }
             let applied = try waiting { try appliedMigrations(connection) }
-            for migration in migrations where !applied.contains(migration.name) {
+            if let target = registered.prefix(count).last,
+                let later = registered.dropFirst(count).first(where: { applied.contains($0.name) })
+            {
+                throw MigrationError(
+                    .alreadyBeyond, migration: target.name,
+                    "the database already has \"\(later.name)\", which comes after it")
+            }
+            for migration in registered.prefix(count) where migration.isPending(applied) {
                 try make(migration, connection)
             }
         }
@@ -53,19 +56,29 @@ extension Migrator {
             try ForeignKeySetting(connection).with(isEnforced: isDeferred ? false : connection.foreignKeys) {
                 try connection.transaction(.immediate) {
                     // Somebody else may have made it since the table was read.
-                    guard try !appliedMigrations(connection).contains(migration.name) else { return }
-                    try perform(migration, connection, checks: isDeferred && checksForeignKeys)
-                    try record(migration, connection)
+                    let applied = try appliedMigrations(connection)
+                    guard migration.isPending(applied) else { return }
+                    if !applied.contains(migration.name) {
+                        try perform(
+                            migration, connection, applied: applied.intersection(migration.merged),
+                            checks: isDeferred && migration.verifiesForeignKeys)
+                        try record(migration, connection)
+                    }
+                    for name in migration.merged.intersection(applied).sorted() {
+                        try connection.run("DELETE FROM main.\(quoted(tableName)) WHERE identifier = ?", name)
+                    }
                 }
             }
         }
     }
 
     /// Runs a migration inside its transaction.
-    func perform(_ migration: Migration, _ connection: Connection, checks: Bool) throws {
+    func perform(
+        _ migration: Migration, _ connection: Connection, applied: Set<String> = [], checks: Bool
+    ) throws {
         // nil when the schema is such that foreign keys cannot be checked at all.
-        let before = checks ? try? connection.foreignKeyCheck() : nil
-        do { try migration.migrate(connection) } catch {
+        let before = checks ? try? ForeignKeyViolations(connection) : nil
+        do { try migration.migrate(connection, applied) } catch {
             if let error = error as? DatabaseError, error.resultCode.primary == .busy { throw error }
             throw MigrationError(.failed, migration: migration.name, String(describing: error), underlying: error)
         }
@@ -74,19 +87,18 @@ extension Migrator {
                 .transactionEnded, migration: migration.name, "it ended the transaction in which it ran; let it be")
         }
         guard let before else { return }
-        let found: [ForeignKeyError]
-        do { found = try connection.foreignKeyCheck() } catch let error as DatabaseError {
+        let violations: [ForeignKeyError]
+        do { violations = try ForeignKeyViolations(connection).added(since: before) } catch let error as DatabaseError {
             throw MigrationError(
                 .foreignKeyViolation, migration: migration.name,
                 "foreign keys refer to what is no key: \(error.message)",
                 underlying: error)
         }
-        let violations = found.filter { !before.contains($0) }
         guard violations.isEmpty else {
             let examples = violations.prefix(3).map(\.description).joined(separator: ", ")
             throw MigrationError(
                 .foreignKeyViolation, migration: migration.name,
-                "\(violations.count) rows refer to rows that are not there, among them \(examples)",
+                "\(violations.count) references to rows that are not there, among them \(examples)",
                 violations: Array(violations.prefix(100)))
         }
     }

@@ -11,6 +11,17 @@ extension Migrator {
             try connection.all("SELECT identifier FROM main.\(quoted(tableName))") { try $0.get(0, as: String.self) })
     }
 
+    /// The names of all migrations that the database has had, in the order in which they were made; also those that this
+    /// application does not know. Reads only.
+    ///
+    /// - Throws: `DatabaseError`
+    public func appliedIdentifiers(_ connection: Connection) throws -> [String] {
+        guard try connection.schema.hasTable(tableName, temporary: false) else { return [] }
+        return try connection.all("SELECT identifier FROM main.\(quoted(tableName)) ORDER BY rowid") {
+            try $0.get(0, as: String.self)
+        }
+    }
+
     /// The registered migrations that the database has, in order, up to the first that it does not have.
     ///
     /// - Throws: `DatabaseError`
@@ -31,6 +42,9 @@ extension Migrator {
     ///
     /// - Throws: `DatabaseError`
     public func hasBeenSuperseded(_ connection: Connection) throws -> Bool {
-        try !appliedMigrations(connection).isSubset(of: migrations)
+        try !appliedMigrations(connection).isSubset(of: knownNames)
     }
+
+    /// The names of the registered migrations, and of those that were merged into them.
+    var knownNames: Set<String> { registered.reduce(into: Set(migrations)) { $0.formUnion($1.merged) } }
 }

@@ -20,7 +20,7 @@ public import LiteVaultCore
 /// was done is recorded in the database, in the table `litevault_migrations`. A migration that was released is never
 /// edited, renamed or removed: what has to be different is a new one.
 public struct Migrator: Sendable {
-    /// How a migration gets along with foreign keys.
+    /// How foreign keys are enforced while a migration runs.
     public enum ForeignKeyChecks: Sendable {
         /// Foreign keys are not enforced while the migration runs, and all of them are checked before it is committed:
         /// tables can be dropped and made anew. The default.
@@ -32,7 +32,14 @@ public struct Migrator: Sendable {
     struct Migration: Sendable {
         let name: String
         let checks: ForeignKeyChecks
-        let migrate: @Sendable (Connection) throws -> Void
+        /// Whether the rows are checked at the end, where `checks` is deferred.
+        let verifiesForeignKeys: Bool
+        /// The migrations that it takes the place of.
+        let merged: Set<String>
+        let migrate: @Sendable (Connection, Set<String>) throws -> Void
+
+        /// Whether a database with these migrations lacks it, or still records what it took the place of.
+        func isPending(_ applied: Set<String>) -> Bool { !applied.contains(name) || !merged.isDisjoint(with: applied) }
     }
 
     /// The table in which migrations are recorded.
@@ -73,31 +80,69 @@ public struct Migrator: Sendable {
         _ name: String, foreignKeyChecks checks: ForeignKeyChecks = .deferred,
         migrate: @escaping @Sendable (Connection) throws -> Void
     ) {
-        registered.append(Migration(name: name, checks: checks, migrate: migrate))
+        registerMigration(name, foreignKeyChecks: checks, merging: []) { connection, _ in try migrate(connection) }
+    }
+
+    /// Adds a migration that takes the place of earlier ones, which are no longer registered.
+    ///
+    /// ```swift
+    /// migrator.registerMigration("v3", merging: ["v1", "v2"]) { db, applied in
+    ///     if !applied.contains("v1") { try db.create(table: "player") { t in t.primaryKey("id", .integer) } }
+    ///     if !applied.contains("v2") { try db.alter(table: "player") { t in t.add(column: "name", .text) } }
+    ///     try db.alter(table: "player") { t in t.add(column: "score", .integer) }
+    /// }
+    /// ```
+    ///
+    /// Once it is made, it alone is recorded: the names that it merged are removed from the table of migrations. Where it
+    /// is recorded already, only they are removed.
+    ///
+    /// - Parameters:
+    ///   - name: its name, which may be one of the merged ones.
+    ///   - checks: how foreign keys are enforced while it runs.
+    ///   - merged: the names of the migrations that it replaces. None of them may be registered besides.
+    ///   - migrate: makes the change, given those of the merged migrations that the database has already.
+    public mutating func registerMigration(
+        _ name: String, foreignKeyChecks checks: ForeignKeyChecks = .deferred, merging merged: Set<String>,
+        migrate: @escaping @Sendable (_ connection: Connection, _ applied: Set<String>) throws -> Void
+    ) {
+        registered.append(
+            Migration(
+                name: name, checks: checks, verifiesForeignKeys: checksForeignKeys,
+                merged: merged.subtracting([name]), migrate: migrate))
     }
 
     /// The names of the migrations, in order.
     public var migrations: [String] { registered.map(\.name) }
 
-    /// The same migrator without the checks at the end of migrations with ``ForeignKeyChecks/deferred``, which read every
-    /// row with a foreign key. Foreign keys are still not enforced in them.
+    /// The same migrator, with no checks at the end of those migrations with ``ForeignKeyChecks/deferred`` that are
+    /// registered from now on: such a check reads every row with a foreign key. Foreign keys are still not enforced in
+    /// them, and migrations that were registered before keep their check.
     public func disablingDeferredForeignKeyChecks() -> Migrator {
         var migrator = self
         migrator.checksForeignKeys = false
         return migrator
     }
 
-    /// Refuses what can not be run.
+    /// Refuses what cannot be run.
     func validate() throws {
-        var names: Set<String> = []
-        for name in migrations where !names.insert(name).inserted {
-            throw MigrationError(.duplicateName, migration: name, "two migrations have the same name")
-        }
+        try validateNames()
         if eraseDatabaseOnSchemaChange, isReleaseBuild {
             throw MigrationError(
                 .eraseRefused, migration: nil,
                 "erasing a database because its schema changed is for development; leave eraseDatabaseOnSchemaChange out "
                     + "of release builds (#if DEBUG)")
+        }
+    }
+
+    func validateNames() throws {
+        var names: Set<String> = []
+        for name in migrations where !names.insert(name).inserted {
+            throw MigrationError(.duplicateName, migration: name, "two migrations have the same name")
+        }
+        // A merged migration that is registered as well would be made again each time.
+        for name in registered.flatMap({ $0.merged.sorted() }) where !names.insert(name).inserted {
+            throw MigrationError(
+                .duplicateName, migration: name, "it is merged into another migration: register only that one")
         }
     }
 

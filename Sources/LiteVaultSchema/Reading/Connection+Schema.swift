@@ -17,12 +17,21 @@ extension Connection {
     /// Reads the schema.
     public var schema: SchemaReader { SchemaReader(connection: self) }
 
+    /// Reads the schema of one of the connection's databases: `try db.schema(of: "archive").tableDefinitions()`.
+    ///
+    /// - Parameter schemaName: the name under which the database is attached, or `main`, or `temp`.
+    public func schema(of schemaName: String) -> SchemaReader {
+        SchemaReader(connection: self, schemaName: schemaName)
+    }
+
     /// The rows that violate foreign keys, whether these are enforced or not (`PRAGMA foreign_key_check`).
     ///
-    /// - Parameter table: the table to check; all by default.
+    /// - Parameters:
+    ///   - table: the table to check; all by default.
+    ///   - schemaName: the name of an attached database; by default the main one.
     /// - Throws: `DatabaseError`, also when there is no such table, or a foreign key refers to what is no key.
-    public func foreignKeyCheck(table: String? = nil) throws -> [ForeignKeyError] {
-        try all("PRAGMA foreign_key_check" + argument(table)) { row in
+    public func foreignKeyCheck(table: String? = nil, in schemaName: String? = nil) throws -> [ForeignKeyError] {
+        try all("PRAGMA \(schemaName.map { quoted($0) + "." } ?? "")foreign_key_check" + argument(table)) { row in
             ForeignKeyError(
                 from: try row.get(0), rowId: try row.get(1, as: Int64?.self) ?? 0, to: try row.get(2))
         }

@@ -8,7 +8,7 @@ extension SchemaReader {
         let key = try createSQL(table: table).flatMap { ColumnDefinition.PrimaryKey(sql: $0) }
         let references = try foreignKeyGroups(table: table).filter { $0.count == 1 }.flatMap { $0 }
         let unique = try uniqueColumns(table: table)
-        return try connection.all("PRAGMA table_info(\(quoted(table)))") { row in
+        return try connection.all("PRAGMA \(prefix)table_info(\(quoted(table)))") { row in
             let name: String = try row.get(1)
             let isKey = try row.get(5, as: Int.self) > 0
             return ColumnDefinition(
@@ -36,7 +36,7 @@ extension SchemaReader {
     func foreignKeyGroups(table: String) throws -> [[ColumnDefinition.ForeignKey]] {
         var groups: [[ColumnDefinition.ForeignKey]] = []
         var last: Int64?
-        try connection.forEachRow("PRAGMA foreign_key_list(\(quoted(table)))") { row in
+        try connection.forEachRow("PRAGMA \(prefix)foreign_key_list(\(quoted(table)))") { row in
             let update: String = try row.get(5)
             let delete: String = try row.get(6)
             let key = ColumnDefinition.ForeignKey(

@@ -9,21 +9,38 @@ public import LiteVaultCore
 /// ```
 public final class SchemaReader {
     let connection: Connection
+    /// The database to read, as it was attached; nil for the main one and the temporary one.
+    private let schemaName: String?
 
-    /// A reader of a connection's schema. It keeps nothing: each call asks the engine.
-    public init(connection: Connection) { self.connection = connection }
+    /// A reader of the connection's main database. It keeps nothing: each call asks the engine.
+    public convenience init(connection: Connection) { self.init(connection: connection, schemaName: nil) }
 
-    /// The objects of the main database, in the order in which they were made.
+    /// A reader of one of the connection's databases.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection.
+    ///   - schemaName: `main`, `temp`, or the name of an attached database. nil for the main database, in which tables are
+    ///     looked for as the engine does: temporary ones first.
+    public init(connection: Connection, schemaName: String?) {
+        self.connection = connection
+        self.schemaName = schemaName
+    }
+
+    /// What stands before the name of a pragma or table.
+    var prefix: String { schemaName.map { quoted($0) + "." } ?? "" }
+
+    /// The objects of the database, in the order in which they were made.
     ///
     /// - Parameters:
     ///   - name: only objects of this name.
     ///   - type: only objects of this kind.
-    ///   - temp: the temporary objects of this connection instead.
+    ///   - temp: the temporary objects of this connection instead; ignored by a reader of a named database.
     /// - Throws: `DatabaseError`
     public func objectDefinitions(
         name: String? = nil, type: ObjectDefinition.ObjectType? = nil, temp: Bool = false
     ) throws -> [ObjectDefinition] {
-        let table = temp ? "sqlite_temp_master" : "sqlite_master"
+        let isTemporary = schemaName.map { SchemaName.isSame($0, "temp") } ?? temp
+        let table = isTemporary ? "sqlite_temp_master" : "\(prefix)sqlite_master"
         // A name is compared as the engine does when it looks for a table.
         let sql = """
             SELECT type, name, tbl_name, rootpage, sql FROM \(table) \
@@ -41,7 +58,7 @@ public final class SchemaReader {
         return objects
     }
 
-    /// All tables of the main database, without the engine's own.
+    /// All tables of the database, without the engine's own.
     ///
     /// - Throws: `DatabaseError`
     public func tableDefinitions() throws -> [TableDefinition] {
@@ -54,6 +71,13 @@ public final class SchemaReader {
 
     /// The statement that made a table, of the temporary ones first, as the engine looks for them.
     func createSQL(table: String) throws -> String? {
-        try [true, false].compactMap { try objectDefinitions(name: table, type: .table, temp: $0).first?.sql }.first
+        try places.compactMap { try objectDefinitions(name: table, type: .table, temp: $0).first?.sql }.first
     }
+
+    func createSQL(index: String) throws -> String? {
+        try places.compactMap { try objectDefinitions(name: index, type: .index, temp: $0).first?.sql }.first
+    }
+
+    /// Whether to look among the temporary objects.
+    private var places: [Bool] { schemaName == nil ? [true, false] : [false] }
 }

@@ -44,10 +44,10 @@ private func arguments(_ module: Module) -> String { module.asSQL() }
         )
         #expect(
             arguments(.FTS5(FTS5Config().column(text).tokenizer(.Trigram())))
-                == #"fts5("string", tokenize='trigram case_sensitive 0')"#)
+                == #"fts5("string", tokenize="trigram case_sensitive 0")"#)
         #expect(
             arguments(.FTS5(FTS5Config().column(text).tokenizer(.Unicode61(tokenchars: [".", "'"]))))
-                == #"fts5("string", tokenize='unicode61 tokenchars ''''''.''')"#)
+                == #"fts5("string", tokenize="unicode61 tokenchars '''.'")"#)
     }
 
     @Test func `match is a condition and a query`() {
