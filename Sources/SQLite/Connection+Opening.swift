@@ -16,7 +16,7 @@ extension Connection {
         _ location: Location = .inMemory, readonly: Bool = false, journalMode: JournalMode? = nil
     ) throws {
         do { try self.init(location, readonly: readonly, unlocker: nil) } catch let error as DatabaseError {
-            throw error.unexplained()
+            throw error.withoutPath()
         }
         isDropIn = true
         guard let journalMode else { return }

@@ -150,7 +150,7 @@ public final class Backup {
             case SQLITE_BUSY, SQLITE_LOCKED: return .busy
             case let code:
                 throw DatabaseError(
-                    target.db, code: code, sql: nil, extended: target.extendedErrors, isExplained: !target.isDropIn
+                    target.db, code: code, sql: nil, extended: target.extendedErrors, namesFile: !target.isDropIn
                 )
             }
         }

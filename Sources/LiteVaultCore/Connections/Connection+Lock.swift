@@ -107,7 +107,7 @@ extension Connection {
         switch code {
         case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return
         default:
-            throw DatabaseError(db, code: code, sql: sql, extended: extendedErrors, isExplained: !isDropIn)
+            throw DatabaseError(db, code: code, sql: sql, extended: extendedErrors, namesFile: !isDropIn)
         }
     }
 }

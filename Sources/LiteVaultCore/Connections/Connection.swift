@@ -25,9 +25,6 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     /// Whether the key, if there is one, is known to be right: see `Connection+Close.swift`.
     package var isProven = false
     var extendedErrors = false
-    /// Whether it was opened by module `SQLite`: its errors have the engine's words only (`ErrorContext.isExplained`), and
-    /// a statement read to its end begins again.
-    package var isDropIn = false
     var timeout: Double = 0
     var hooks = Hooks()
     let authorizer = Authorizer()
@@ -39,6 +36,9 @@ public final class Connection: @unchecked Sendable {  // all state below only un
 
     /// The location that was opened.
     let location: Location
+    /// Whether it was opened by module `SQLite`: its errors have the engine's words only, without the file and what to do,
+    /// and a statement read to its end begins again.
+    package var isDropIn = false
 
     /// Opens a connection.
     ///

@@ -5,7 +5,7 @@ internal import LiteVaultEngine
 extension DatabaseError {
     /// The error that a call on `db` just reported. Called under the connection's lock, in the same critical section
     /// as the call: message and code belong to the handle, not to the call.
-    init(_ db: OpaquePointer?, code: Int32, sql: String?, extended: Bool, isExplained: Bool = true) {
+    init(_ db: OpaquePointer?, code: Int32, sql: String?, extended: Bool, namesFile: Bool = true) {
         // The handle's error may be that of another call (a misuse is not recorded on it): then only `code` counts.
         let recorded = db.map { sqlite3_extended_errcode($0) } ?? code
         let extendedCode = recorded & 0xff == code & 0xff ? recorded : code
@@ -18,10 +18,10 @@ extension DatabaseError {
         let redaction = SQLRedaction(sql ?? "")
         if redaction.text != sql { offset = nil }
         if !redaction.canShow(message) { message = Self.text(db: nil, code: code) }
-        var context = ErrorContext(
-            sql: sql.map { _ in redaction.text }, extendedCode: extendedCode, path: db.flatMap(Self.path(of:)),
+        let context = ErrorContext(
+            sql: sql.map { _ in redaction.text }, extendedCode: extendedCode,
+            path: namesFile ? db.flatMap(Self.path(of:)) : nil,
             byteOffset: offset)
-        context.isExplained = isExplained
         self =
             extended
             ? .extendedError(message: message, extendedCode: extendedCode, statement: context)
@@ -49,16 +49,14 @@ extension DatabaseError {
     /// The same error, without a place in the text.
     func withoutOffset() -> DatabaseError {
         guard let context, context.byteOffset != nil else { return self }
-        var rest = ErrorContext(sql: context.sql, extendedCode: context.extendedCode, path: context.path)
-        rest.isExplained = context.isExplained
-        return with(rest)
+        return with(ErrorContext(sql: context.sql, extendedCode: context.extendedCode, path: context.path))
     }
 
-    /// The same error, whose description neither names the file nor says what to do.
-    package func unexplained() -> DatabaseError {
-        guard var context else { return self }
-        context.isExplained = false
-        return with(context)
+    /// The same error, which neither names the file nor says what to do.
+    package func withoutPath() -> DatabaseError {
+        guard let context else { return self }
+        return with(
+            ErrorContext(sql: context.sql, extendedCode: context.extendedCode, byteOffset: context.byteOffset))
     }
 
     private func with(_ rest: ErrorContext) -> DatabaseError {

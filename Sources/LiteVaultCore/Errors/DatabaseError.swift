@@ -67,7 +67,7 @@ extension DatabaseError: CustomStringConvertible {
         case .error(_, let code, _): text += " (code: \(code))"
         case .extendedError(_, let extendedCode, _): text += " (extended code: \(extendedCode))"
         }
-        if let path, let advice, context?.isExplained == true { text += "; file '\(path)': \(advice)" }
+        if let path, let advice { text += "; file '\(path)': \(advice)" }
         return text
     }
 

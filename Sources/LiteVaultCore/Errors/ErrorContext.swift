@@ -4,13 +4,11 @@ public struct ErrorContext: Sendable, Equatable, CustomStringConvertible {
     public let sql: String?
     /// The extended result code (`sqlite3_extended_errcode`), such as 2067 for a violated UNIQUE constraint.
     public let extendedCode: Int32
-    /// The main database's file, or nil for a database in memory.
+    /// The main database's file, or nil for a database in memory, and for a connection of module
+    /// `SQLite`: programs show or compare its errors as the engine's words.
     public let path: String?
     /// Offset into the SQL text, in bytes of UTF-8, of the token that the error is about (engines from 3.38 on).
     public let byteOffset: Int?
-    /// Whether the error's description names the file and what to do: not under module `SQLite`, where programs show or
-    /// compare it as the engine's words.
-    package var isExplained = true
 
     /// A record by its parts.
     public init(sql: String? = nil, extendedCode: Int32, path: String? = nil, byteOffset: Int? = nil) {
