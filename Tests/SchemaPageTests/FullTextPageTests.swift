@@ -195,7 +195,7 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
             Tokenizer.porter(wrapping: .unicode61()), .porter(wrapping: .ascii()), .porter(wrapping: .porter),
             .ascii(separators: ["x"], tokenCharacters: ["-", "1"]), .ascii(tokenCharacters: ["+", "1"]),
             .unicode61(separators: ["-", "1"], tokenCharacters: ["+", "2"]),
-            .unicode61(tokenCharacters: ["'", "\"", " "]),
+            .unicode61(tokenCharacters: ["'", "\""]),
             .porter(wrapping: .unicode61(tokenCharacters: ["'", "\""])), .unicode61(separators: ["1"]),
             .unicode61(tokenCharacters: ["é", "\u{1F5C4}"]), .Unicode61(tokenchars: ["-", "1"], separators: ["+"]),
             .Custom("porter"), .Custom("unicode61"), .ascii(), .porter(),
