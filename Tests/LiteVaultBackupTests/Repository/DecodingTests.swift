@@ -223,6 +223,11 @@ import Testing
         ] {
             #expect(read(text) == nil, "\(text)")
         }
+        for number in 0..<1000 {
+            let text = "2026-11-2\(number % 10)T12:30:0\(number % 7).\(String(number + 1000).dropFirst())Z"
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+            #expect(read(text) == (try? style.parse(text)), "\(text)")
+        }
         let moment = Date(timeIntervalSince1970: 1_795_264_206.5)
         #expect(try Decoding.value(Time.self, from: Decoding.bytes(Time(time: moment), path: nil), path: "").time == moment)
     }

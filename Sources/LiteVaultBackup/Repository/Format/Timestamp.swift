@@ -46,8 +46,11 @@ enum Timestamp {
         time.tm_hour = Int32(hour)
         time.tm_min = Int32(minute)
         time.tm_sec = Int32(second)
-        let seconds = Double(timegm(&time)) + fraction
-        return (0...limit).contains(seconds) ? Date(timeIntervalSince1970: seconds) : nil
+        // Added to the number that a date holds, as Foundation's own reader does: a time that was given as an argument has
+        // to be the same to the last bit.
+        let whole = Double(timegm(&time))
+        let date = Date(timeIntervalSinceReferenceDate: whole - Date.timeIntervalBetween1970AndReferenceDate + fraction)
+        return (0...limit).contains(whole) ? date : nil
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
