@@ -49,6 +49,7 @@ class Template:
         if secret:
             with open(self.path("secret"), "wb") as file:
                 file.write(SECRET)
+            os.chmod(self.path("secret"), 0o600)
         self.restores = []
         self.make()
         self.config = self.document("repository.json")
