@@ -13,7 +13,7 @@ import time
 from . import mutations
 from .mutations import Nothing, read
 from .s3 import Plan, Server
-from .templates import environment
+from .templates import Template, environment
 
 # contracts/cli.md; 1 and 64 are no answers to damage.
 DOCUMENTED = {0, 65, 66, 69, 73, 74, 75, 77, 78}
@@ -35,10 +35,9 @@ def need(condition, what):
 class Case:
     """Everything that it does follows from the seed and its number."""
 
-    def __init__(self, settings, templates, reader, seed, number):
+    def __init__(self, settings, reader, seed, number):
         self.settings, self.reader, self.seed, self.number = settings, reader, seed, number
         self.random = randomness.Random(f"{seed} {number}")
-        self.template = self.random.choice(templates)
         kinds = ["raw"] * 10 + ["resealed"] * 8 + ["mapped"] * 3 + ["rehashed"] * 2 + ["local"] * 4 + ["s3"] * 5
         self.kind = self.random.choice(kinds)
         self.what = ""
@@ -46,7 +45,8 @@ class Case:
         self.touched = None
         self.seconds = 0
 
-    def run(self, folder, server):
+    def run(self, folder, server, templates):
+        self.template = self.random.choice(templates)
         self.folder = folder
         shutil.rmtree(folder, ignore_errors=True)
         self.template.copy(folder)
@@ -256,10 +256,12 @@ class Case:
 class Worker:
     """Runs cases one after the other, in one folder, with one server."""
 
-    def __init__(self, folder):
+    def __init__(self, settings, folder):
         self.folder = os.path.join(folder, "box")
         os.mkdir(folder)
         self.server = Server()
+        self.templates = [
+            Template(settings, self.folder, os.path.join(folder, f"kept-{secret}"), secret) for secret in (False, True)]
 
     def run(self, case):
-        case.run(self.folder, self.server)
+        case.run(self.folder, self.server, self.templates)

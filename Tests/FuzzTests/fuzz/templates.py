@@ -38,14 +38,15 @@ class Restore:
 class Template:
     """A folder with databases, their repository with snapshots and segments, and what this machine remembers of it.
 
-    The databases are random bytes, which is what ciphertext looks like, but for the one that is followed.
+    The databases are random bytes, which is what ciphertext looks like, but for the one that is followed. It is made where
+    the cases have their copies, as what a machine remembers belongs to a place, and kept elsewhere.
     """
 
-    def __init__(self, settings, folder, secret):
-        self.settings, self.folder = settings, folder
+    def __init__(self, settings, box, kept, secret):
+        self.settings, self.folder = settings, box
         self.secret = SECRET if secret else None
         self.name = "sealed" if secret else "open"
-        os.makedirs(os.path.join(folder, "log"))
+        os.makedirs(os.path.join(box, "log"))
         if secret:
             with open(self.path("secret"), "wb") as file:
                 file.write(SECRET)
@@ -58,6 +59,8 @@ class Template:
             how = self.config["secret"]
             self.key = hashlib.pbkdf2_hmac("sha256", SECRET, bytes.fromhex(how["salt"]), how["iterations"], 32)
         self.refer()
+        os.rename(box, kept)
+        self.folder = kept
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -167,14 +170,6 @@ class Template:
 
     def copy(self, folder):
         shutil.copytree(self.folder, folder)
-        # The state of a schedule is named after the path of its configuration.
-        old, new = (f"state/schedule-{digest(os.path.join(place, 'plan.yml'))}.json" for place in (self.folder, folder))
-        if os.path.exists(os.path.join(folder, old)) and old != new:
-            os.rename(os.path.join(folder, old), os.path.join(folder, new))
-
-
-def digest(path):
-    return hashlib.sha256(path.encode()).hexdigest()[:16]
 
 
 def environment(folder):
