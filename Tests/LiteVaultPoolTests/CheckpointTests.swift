@@ -196,6 +196,18 @@ import Testing
         #expect(size("db-wal") == 0)
     }
 
+    @Test func `the page's example`() throws {
+        let path = scratch.path("page")
+        let db = try Connection(path)
+        try db.enableWAL()
+        try db.setWALAutoCheckpoint(guardedBy: { try Connection(path) })
+        try db.execute("CREATE TABLE IF NOT EXISTS note (text TEXT)")
+
+        let guardian = try Connection(path)
+        let state = try db.walCheckpoint(guardedBy: guardian)
+        #expect(state.log == state.checkpointed)
+    }
+
     @Test func `the engines with the defect are known by their versions`() {
         func has(_ number: Int, _ cipher: String? = nil) -> Bool {
             EngineInfo.hasWALReset(SQLiteVersion(number: number), sqlcipher: cipher)

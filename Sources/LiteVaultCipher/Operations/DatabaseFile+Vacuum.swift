@@ -13,9 +13,13 @@ extension DatabaseFile {
     public func vacuum(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws {
         let connection = try open(key: key, settings: settings)
         try VaultError.about(path) {
+            let hasLog = connection.journalMode == .wal
+            // The engine's own checkpoint would not keep others from committing in the middle of it.
+            if hasLog { try connection.setWALAutoCheckpoint(0) }
             try connection.vacuum()
-            // In WAL mode the rebuilt pages are in the log, and the file is as large as before until they are copied.
-            if connection.journalMode == .wal { try connection.walCheckpoint(mode: .passive) }
+            // In WAL mode the rebuilt pages are in the log, and the file is as large as before until they are copied. While
+            // somebody else uses the log, that is left to his checkpoints.
+            if hasLog { _ = try connection.emptyLog() }
             try connection.close()
         }
     }

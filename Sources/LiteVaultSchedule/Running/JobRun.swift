@@ -130,7 +130,8 @@ struct JobRun: Sendable {
         }
     }
 
-    private func finish(_ outcome: inout JobOutcome) async {
+    /// The hook and the heartbeat that the outcome asks for.
+    func finish(_ outcome: inout JobOutcome) async {
         if !outcome.isInterrupted {
             if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
             if outcome.isSuccess, let url = job.heartbeat {

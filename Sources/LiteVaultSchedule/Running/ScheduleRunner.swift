@@ -39,9 +39,7 @@ package final class ScheduleRunner: Sendable {
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
                 group.addTask { [self] in
-                    // Each by itself: the repository of one may not answer.
-                    let look = Lane.task { [self] in DueDecision(job, await known(job), host: host, now: now()).isDue }
-                    guard await Lane.value(of: look, within: job.limits.run) ?? true else { return nil }
+                    guard await look(job).decision.isDue else { return nil }
                     return await run(job).outcome
                 }
             }
@@ -101,21 +99,29 @@ package final class ScheduleRunner: Sendable {
                 log.info("a run that had been left behind has ended", metadata: ["job": "\(job.name)"])
                 leftBehind = nil
             }
-            let known = await known(job)
-            let decision = DueDecision(job, known, host: host, now: now())
+            let (known, decision) = await look(job)
             var next = decision.next
             if decision.isDue {
                 let ended = await run(job)
                 leftBehind = ended.leftBehind
-                do { teller.tell(try keep(ended.outcome)) } catch {
+                var outcome = ended.outcome
+                do { outcome = try keep(outcome) } catch {
                     // The next run tries again to write it down; a disk that is full must not end the backups.
                     log.error("what the job did cannot be written down: \(error)", metadata: ["job": "\(job.name)"])
                 }
+                teller.tell(outcome)
                 do { try writeMetrics() } catch { log.error("the metrics cannot be written: \(error)") }
                 next = DueDecision(job, state.job(job.name) ?? known, host: host, now: now()).next
             }
             await pause(until: next)
         }
+    }
+
+    /// Whether a job is due. Where its repository has to be asked and does not answer, it is: the run tells what is wrong.
+    private func look(_ job: Job) async -> (known: JobState?, decision: DueDecision) {
+        let asking = Lane.task { await self.known(job) }
+        let found = await Lane.value(of: asking, within: job.limits.store) ?? nil
+        return (found, DueDecision(job, found, host: host, now: now()))
     }
 
     /// A minute at most: the clock may be set meanwhile, and a signal must not wait.
@@ -160,6 +166,8 @@ package final class ScheduleRunner: Sendable {
             outcome = ended
         } else {
             leftBehind = task
+            over.set()
+            task.cancel()
             outcome = JobOutcome(job: job.name, start: start)
             if Task.isCancelled {
                 outcome.isInterrupted = true
@@ -167,10 +175,10 @@ package final class ScheduleRunner: Sendable {
                 let reached = LimitReached(
                     "run", seconds: job.limits.run, "the run did not end within",
                     remedy: "Look what it waits for: the log tells its last step. It is run again when it has ended.")
-                steps.note(reached, "run", nil, &outcome)
+                let ending = jobRun(job, self.services, start)
+                ending.note(reached, "run", nil, &outcome)
+                await ending.finish(&outcome)
             }
-            over.set()
-            task.cancel()
         }
         outcome.end = now()
         let metadata: Logger.Metadata = [

@@ -96,6 +96,28 @@ import Testing
         #expect(read == [.read(frames: 1), .read(frames: 1)])
     }
 
+    @Test func `H-WAL-01 a follower never checkpoints, nor does a capture`() throws {
+        let live = try LiveDatabase()
+        let db = try live.open(.wal)
+        try db.execute("PRAGMA wal_autocheckpoint = 0")
+        try live.fill(db, rows: 20)
+        try db.walCheckpoint()
+        let before = try Data(contentsOf: URL(fileURLWithPath: live.path))
+        do {
+            let follower = Follower(live.path)
+            var folder = SegmentFolder(live.folder)
+            for value in 1...30 {
+                _ = try follower.poll(into: &folder)
+                try db.execute("UPDATE t SET v = \(value)")
+            }
+            _ = try capture(live.path)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: live.path)) == before)
+        // There was something to copy.
+        #expect(try db.walCheckpoint().checkpointed > 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: live.path)) != before)
+    }
+
     @Test func `a follower that is gone leaves nothing that is in the way`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.wal)

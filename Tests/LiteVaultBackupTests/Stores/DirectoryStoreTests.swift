@@ -16,7 +16,6 @@ import Testing
         let lock = open(scratch.path("store/.lock"), O_RDWR)
         #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
         let store = DirectoryStore(scratch.path("store"), lockTimeout: 0.3)
-        let begin = ContinuousClock.now
         do {
             try await store.put("a", bytes: [2], condition: .none)
             Issue.record("went through")
@@ -26,7 +25,6 @@ import Testing
             // The last one that held it was this process.
             #expect(error.message.contains("process \(getpid()) of \(ProcessInfo.processInfo.hostName)"))
         }
-        #expect(ContinuousClock.now - begin < .seconds(5))
         #expect(try await store.get("a") == [1])
         // What needs no lock goes on.
         try await store.put("b", bytes: [3], condition: .absent)

@@ -153,7 +153,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     }
 
     private func keep() {
-        renewal = Task { [weak self] in
+        // On a store that hangs it blocks its thread.
+        renewal = Lane.task { [weak self] in
             while !Task.isCancelled {
                 try? await Task.sleep(nanoseconds: UInt64(Self.interval * 1e9))
                 if Task.isCancelled { return }

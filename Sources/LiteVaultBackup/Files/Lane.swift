@@ -5,8 +5,9 @@ internal import Foundation
 /// The threads of Swift's tasks are as few as the machine's cores. A store on a disk that hangs blocks its thread; two of
 /// them would stop every task of the program, those that keep the time included. What runs here has threads of its own, as
 /// many as it takes, and so has everything that it awaits.
-enum Lane {
-    static func task<T: Sendable>(_ body: @escaping @Sendable () async -> T) -> Task<T, Never> {
+package enum Lane {
+    /// A task of its own, which inherits nothing.
+    package static func task<T: Sendable>(_ body: @escaping @Sendable () async -> T) -> Task<T, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *) {
             Task(executorPreference: LaneExecutor.shared, operation: body)
         } else {
@@ -14,7 +15,8 @@ enum Lane {
         }
     }
 
-    static func task<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) -> Task<T, any Error> {
+    /// A task of its own that may throw.
+    package static func task<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) -> Task<T, any Error> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *) {
             Task(executorPreference: LaneExecutor.shared, operation: body)
         } else {
@@ -24,7 +26,7 @@ enum Lane {
 
     /// What a task comes to, if it does within a time; nil where it does not, or where the caller is cancelled. It goes on
     /// then: whether it is cancelled is the caller's.
-    static func value<T: Sendable>(of task: Task<T, Never>, within seconds: Double) async -> T? {
+    package static func value<T: Sendable>(of task: Task<T, Never>, within seconds: Double) async -> T? {
         let (values, continuation) = AsyncStream<T?>.makeStream()
         Task {
             continuation.yield(await task.value)
