@@ -128,6 +128,37 @@ void lv_wal_checksum(bool bigEndian, const void *_Nonnull bytes, size_t length, 
 /// `f_type` of statfs(2): the kind of file system that a path is on. 0 where it is unknown, or not Linux.
 uint32_t lv_file_system_type(const char *_Nonnull path);
 
+// MARK: Files that cannot be written
+
+/// Where the bytes of a database come from.
+struct lv_byte_source {
+    void *_Nullable context;
+    /// Bytes that there are.
+    int64_t size;
+    /// Reads up to `count` bytes at `offset`; returns how many there were, -1 for an error.
+    int (*_Nonnull read)(void *_Nullable context, void *_Nonnull buffer, int count, int64_t offset);
+};
+
+struct lv_read_only_files;
+
+/// Registers a VFS of SQLite under which every database that is opened consists of the bytes of `source`, whatever its path
+/// is, and nothing is ever written, created, locked or removed. NULL when there is no memory.
+struct lv_read_only_files *_Nullable lv_read_only_files(const char *_Nonnull name, struct lv_byte_source source);
+
+/// Removes the VFS. Every connection that used it must be closed.
+void lv_read_only_files_end(struct lv_read_only_files *_Nonnull files);
+
+// MARK: Statistics of bytes
+
+/// Looks for bytes that are not evenly distributed in at most 4096 bytes: in each window of 512, then in all of them.
+/// Windows of zeros do not count, nor a rest of less than 128 bytes. Returns where the window starts, 0 when only all of
+/// them together show it, and -1 when nothing was found. Uniform bytes are found with a probability below 2^-76.
+ptrdiff_t lv_find_structure(const void *_Nonnull bytes, size_t length);
+
+/// What `lv_find_structure` compares with: how often the most frequent of `length` bytes may occur, or what the squares
+/// of all counts may sum up to; from this number on the bytes are not uniform.
+uint32_t lv_byte_limit(size_t length, bool squares);
+
 // MARK: Secrets and digests
 
 /// Overwrites memory in a way that the optimiser may not remove.

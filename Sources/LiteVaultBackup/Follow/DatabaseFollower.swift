@@ -104,7 +104,9 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
                     let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                     let (newRuns, newRun) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                     return Session(
-                        spool: try SegmentSpool(folder: folder, limit: options.spoolBytes), writer: writer,
+                        spool: try SegmentSpool(
+                            folder: folder, limit: options.spoolBytes, allowsPlaintext: options.allowsPlaintext),
+                        writer: writer,
                         changes: changes, changed: changed, newRuns: newRuns, newRun: newRun)
                 } catch {
                     await writer.close()

@@ -13,7 +13,7 @@ public enum FileKind: String, Sendable, CaseIterable {
 }
 
 extension FileKind {
-    /// Classifies a file that `read` reads from.
+    /// Classifies a file that `read` reads from, by what its first page is made of: see ``CiphertextTest``.
     ///
     /// - Parameters:
     ///   - size: The file's size in bytes.
@@ -22,35 +22,17 @@ extension FileKind {
         size: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) rethrows -> FileKind {
         if size == 0 { return .empty }
-        let start = try read(0, 4096)
-        guard start.starts(with: PlainHeader.magic) else {
-            return couldBeCiphertext(start, size: size) ? .encryptedOrUnknown : .notADatabase
-        }
-        guard size >= 512 else { return .notADatabase }
-        guard let header = PlainHeader(start) else { return .plaintextHeader }
-        // The header could be in plaintext beyond what was looked at. SQLCipher then still keeps an initialisation
-        // vector at the end of each page, where SQLite leaves zeros.
-        if header.reservedBytes >= 16 {
-            let tail = try read(Int64(header.pageSize - header.reservedBytes), header.reservedBytes)
-            if tail.contains(where: { $0 != 0 }) { return .plaintextHeader }
-        }
-        return .plain
+        return try read(0, 65536).withUnsafeBytes { classify(size: size, start: $0) }
     }
 
-    /// Encrypted files consist of pages of at least 512 bytes, and their bytes are evenly distributed.
-    ///
-    /// A file that was cut off in the middle of a page is still worth a key, so a size that is not a multiple of 512
-    /// rules encryption out only where the file is shorter than one page of the current format.
-    private static func couldBeCiphertext(_ start: [UInt8], size: Int64) -> Bool {
-        guard size >= 512, size % 512 == 0 || size >= 4096 else { return false }
-        var counts = [Int](repeating: 0, count: 256)
-        for byte in start { counts[Int(byte)] += 1 }
-        let expected = Double(start.count) / 256
-        let chiSquare = counts.reduce(0) { sum, count in
-            let difference = Double(count) - expected
-            return sum + difference * difference / expected
-        }
-        // 255 degrees of freedom: random bytes stay within 255 ± 23, so this is fifteen standard deviations off.
-        return chiSquare < 600
+    /// Classifies a file by its first 65536 bytes, fewer if there are not as many.
+    package static func classify(size: Int64, start: UnsafeRawBufferPointer) -> FileKind {
+        if size == 0 { return .empty }
+        guard size >= 512 else { return .notADatabase }
+        let isEncrypted = CiphertextTest.clearBytes(ofFirstPage: start) != nil
+        if CiphertextTest.startsInPlaintext(start) { return isEncrypted ? .plaintextHeader : .plain }
+        // Encrypted files consist of pages of at least 512 bytes. One that was cut off in the middle of a page is still
+        // worth a key, so another size rules encryption out only where it is less than a page of the current format.
+        return isEncrypted && (size % 512 == 0 || size >= 4096) ? .encryptedOrUnknown : .notADatabase
     }
 }

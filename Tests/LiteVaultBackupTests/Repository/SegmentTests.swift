@@ -29,7 +29,7 @@ import Testing
             connection = try Connection(path)
             try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
             follower = Follower(path)
-            spool = try SegmentSpool(folder: scratch.path("spool"))
+            spool = try SegmentSpool(folder: scratch.path("spool"), allowsPlaintext: true)
             writer = try await SegmentWriter.open(repository, database: "a.db")
         }
 
@@ -210,7 +210,7 @@ import Testing
         let connection = try Connection(path)
         try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
         let follower = Follower(path)
-        var spool = try SegmentSpool(folder: scratch.path("small"), limit: 20_000)
+        var spool = try SegmentSpool(folder: scratch.path("small"), limit: 20_000, allowsPlaintext: true)
         _ = try follower.poll(into: &spool)
         try connection.execute("INSERT INTO t VALUES (1)")
         _ = try follower.poll(into: &spool)

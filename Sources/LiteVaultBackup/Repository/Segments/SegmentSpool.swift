@@ -1,5 +1,6 @@
 internal import DurableFile
 package import Foundation
+internal import LiteVaultCipher
 
 /// Takes what a follower reads into files, each a whole segment, until somebody stores them. One thread fills it, another
 /// may empty it.
@@ -38,15 +39,19 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
 
     private let spool: PackSpool
     private let limit: Int64
+    private let allowsPlaintext: Bool
     private let lock = NSLock()
     private var shared = Shared()
-    private var unfinished: (file: ReplacementFile, writer: LocalFile, size: Int64)?
+    private var unfinished: (file: ReplacementFile, writer: LocalFile, size: Int64, pageSize: Int)?
 
-    /// - Parameter limit: bytes of segments that may wait.
-    package init(folder: String, limit: Int64 = .max) throws {
+    /// - Parameters:
+    ///   - limit: bytes of segments that may wait.
+    ///   - allowsPlaintext: whether pages may be spooled that anybody can read.
+    package init(folder: String, limit: Int64 = .max, allowsPlaintext: Bool = false) throws {
         try Folder.create(folder)
         spool = PackSpool(folder: folder)
         self.limit = limit
+        self.allowsPlaintext = allowsPlaintext
     }
 
     /// Takes down that a run begins.
@@ -64,7 +69,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
         guard segment.byteCount <= min(limit - byteCount, RepositoryFormat.segmentBytes) else { throw Full(limit: limit) }
         let (file, writer) = try spool.create()
         let header = segment.header
-        unfinished = (file, writer, Int64(header.count))
+        unfinished = (file, writer, Int64(header.count), segment.pageSize)
         do {
             try writer.write(header, at: 0)
         } catch {
@@ -74,10 +79,29 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
     }
 
     /// Adds frames to the segment that was begun.
+    ///
+    /// - Throws: ``BackupError`` `wrongKind` before anything is written, when one holds a page that is not encrypted.
     package func append(_ frames: UnsafeRawBufferPointer) throws {
         guard let current = unfinished else { return }
+        if !allowsPlaintext { try Self.refusePlaintext(frames, pageSize: current.pageSize) }
         try current.writer.write(frames, at: current.size)
-        unfinished = (current.file, current.writer, current.size + Int64(frames.count))
+        unfinished?.size = current.size + Int64(frames.count)
+    }
+
+    private static func refusePlaintext(_ frames: UnsafeRawBufferPointer, pageSize: Int) throws {
+        var pages = PlainPages(pageSize: pageSize)
+        let length = WALReader.frameHeaderLength + pageSize
+        for start in stride(from: 0, through: frames.count - length, by: length) {
+            let page = UnsafeRawBufferPointer(
+                rebasing: frames[(start + WALReader.frameHeaderLength)..<(start + length)])
+            let number = frames.word(start)
+            let clear = number == 1 ? CiphertextTest.clearBytes(ofFirstPage: page) : 0
+            guard let clear, CiphertextTest.plaintext(in: page, after: clear) == nil else {
+                pages.note(page: Int64(number))
+                continue
+            }
+        }
+        if !pages.isEmpty { throw pages.error() }
     }
 
     /// Ends the segment: it waits to be stored.

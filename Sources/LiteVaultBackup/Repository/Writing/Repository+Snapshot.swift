@@ -53,8 +53,8 @@ extension Repository {
         let folder = try spoolFolder()
         try PackSpool.sweep(folder)
         let sink = SnapshotSink(
-            repository: id, folder: folder, previous: map, avoiding: avoided,
-            allowsPlaintext: options.allowsPlaintext, progress: options.progress)
+            repository: id, folder: folder, previous: map, trustsPrevious: previous?.manifest.plaintext == false,
+            avoiding: avoided, allowsPlaintext: options.allowsPlaintext, progress: options.progress)
         let outcome = try await BackupError.aboutAsync(path) { try await OwnThread.run { try capture(sink) } }
         let time = outcome.time ?? Date()
         let captured = try BackupError.about(path) { try sink.finish() }

@@ -1,12 +1,16 @@
 internal import LiteVaultCipher
 
 /// What a capture writes into: hashes each block, compares it with the previous snapshot's, and spools what changed.
+///
+/// Of an encrypted database every block that is spooled is examined: what could be read in the repository does not get
+/// there. Blocks that the previous snapshot has as well were examined when they were stored.
 final class SnapshotSink: BlockSink {
     private let repository: [UInt8]
     private let folder: String
     private let previous: BlockMap?
     private let avoided: Set<PackID>
     private let allowsPlaintext: Bool
+    private let trustsPrevious: Bool
     private let progress: BackupProgress.Report
 
     private var spool: PackSpool
@@ -21,19 +25,25 @@ final class SnapshotSink: BlockSink {
     private(set) var changed = 0
     /// The first 16 bytes: the salt of an encrypted database.
     private(set) var salt: [UInt8] = []
-    /// Whether everybody can read it.
+    /// Whether everybody can read it, or parts of it.
     private(set) var isPlaintext = false
+    /// How many bytes at the start of an encrypted image are not encrypted; nil for a plain one.
+    private var clear: Int?
+    private var pages: PlainPages
 
+    /// - Parameter trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plain page.
     init(
-        repository: [UInt8], folder: String, previous: BlockMap?, avoiding avoided: Set<PackID>, allowsPlaintext: Bool,
-        progress: @escaping BackupProgress.Report
+        repository: [UInt8], folder: String, previous: BlockMap?, trustsPrevious: Bool = true,
+        avoiding avoided: Set<PackID>, allowsPlaintext: Bool, progress: @escaping BackupProgress.Report
     ) {
         self.repository = repository
         self.folder = folder
         self.previous = previous
         self.avoided = avoided
         self.allowsPlaintext = allowsPlaintext
+        self.trustsPrevious = trustsPrevious
         self.progress = progress
+        pages = PlainPages(pageSize: blockSize)
         spool = PackSpool(folder: folder)
         data = DataPackWriter(spool: spool, repository: repository)
         tree = TreePackWriter(spool: spool, repository: repository)
@@ -52,48 +62,70 @@ final class SnapshotSink: BlockSink {
         index = 0
         changed = 0
         salt = []
+        clear = nil
+        isPlaintext = false
         self.byteCount = byteCount
         try progress(BackupProgress(.capturing, 0, of: byteCount))
     }
 
     func append(_ blocks: UnsafeRawBufferPointer) throws {
-        var offset = 0
         if index == 0 { try examine(blocks) }
-        let hashes = BlockHashes.of(blocks)
-        while offset < blocks.count {
-            let length = min(blockSize, blocks.count - offset)
-            let block = UnsafeRawBufferPointer(rebasing: blocks[offset..<(offset + length)])
-            if length == blockSize {
-                try add(block, hashes[offset / blockSize])
-            } else {
-                // The image's last: stored as a whole block; the image's length says where it ends.
-                let padded = Array(block) + [UInt8](repeating: 0, count: blockSize - length)
-                try padded.withUnsafeBytes { try add($0, Hash256(of: $0)) }
+        let start = Int64(index) * Int64(blockSize)
+        let rest = clear.map { $0 - Int(clamping: start) }
+        let old = try (0..<(blocks.count + blockSize - 1) / blockSize).map { try compared?.entry(index + $0) }
+        let digests = BlockHashes.of(blocks, known: old.map { trustsPrevious ? $0?.hash : nil }, clear: rest)
+        for (number, digest) in digests.enumerated() {
+            let offset = number * blockSize
+            let block = UnsafeRawBufferPointer(rebasing: blocks[offset..<(offset + blockSize)])
+            try add(block, digest, old[number])
+        }
+        let tail = blocks[(digests.count * blockSize)...]
+        if !tail.isEmpty {
+            // The image's last: stored as a whole block; the image's length says where it ends.
+            let padded = Array(tail) + [UInt8](repeating: 0, count: blockSize - tail.count)
+            let plaintext = clear.flatMap {
+                CiphertextTest.plaintext(
+                    in: UnsafeRawBufferPointer(rebasing: tail),
+                    after: max(0, $0 - Int(clamping: start) - tail.startIndex))
             }
-            offset += length
+            try padded.withUnsafeBytes {
+                try add($0, BlockDigest(hash: Hash256(of: $0), plaintext: plaintext), old[digests.count])
+            }
         }
         try progress(BackupProgress(.capturing, min(Int64(index) * Int64(blockSize), byteCount), of: byteCount))
     }
 
-    private func add(_ block: UnsafeRawBufferPointer, _ hash: Hash256) throws {
-        let old = try compared?.entry(index)
+    private func add(_ block: UnsafeRawBufferPointer, _ digest: BlockDigest, _ old: TreeEntry?) throws {
+        if let place = digest.plaintext {
+            isPlaintext = true
+            pages.note(Int64(index) * Int64(blockSize) + Int64(place))
+            if !allowsPlaintext, pages.isFull { throw pages.error() }
+        }
         index += 1
-        if let old, old.hash == hash {
+        if let old, old.hash == digest.hash {
             if !avoided.contains(old.pack) { return try builder.append(old) }
         } else {
             changed += 1
         }
-        try builder.append(data.append(block, hash: hash))
+        try builder.append(data.append(block, hash: digest.hash))
     }
 
     private func examine(_ blocks: UnsafeRawBufferPointer) throws {
         salt = Array(blocks.prefix(16))
-        let kind = FileKind.classify(size: byteCount) { offset, count in
-            let end = min(Int64(blocks.count), offset + Int64(count))
-            return offset < end ? Array(blocks[Int(offset)..<Int(end)]) : []
-        }
+        let start = UnsafeRawBufferPointer(rebasing: blocks.prefix(65536))
+        let kind = FileKind.classify(size: byteCount, start: start)
         isPlaintext = kind == .plain
         try Self.require(kind, allowsPlaintext: allowsPlaintext)
+        clear = isPlaintext ? nil : CiphertextTest.clearBytes(ofFirstPage: start)
+        pages = PlainPages(pageSize: kind == .plaintextHeader ? Self.pageSize(start) ?? blockSize : blockSize)
+    }
+
+    /// The page size in a header that is in plaintext.
+    private static func pageSize(_ start: UnsafeRawBufferPointer) -> Int? {
+        guard start.count >= 18 else { return nil }
+        let number = Int(start[16]) << 8 | Int(start[17])
+        let size = number == 1 ? 65536 : number
+        return size >= 512 && size & (size - 1) == 0 ? size : nil
     }
 
     /// Refuses what is no database, and what anybody could read in the repository.
@@ -125,6 +157,7 @@ final class SnapshotSink: BlockSink {
         guard Int64(index) == (byteCount + Int64(blockSize) - 1) / Int64(blockSize), index > 0 else {
             throw BackupError(.internal, "the image has \(index) blocks, which is not its length of \(byteCount) bytes")
         }
+        if !allowsPlaintext, !pages.isEmpty { throw pages.error() }
         let root = try builder.finish()
         try data.finish()
         try tree.finish()
@@ -132,5 +165,37 @@ final class SnapshotSink: BlockSink {
         return Result(
             root: root, blocks: index, changed: changed, dataBytes: spool.byteCount - treeBytes, treeBytes: treeBytes,
             spool: spool)
+    }
+}
+
+/// Pages of an encrypted database that are not encrypted.
+struct PlainPages {
+    private static let limit = 20
+    /// What pages are counted in: without its key, a database does not always tell the size of its own.
+    let pageSize: Int
+    private var numbers: [Int64] = []
+
+    init(pageSize: Int) { self.pageSize = pageSize }
+
+    var isEmpty: Bool { numbers.isEmpty }
+    /// Whether more would not be named.
+    var isFull: Bool { numbers.count >= Self.limit }
+
+    /// Notes the page that an offset of the image is in.
+    mutating func note(_ offset: Int64) { note(page: offset / Int64(pageSize) + 1) }
+
+    mutating func note(page: Int64) {
+        if !isFull, numbers.last != page { numbers.append(page) }
+    }
+
+    func error() -> BackupError {
+        let list = numbers.map(String.init).joined(separator: ", ") + (isFull ? " …" : "")
+        let (noun, verb) = numbers.count == 1 ? ("page", "is") : ("pages", "are")
+        return BackupError(
+            .wrongKind,
+            "\(noun) \(list) of this encrypted database \(verb) not encrypted (pages of \(pageSize) bytes), "
+                + "and would be readable in the repository",
+            remedy: "It may have been converted only in part: verify it with its key, and restore a backup or export "
+                + "it. To store it as it is, allow plaintext (--allow-plaintext).")
     }
 }
