@@ -67,7 +67,8 @@ let package = Package(
         .target(name: "DurableFile", dependencies: ["CFileSupport"], swiftSettings: swift),
         .target(name: "LiteVaultCore", dependencies: engine, swiftSettings: swift),
         .target(
-            name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile"] + engine, swiftSettings: swift),
+            name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile", "CProcessSupport"] + engine,
+            swiftSettings: swift),
         .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
         .target(name: "LiteVaultSchema", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
@@ -110,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVault", "DurableFile", "CProcessSupport", "LiteVaultBackup", "LiteVaultObjectStore",
+                "LiteVault", "DurableFile", "LiteVaultBackup", "LiteVaultObjectStore",
                 "LiteVaultSchedule",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,5 +1,7 @@
 #include "CProcessSupport.h"
 
+#include <signal.h>
+#include <stddef.h>
 #include <sys/resource.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -11,4 +13,14 @@ void cps_forbid_dumps(void) {
 #ifdef __linux__
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
+}
+
+void cps_forbid_backtraces(void) {
+    static const int signals[] = {SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+    for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction standard = {0};
+        standard.sa_handler = SIG_DFL;
+        sigemptyset(&standard.sa_mask);
+        sigaction(signals[i], &standard, NULL);
+    }
 }

@@ -1,9 +1,13 @@
-// What the tool asks of the system about its own process and Swift cannot say: a variadic system call.
+// What a process asks of the system about itself, where Swift cannot say it: a variadic system call, and signal handlers.
 #ifndef LITEVAULT_PROCESS_SUPPORT_H
 #define LITEVAULT_PROCESS_SUPPORT_H
 
 /// Makes the process write no core dump, and keeps others of the same user from attaching to it or reading its memory
 /// and environment (`RLIMIT_CORE`; on Linux also `PR_SET_DUMPABLE`). Best effort: the result does not tell.
 void cps_forbid_dumps(void);
+
+/// Gives the signals of a crash their default action, in place of the handlers that Swift's runtime installed before
+/// `main`: these start a program that prints the memory at each register.
+void cps_forbid_backtraces(void);
 
 #endif

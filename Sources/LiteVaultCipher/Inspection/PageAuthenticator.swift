@@ -26,8 +26,9 @@ package struct PageAuthenticator: Sendable {
         guard (512...65536).contains(layout.pageSize), (1...Int(Int32.max)).contains(layout.kdfIterations) else {
             throw VaultError(.usage, "The cipher settings are not possible")
         }
-        let salt = key.salt ?? layout.salt ?? (layout.plaintextHeaderSize > 0 ? [] : fileSalt)
+        var salt = key.salt ?? layout.salt ?? (layout.plaintextHeaderSize > 0 ? [] : fileSalt)
         guard salt.count == 16 else { throw VaultError(.usage, "The salt is missing") }
+        defer { salt.wipe() }
         self.hmac = hmac
         self.layout = layout
         if key.form == .rawWithAuthenticationKeyAndSalt {
@@ -35,8 +36,9 @@ package struct PageAuthenticator: Sendable {
             return
         }
         let encryptionKey = try Self.encryptionKey(of: key, layout: layout, salt: salt)
+        for index in salt.indices { salt[index] ^= 0x3a }
         authenticationKey = try Self.derive(
-            from: encryptionKey, digest: layout.kdfAlgorithm, salt: salt.map { $0 ^ 0x3a }, iterations: 2)
+            from: encryptionKey, digest: layout.kdfAlgorithm, salt: salt, iterations: 2)
     }
 
     /// The key that encrypts: derived from a passphrase, or the raw key itself.

@@ -51,13 +51,28 @@ extension DatabaseKey {
     ///   for a raw key, not for a passphrase. Such text is refused unless this is true; it is then a raw key.
     /// - Throws: ``VaultError`` `keyRejected` when the text is empty or looks like a raw key.
     public static func passphrase(_ text: String, allowingRawKeyLiteral: Bool = false) throws -> DatabaseKey {
-        try passphrase(Array(text.utf8), allowingRawKeyLiteral: allowingRawKeyLiteral)
+        var text = text
+        return try text.withUTF8 {
+            try passphrase(contentsOf: UnsafeRawBufferPointer($0), allowingRawKeyLiteral: allowingRawKeyLiteral)
+        }
     }
 
     /// A passphrase of any bytes, NUL included. What ``passphrase(_:allowingRawKeyLiteral:)-(String,_)`` says holds.
     ///
     /// - Throws: ``VaultError`` `keyRejected` when there are no bytes or they look like a raw key.
     public static func passphrase(_ bytes: [UInt8], allowingRawKeyLiteral: Bool = false) throws -> DatabaseKey {
+        try bytes.withUnsafeBytes { try passphrase(contentsOf: $0, allowingRawKeyLiteral: allowingRawKeyLiteral) }
+    }
+
+    /// A passphrase, copied from memory that the caller can wipe. What
+    /// ``passphrase(_:allowingRawKeyLiteral:)-(String,_)`` says holds.
+    ///
+    /// Arrays and strings leave copies behind that nobody wipes; this does not.
+    ///
+    /// - Throws: ``VaultError`` `keyRejected` when there are no bytes or they look like a raw key.
+    public static func passphrase(
+        contentsOf bytes: UnsafeRawBufferPointer, allowingRawKeyLiteral: Bool = false
+    ) throws -> DatabaseKey {
         guard !bytes.isEmpty else {
             // The engine takes an empty key for "no encryption" and goes on writing plaintext.
             throw VaultError(.keyRejected, "The key is empty", remedy: "Give a passphrase of at least one byte.")
@@ -90,7 +105,7 @@ extension DatabaseKey {
     public static func raw(_ key: [UInt8], salt: [UInt8]) throws -> DatabaseKey {
         guard key.count == 32 else { throw wrongLength(key.count, expected: "32 bytes") }
         guard salt.count == 16 else { throw wrongLength(salt.count, expected: "16 bytes of salt") }
-        return DatabaseKey(form: .rawWithSalt, secret: try SecretBytes(key + salt))
+        return DatabaseKey(form: .rawWithSalt, secret: try SecretBytes(joining: key, salt))
     }
 
     /// A raw key, the raw key that authenticates pages, and the salt: SQLCipher 4.7 and newer.
@@ -101,25 +116,28 @@ extension DatabaseKey {
         guard authenticationKey.count == 32 else { throw wrongLength(authenticationKey.count, expected: "32 bytes") }
         guard salt.count == 16 else { throw wrongLength(salt.count, expected: "16 bytes of salt") }
         return DatabaseKey(
-            form: .rawWithAuthenticationKeyAndSalt, secret: try SecretBytes(key + authenticationKey + salt))
+            form: .rawWithAuthenticationKeyAndSalt, secret: try SecretBytes(joining: key, authenticationKey, salt))
     }
 
     /// A raw key in hexadecimal: 64 digits, or 96 with the salt. Digits of either case, nothing else.
     ///
     /// - Throws: ``VaultError`` `keyRejected` for another length or another character.
     public static func hex(_ digits: String) throws -> DatabaseKey {
-        let digits = Array(digits.utf8)
-        guard digits.count == 64 || digits.count == 96, let form = Form.raw(length: digits.count / 2) else {
-            throw wrongLength(digits.count, expected: "64 or 96 hexadecimal digits")
-        }
-        let secret = try SecretBytes(count: digits.count / 2) { bytes in
-            guard digits.withUnsafeBytes({ Hexadecimal.decode($0, into: bytes) }) else {
-                throw VaultError(
-                    .keyRejected, "The key is not hexadecimal",
-                    remedy: "Give 64 or 96 digits 0-9, a-f and nothing else.")
+        var digits = digits
+        return try digits.withUTF8 { utf8 in
+            let digits = UnsafeRawBufferPointer(utf8)
+            guard digits.count == 64 || digits.count == 96, let form = Form.raw(length: digits.count / 2) else {
+                throw wrongLength(digits.count, expected: "64 or 96 hexadecimal digits")
             }
+            let secret = try SecretBytes(count: digits.count / 2) { bytes in
+                guard Hexadecimal.decode(digits, into: bytes) else {
+                    throw VaultError(
+                        .keyRejected, "The key is not hexadecimal",
+                        remedy: "Give 64 or 96 digits 0-9, a-f and nothing else.")
+                }
+            }
+            return DatabaseKey(form: form, secret: secret)
         }
-        return DatabaseKey(form: form, secret: secret)
     }
 
     /// A raw key, copied from memory that the caller can wipe: 32 bytes, or 48 with the salt.

@@ -7,20 +7,20 @@ enum RawKeyLiteral {
     ///
     /// Wider than the literal itself on purpose: no version looks at the closing quote, 3.4.1 does not look at the
     /// digits either, and either case of the `x` counts.
-    static func looksLikeOne(_ bytes: [UInt8]) -> Bool {
+    static func looksLikeOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
         lengths.contains(bytes.count)
             && (bytes[0] == UInt8(ascii: "x") || bytes[0] == UInt8(ascii: "X")) && bytes[1] == UInt8(ascii: "'")
     }
 
     /// The key that a well-formed literal stands for.
-    static func key(_ bytes: [UInt8]) throws -> DatabaseKey? {
-        let digits = bytes.dropFirst(2).dropLast()
+    static func key(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey? {
+        let digits = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(2).dropLast())
         guard looksLikeOne(bytes), bytes.last == UInt8(ascii: "'"),
             let form = DatabaseKey.Form.raw(length: digits.count / 2),
             digits.allSatisfy({ Hexadecimal.value($0) != nil })
         else { return nil }
         let secret = try SecretBytes(count: digits.count / 2) { target in
-            _ = digits.withUnsafeBytes { Hexadecimal.decode($0, into: target) }
+            _ = Hexadecimal.decode(digits, into: target)
         }
         return DatabaseKey(form: form, secret: secret)
     }

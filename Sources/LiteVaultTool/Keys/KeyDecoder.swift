@@ -9,7 +9,7 @@ enum KeyDecoder {
         do {
             switch format {
             case .passphrase:
-                return try buffer.withArray { bytes in try DatabaseKey.passphrase(bytes) }
+                return try buffer.withBytes { try DatabaseKey.passphrase(contentsOf: $0) }
             case .hex:
                 guard let key = try buffer.withHexadecimal(raw) else {
                     throw Failure(
@@ -17,7 +17,7 @@ enum KeyDecoder {
                 }
                 return key
             case .raw:
-                return try buffer.withArray(raw)
+                return try buffer.withBytes(raw)
             }
         } catch {
             var failure = Failure(error)
@@ -26,49 +26,28 @@ enum KeyDecoder {
         }
     }
 
-    private static func raw(_ bytes: inout [UInt8]) throws -> DatabaseKey {
-        switch bytes.count {
-        case 32: return try .raw(bytes)
-        case 48:
-            var key = Array(bytes[..<32])
-            defer { key.wipe() }
-            return try .raw(key, salt: Array(bytes[32...]))
-        default:
+    private static func raw(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey {
+        guard bytes.count == 32 || bytes.count == 48 else {
             throw Failure(
                 .keyRejected, "the key has the wrong length (\(bytes.count) bytes)",
                 remedy: "It must be 32 bytes (64 hex digits), or 48 bytes (96 hex digits) with the salt.")
         }
-    }
-}
-
-extension [UInt8] {
-    /// Overwrites the bytes. The array must be the only owner of its storage, or a copy is wiped.
-    mutating func wipe() {
-        withUnsafeMutableBytes { SecretBuffer.wipe($0) }
+        return try .raw(contentsOf: bytes)
     }
 }
 
 extension SecretBuffer {
-    /// The bytes as an array, which is what the library takes keys from; wiped after `body`.
-    func withArray<T>(_ body: (inout [UInt8]) throws -> T) rethrows -> T {
-        var bytes = withBytes { [UInt8]($0) }
-        defer { bytes.wipe() }
-        return try body(&bytes)
-    }
-
     /// The bytes that the hexadecimal digits stand for; nil when there are other characters. Wiped after `body`.
-    func withHexadecimal<T>(_ body: (inout [UInt8]) throws -> T) rethrows -> T? {
-        var bytes = [UInt8](repeating: 0, count: count / 2)
-        defer { bytes.wipe() }
+    func withHexadecimal<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T? {
+        guard count.isMultiple(of: 2), let memory = SecretMemory(count: count / 2) else { return nil }
         let isHexadecimal = withBytes { digits in
-            guard digits.count.isMultiple(of: 2) else { return false }
             for (index, digit) in digits.enumerated() {
                 guard let value = Self.value(ofDigit: digit) else { return false }
-                bytes[index / 2] = bytes[index / 2] << 4 | value
+                memory.bytes[index / 2] = memory.bytes[index / 2] << 4 | value
             }
             return true
         }
-        return isHexadecimal ? try body(&bytes) : nil
+        return isHexadecimal ? try body(UnsafeRawBufferPointer(rebasing: memory.bytes[..<(count / 2)])) : nil
     }
 
     private static func value(ofDigit digit: UInt8) -> UInt8? {

@@ -29,7 +29,7 @@ struct SaltFile {
         do { try buffer.fill(from: descriptor) } catch { throw Failure(.noInput, "this is no salt file", path: path) }
         if buffer.count == Self.length { return buffer.withBytes { [UInt8]($0) } }
         buffer.dropTrailingNewline()
-        guard let salt = buffer.withHexadecimal({ bytes in Array(bytes) }), salt.count == Self.length else {
+        guard let salt = try? buffer.withHexadecimal({ bytes in Array(bytes) }), salt.count == Self.length else {
             throw Failure(
                 .usage, "this is no salt file", path: path, remedy: "It must hold 32 hexadecimal digits or 16 bytes.")
         }

@@ -1,36 +1,35 @@
 internal import Foundation
+internal import LiteVault
 
-/// Memory for a key on its way from its source to the library: allocated once, never copied by growth, wiped at the end.
+/// Memory for a key on its way from its source to the library: pages that are locked and wiped. It begins with one, as
+/// most keys need no more and the memory that may be locked is scarce.
 final class SecretBuffer {
     /// Far above any key, far below what would matter to the process.
     static let limit = 1 << 16
 
-    private let storage: UnsafeMutableRawBufferPointer
+    private var memory: SecretMemory?
     private(set) var count = 0
 
-    init() {
-        // One byte more than the limit, so that "too long" is seen without reading further.
-        storage = .allocate(byteCount: Self.limit + 1, alignment: 16)
-        // Kept out of core dumps and out of the swap file where the system allows; keys work without either.
-        #if os(Linux)
-            _ = mlock(storage.baseAddress, storage.count)
-        #endif
-    }
+    private var capacity: Int { memory?.bytes.count ?? 0 }
 
-    deinit {
-        Self.wipe(storage)
-        #if os(Linux)
-            _ = munlock(storage.baseAddress, storage.count)
-        #endif
-        storage.deallocate()
+    /// The room behind what is there. What was in smaller memory is wiped there.
+    private func room() throws(SecretReadError) -> UnsafeMutableRawBufferPointer {
+        if count == capacity {
+            guard let larger = SecretMemory(count: max(1, 4 * capacity)) else { throw .system(ENOMEM) }
+            withBytes { larger.bytes.copyBytes(from: $0) }
+            memory = larger
+        }
+        guard let memory else { throw .system(ENOMEM) }
+        return UnsafeMutableRawBufferPointer(rebasing: memory.bytes[count...])
     }
 
     /// Reads to the end of `descriptor`.
     ///
     /// - Throws: `SecretReadError`; what was read is wiped with the buffer.
     func fill(from descriptor: Int32) throws(SecretReadError) {
-        while count < storage.count {
-            let read = Foundation.read(descriptor, storage.baseAddress?.advanced(by: count), storage.count - count)
+        while count <= Self.limit {
+            let room = try room()
+            let read = Foundation.read(descriptor, room.baseAddress, room.count)
             if read < 0 {
                 if errno == EINTR { continue }
                 throw .system(errno)
@@ -45,14 +44,15 @@ final class SecretBuffer {
     ///
     /// - Returns: whether a newline ended it.
     func fillLine(from descriptor: Int32) throws(SecretReadError) -> Bool {
-        while count < storage.count {
-            let read = Foundation.read(descriptor, storage.baseAddress?.advanced(by: count), 1)
+        while count <= Self.limit {
+            let room = try room()
+            let read = Foundation.read(descriptor, room.baseAddress, 1)
             if read < 0 {
                 if errno == EINTR { continue }
                 throw .system(errno)
             }
             if read == 0 { return false }
-            if storage[count] == UInt8(ascii: "\n") { return true }
+            if room[0] == UInt8(ascii: "\n") { return true }
             count += 1
         }
         throw .tooLong
@@ -62,38 +62,33 @@ final class SecretBuffer {
     func fill(takingOver string: UnsafeMutablePointer<CChar>) throws(SecretReadError) {
         let length = strlen(string)
         let source = UnsafeMutableRawBufferPointer(start: string, count: length)
-        defer { Self.wipe(source) }
+        defer { SecretMemory.wipe(source) }
         guard length <= Self.limit else { throw .tooLong }
-        storage.copyMemory(from: UnsafeRawBufferPointer(source))
+        guard let memory = SecretMemory(count: length) else { throw .system(ENOMEM) }
+        memory.bytes.copyMemory(from: UnsafeRawBufferPointer(source))
+        self.memory = memory
         count = length
     }
 
     /// Drops one newline at the end.
     func dropTrailingNewline() {
-        if count > 0, storage[count - 1] == UInt8(ascii: "\n") { count -= 1 }
+        if last == UInt8(ascii: "\n") { count -= 1 }
     }
 
     /// Whether the last byte is a carriage return: a key file that an editor for Windows wrote.
-    var endsInCarriageReturn: Bool { count > 0 && storage[count - 1] == UInt8(ascii: "\r") }
+    var endsInCarriageReturn: Bool { last == UInt8(ascii: "\r") }
+
+    private var last: UInt8? { withBytes { $0.last } }
 
     /// The bytes, for the duration of `body`.
     func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
-        try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+        guard let memory else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return try body(UnsafeRawBufferPointer(rebasing: memory.bytes[..<count]))
     }
 
     /// Whether both hold the same bytes.
     func equals(_ other: SecretBuffer) -> Bool {
         withBytes { mine in other.withBytes { theirs in mine.elementsEqual(theirs) } }
-    }
-
-    /// Overwrites memory in a way that no optimiser removes.
-    static func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
-        guard let start = bytes.baseAddress, bytes.count > 0 else { return }
-        #if canImport(Darwin)
-            _ = memset_s(start, bytes.count, 0, bytes.count)
-        #else
-            explicit_bzero(start, bytes.count)
-        #endif
     }
 }
 

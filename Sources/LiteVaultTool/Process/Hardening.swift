@@ -1,12 +1,12 @@
-internal import CProcessSupport
 internal import Foundation
+internal import LiteVault
 
 /// What the process does about itself before it touches a key.
 enum Hardening {
-    /// No core dump, which would hold keys and pages of the database, and no debugger of the same user; keys of the
-    /// environment are then out of `/proc/PID/environ`'s reach too. Best effort: a refusal is no reason to stop.
+    /// No backtrace and no core dump, which would show keys and pages of the database, and no debugger of the same user;
+    /// keys of the environment are then out of `/proc/PID/environ`'s reach too. Best effort: a refusal is no reason to stop.
     static func apply() {
-        cps_forbid_dumps()
+        CrashReports.disable()
         // A closed pipe is an error of write(2), handled there; as a signal it would kill an operation half-way.
         _ = signal(SIGPIPE, SIG_IGN)
         openStandardStreams()

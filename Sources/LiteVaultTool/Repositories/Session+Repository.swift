@@ -43,8 +43,8 @@ extension RepositorySecret {
     /// The secret that the bytes of a source are.
     static func of(_ buffer: SecretBuffer, format: KeyFormat) throws -> RepositorySecret {
         switch format {
-        case .passphrase: return try buffer.withArray { try RepositorySecret.passphrase($0) }
-        case .raw: return try buffer.withArray { try RepositorySecret.raw($0) }
+        case .passphrase: return try buffer.withBytes { try RepositorySecret.passphrase($0) }
+        case .raw: return try buffer.withBytes { try RepositorySecret.raw($0) }
         case .hex:
             guard let secret = try buffer.withHexadecimal({ try RepositorySecret.raw($0) }) else {
                 throw Failure(

@@ -44,20 +44,26 @@ public struct RepositorySecret: Sendable {
         let keyed = HMAC<SHA256>(key: password)
         var first = keyed
         first.update(data: salt + [0, 0, 0, 1])
-        var block = Array(first.finalize())
-        var result = block
-        for _ in 1..<derivation.iterations {
-            // A copy of the keyed state saves hashing the key each time.
-            var next = keyed
-            next.update(data: block)
-            next.finalize().withUnsafeBytes { code in
-                for index in 0..<32 {
-                    block[index] = code[index]
-                    result[index] ^= code[index]
+        // What arrays would leave behind is in memory that is wiped; SymmetricKey wipes its own.
+        let result = try SecretBytes(count: 64) { memory in
+            let block = UnsafeMutableRawBufferPointer(rebasing: memory[32...])
+            first.finalize().withUnsafeBytes { code in
+                memory.copyMemory(from: code)
+                block.copyMemory(from: code)
+            }
+            for _ in 1..<derivation.iterations {
+                // A copy of the keyed state saves hashing the key each time.
+                var next = keyed
+                next.update(data: UnsafeRawBufferPointer(block))
+                next.finalize().withUnsafeBytes { code in
+                    for index in 0..<32 {
+                        block[index] = code[index]
+                        memory[index] ^= code[index]
+                    }
                 }
             }
         }
-        return SymmetricKey(data: result)
+        return result.withBytes { SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[..<32])) }
     }
 }
 
