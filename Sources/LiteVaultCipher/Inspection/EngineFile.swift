@@ -1,3 +1,4 @@
+internal import LiteVaultCore
 internal import LiteVaultEngine
 
 /// Reads the bytes of a database file through a descriptor that SQLite owns.
@@ -10,6 +11,9 @@ package final class EngineFile {
     private let handle: OpaquePointer
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let ownsHandle: Bool
+    private var isLocked = false
+    private var isMapped = false
+    private var slots: Set<Int32> = []
     package let path: String
 
     /// The file behind a schema of an open connection. The connection has to outlive this object.
@@ -20,13 +24,15 @@ package final class EngineFile {
         file = try Self.filePointer(connection, schema: schema, path: path)
     }
 
-    /// Opens a file read-only. No lock is taken, nothing is executed, so nothing is created or recovered.
+    /// Opens a file read-only. No lock is taken, nothing is executed, so nothing is created or recovered; the index of a
+    /// log, where it is needed, is opened for reading only.
     package init(path: String) throws {
         try Self.requireRegularFile(path)
+        let name = Connection.Location.uri(path.isURI ? "./" + path : path, parameters: [.mode(.readOnly)])
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(
-            path.isURI ? "./" + path : path, &opened,
-            SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
+            name.description + "&readonly_shm=1", &opened,
+            SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_URI, nil)
         guard code == SQLITE_OK, let opened else {
             sqlite3_close(opened)
             throw VaultError(.io, "The file cannot be opened for reading (SQLite code \(code))", path: path)
@@ -42,7 +48,75 @@ package final class EngineFile {
         ownsHandle = true
     }
 
-    deinit { if ownsHandle { sqlite3_close(handle) } }
+    deinit {
+        guard ownsHandle else { return }
+        unlock()
+        sqlite3_close(handle)
+    }
+
+    // MARK: Locks
+
+    /// Takes the SHARED lock, under which nobody writes to the file but a checkpoint, and nobody removes the log. False if
+    /// somebody is writing.
+    func lockShared() throws -> Bool {
+        let code = file.pointee.pMethods?.pointee.xLock?(file, SQLITE_LOCK_SHARED) ?? SQLITE_MISUSE
+        if code & 0xff == SQLITE_BUSY { return false }
+        guard code == SQLITE_OK else { throw VaultError(.io, "Locking failed (SQLite code \(code))", path: path) }
+        isLocked = true
+        return true
+    }
+
+    /// Whether a transaction that writes is open.
+    func isReserved() throws -> Bool {
+        var result: Int32 = 0
+        let code = file.pointee.pMethods?.pointee.xCheckReservedLock?(file, &result) ?? SQLITE_MISUSE
+        guard code == SQLITE_OK else { throw VaultError(.io, "Locking failed (SQLite code \(code))", path: path) }
+        return result != 0
+    }
+
+    /// What came of an attempt to hold a log.
+    enum LogHold {
+        /// Nobody copies it into the file, and nobody starts it over.
+        case held
+        /// Somebody is about to do either.
+        case busy
+        /// There is no index with locks: nobody uses the log now, but somebody may begin to.
+        case impossible
+    }
+
+    /// Locks two read marks for sharing: the first keeps everybody from copying the log into the file, the second from
+    /// starting the log over (https://sqlite.org/walformat.html#locks). No byte of the index is changed, nor is it made.
+    func holdLog() throws -> LogHold {
+        guard let methods = file.pointee.pMethods?.pointee, methods.iVersion >= 2, let map = methods.xShmMap,
+            let lock = methods.xShmLock
+        else { return .impossible }
+        var region: UnsafeMutableRawPointer?
+        let code = map(file, 0, 32768, 0, &region) & 0xff
+        isMapped = true
+        if code == SQLITE_BUSY { return .busy }
+        // SQLITE_READONLY: what the index holds does not count, as nobody uses it; its locks do.
+        guard code == SQLITE_OK || code == SQLITE_READONLY else { return .impossible }
+        for slot: Int32 in [3, 4] where !slots.contains(slot) {
+            let code = lock(file, slot, 1, SQLITE_SHM_LOCK | SQLITE_SHM_SHARED)
+            if code & 0xff == SQLITE_BUSY { return .busy }
+            guard code == SQLITE_OK else { return .impossible }
+            slots.insert(slot)
+        }
+        return .held
+    }
+
+    /// Gives back every lock.
+    func unlock() {
+        guard let methods = file.pointee.pMethods?.pointee else { return }
+        for slot in slots { _ = methods.xShmLock?(file, slot, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED) }
+        slots = []
+        if isMapped { _ = methods.xShmUnmap?(file, 0) }
+        isMapped = false
+        if isLocked { _ = methods.xUnlock?(file, SQLITE_LOCK_NONE) }
+        isLocked = false
+    }
+
+    // MARK: Bytes
 
     /// The file's size in bytes.
     package func size() throws -> Int64 {
@@ -56,13 +130,18 @@ package final class EngineFile {
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         let available = max(0, min(Int64(count), try size() - offset))
         guard available > 0 else { return [] }
-        guard let method = file.pointee.pMethods?.pointee.xRead else { throw notOpen() }
         return try [UInt8](unsafeUninitializedCapacity: Int(available)) { buffer, initialized in
-            let code = method(file, buffer.baseAddress, Int32(available), offset)
-            // SQLITE_IOERR_SHORT_READ, from a file that shrinks meanwhile: SQLite has filled the rest with zeros.
-            if code != SQLITE_IOERR | (2 << 8) { try check(code) }
+            try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
             initialized = Int(available)
         }
+    }
+
+    /// Fills `buffer` from `offset`; what lies behind the end of the file becomes zeros.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
+        guard let method = file.pointee.pMethods?.pointee.xRead else { throw notOpen() }
+        let code = method(file, buffer.baseAddress, Int32(buffer.count), offset)
+        // SQLITE_IOERR_SHORT_READ: SQLite has filled the rest with zeros.
+        if code != SQLITE_IOERR | (2 << 8) { try check(code) }
     }
 
     func write(_ bytes: [UInt8], count: Int32, at offset: Int64) throws {

@@ -11,6 +11,9 @@ package struct WriteAheadLog: Sendable {
         package let offset: Int64
     }
 
+    /// Pages that the database has after the last commit; nil if nothing is committed.
+    package private(set) var pageCount: UInt32?
+
     package static let headerLength = 32
     package static let frameHeaderLength = 24
 
@@ -69,6 +72,7 @@ package struct WriteAheadLog: Sendable {
                 sum.add(frame[Self.frameHeaderLength...])
                 if sameLog, Self.word(frame, 0) != 0, sum.matches(frame, at: 16) {
                     valid.append(Frame(page: Self.word(frame, 0), commits: commits, offset: offset + 24))
+                    if commits { pageCount = Self.word(frame, 4) }
                     continue
                 }
                 firstBroken = index + 1

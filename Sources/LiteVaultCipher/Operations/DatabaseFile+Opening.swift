@@ -21,7 +21,8 @@ extension DatabaseFile {
         return connection
     }
 
-    private func refuseUnsuitable(key: DatabaseKey?) throws {
+    /// Refuses what cannot be a database, and one that is not what the key, or its absence, says.
+    func refuseUnsuitable(key: DatabaseKey?) throws {
         switch (try kind(), key) {
         case (.empty, _):
             throw VaultError(.wrongKind, "The file is empty: there is no database in it", path: path)

@@ -6,6 +6,9 @@ public struct DatabaseInfo: Sendable {
     public let kind: FileKind
     /// Its size in bytes, without its log.
     public let fileSize: Int64
+    /// What lies beside it and is to be read with it; nil if there is nothing, or it could not be looked at because
+    /// somebody is writing.
+    public internal(set) var pending: PendingLog?
     /// What could only be learned by opening it; nil without the key of an encrypted file.
     public internal(set) var content: Content?
 
@@ -48,16 +51,40 @@ extension DatabaseFile {
     /// - Parameters:
     ///   - key: Nil for a plaintext database; of an encrypted one only kind and size are told then.
     ///   - settings: What the file is encrypted with.
-    /// - Throws: ``VaultError``, as by opening, if there is a key or the file is plain.
+    /// Nothing is written, recovered, created or removed: neither the file nor its log, journal and index. A log that is
+    /// pending is read through.
+    ///
+    /// - Throws: ``VaultError``, as by opening, if there is a key or the file is plain; `damaged` when the log beside it is,
+    ///   or is of another database.
     public func info(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws -> DatabaseInfo {
         let kind = try kind()
-        var info = DatabaseInfo(kind: kind, fileSize: try EngineFile(path: path).size(), content: nil)
-        guard key != nil || kind == .plain else { return info }
-        let connection = try open(key: key, settings: settings)
-        info.content = try VaultError.about(path) {
-            try connection.reading { try DatabaseInfo.Content(connection, isEncrypted: key != nil) }
+        var info = DatabaseInfo(kind: kind, fileSize: try EngineFile(path: path).size(), pending: nil, content: nil)
+        guard key != nil || kind == .plain else {
+            info.pending = try? ReadOnlyImage(path: resolved().path, busyTimeout: 0).pending
+            return info
+        }
+        try refuseForeignLog(key, settings)
+        try withoutWriting(key: key, settings: settings) { connection, image in
+            info.pending = image.pending
+            info.content = try connection.reading {
+                try DatabaseInfo.Content(connection, isEncrypted: key != nil)
+            }
         }
         return info
+    }
+
+    /// The engine believes every log whose checksums hold, and takes its pages for those of the database.
+    private func refuseForeignLog(_ key: DatabaseKey?, _ settings: CipherSettings) throws {
+        if key != nil { _ = try CipherEngine.require(for: path) }
+        try VaultError.about(path) { try settings.validate(with: key) }
+        var verification = Verification(
+            file: try resolved(), key: key, settings: settings, report: VerificationReport(kind: try kind()),
+            progress: { _ in })
+        guard try verification.logIsDangerous(), let problem = verification.report.problems.first else { return }
+        throw VaultError(
+            .damaged, problem.message, path: verification.file.path + "-wal",
+            remedy: "Do not open the database with it: the engine would copy it into the file. Move the log away, "
+                + "unless it is this database's, and verify the database.")
     }
 }
 

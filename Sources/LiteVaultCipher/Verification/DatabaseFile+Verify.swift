@@ -4,8 +4,8 @@ extension DatabaseFile {
     /// Verifies the whole database: every page's authentication code and those in the write-ahead log, the log's own
     /// checksums, the file's length, the structure (`integrity_check`) and the foreign keys (`foreign_key_check`).
     ///
-    /// It can be done while the database is in use. Nothing is repaired; a database whose last user died is recovered,
-    /// as by anybody who opens it, unless its log is damaged.
+    /// It can be done while the database is in use. Nothing is repaired, written or removed: what is verified is the
+    /// database as whoever opens it next would find it, read through a log or journal that is pending.
     ///
     /// No check inside a file can tell that it, or a page of it, was replaced by an older version of itself.
     ///
@@ -28,16 +28,15 @@ extension DatabaseFile {
             progress: progress ?? { _ in })
         // First, and through no connection: SQLite would replay a log that does not belong to the database.
         if try verification.logIsDangerous() { return verification.report }
-        let connection: Connection
         do {
-            connection = try file.open(key: key, settings: settings)
+            return try file.withoutWriting(key: key, settings: settings) { connection, image in
+                var verification = verification
+                verification.report.pending = image.pending
+                try connection.reading { try verification.examine(connection) }
+                return verification.report
+            }
         } catch let error as VaultError where error.code == .damaged {
             try verification.examineUnopened(error)
-            return verification.report
-        }
-        try VaultError.about(path) {
-            try connection.reading { try verification.examine(connection) }
-            try? connection.close()
         }
         return verification.report
     }

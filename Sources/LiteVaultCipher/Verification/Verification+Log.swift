@@ -43,7 +43,19 @@ extension Verification {
                     .log,
                     "The write-ahead log is damaged at frame \(broken): what was committed there and later is lost"))
         }
+        if report.kind == .plain, !log.committed.isEmpty, let pageSize = try plainPageSize(), pageSize != log.pageSize {
+            findings.append(
+                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it is of another database"))
+        }
         return findings + (try unauthenticated(log, side))
+    }
+
+    /// The page size that the header of a plain database tells.
+    private func plainPageSize() throws -> Int? {
+        let header = try EngineFile(path: file.path).read(at: 0, count: 18)
+        guard header.count == 18 else { return nil }
+        let number = Int(header[16]) << 8 | Int(header[17])
+        return number == 1 ? 65536 : number
     }
 
     private func unauthenticated(_ log: WriteAheadLog, _ side: SideFile) throws -> [VerificationReport.Problem] {

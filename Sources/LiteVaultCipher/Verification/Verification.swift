@@ -60,20 +60,22 @@ struct Verification {
 
     /// Whether file and database end at the same place. Pages in the log may still be missing in the file.
     private mutating func checkLength(_ engineFile: EngineFile, _ connection: Connection) throws {
-        report.fileSize = try engineFile.size()
+        report.fileSize = try EngineFile(path: file.path).size()
+        // As the connection sees it: a journal that is pending gives the file its old length back.
+        let size = try engineFile.size()
         let content = try connection.contentSize()
-        guard report.logPages == 0, report.fileSize != content else { return }
-        if report.fileSize < content {
+        guard report.logPages == 0, size != content else { return }
+        if size < content {
             guard !report.problems.contains(where: { $0.kind == .truncated }) else { return }
-            return report.add(.truncated, "The file is \(content - report.fileSize) bytes too short")
+            return report.add(.truncated, "The file is \(content - size) bytes too short")
         }
         var offset = content
-        while offset < report.fileSize {
+        while offset < size {
             let bytes = try engineFile.read(at: offset, count: 1 << 16)
             // Zeros are room that was allocated ahead.
             guard !bytes.isEmpty else { return }
             if bytes.contains(where: { $0 != 0 }) {
-                return report.add(.excess, "\(report.fileSize - content) bytes follow the end of the database")
+                return report.add(.excess, "\(size - content) bytes follow the end of the database")
             }
             offset += Int64(bytes.count)
         }

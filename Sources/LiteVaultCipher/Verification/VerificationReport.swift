@@ -11,6 +11,8 @@ public struct VerificationReport: Sendable, Equatable {
     public internal(set) var authenticatedPages: Int?
     /// How many pages in the write-ahead log belong to committed transactions.
     public internal(set) var logPages = 0
+    /// A log or journal beside the file that is to be read with it, if there is one.
+    public internal(set) var pending: PendingLog?
     /// Everything that is wrong, in the order in which it was found.
     public internal(set) var problems: [Problem] = []
 

@@ -8,7 +8,8 @@ struct Info: VaultCommand {
         """
         Without a key the bytes of the file decide: plain, encrypted (or unknown: ciphertext has no mark), \
         plaintext-header, empty, or not-a-database. With the key: cipher settings, sizes, versions, and a summary \
-        of the schema. The file is opened read-only; nobody is asked for a key unless --key-prompt says so.
+        of the schema. Nothing is written: a log or journal that is pending beside the file stays as it is, is said to \
+        be there, and is read through. Nobody is asked for a key unless --key-prompt says so.
         """,
         examples: [
             "litevault info notes.db", "litevault info vault.db --key-prompt",
@@ -70,10 +71,21 @@ struct Info: VaultCommand {
         let given = try session.keyIfGiven(key, for: database)
         if given != nil { try Preflight.requireEncryption() }
         if kind == .plain, given != nil { throw Failure.notEncrypted(database) }
-        guard let content = try DatabaseFile(database).info(key: given, settings: source.settings()).content else {
-            return false
-        }
+        let info = try DatabaseFile(database).info(key: given, settings: source.settings())
+        report.add(info.pending)
+        guard let content = info.content else { return false }
         ContentSummary(content: content).add(to: &report)
         return true
+    }
+}
+
+extension Report {
+    /// Says what lies beside a database and was read with it.
+    mutating func add(_ pending: PendingLog?) {
+        set(
+            "pending", pending.map { ["kind": .string($0.kind.rawValue), "pages": .integer(Int64($0.pages))] } ?? .null)
+        guard let pending else { return }
+        let name = pending.kind == .writeAheadLog ? "-wal" : "-journal"
+        row("pending", "\(Wording.count(pending.pages, "page")) in the \(name), which is read and left as it is")
     }
 }

@@ -8,7 +8,8 @@ struct Verify: VaultCommand {
         """
         Authenticates every page, those in the write-ahead log included, looks for bytes that are missing at the end or \
         follow it, and runs integrity_check and foreign_key_check. Tells a wrong key from a damaged first page where a \
-        later page decides. It can run while the database is in use, and repairs nothing. Plaintext databases need no \
+        later page decides. It can run while the database is in use, and repairs and writes nothing: a log or journal that is \
+        pending is read through. Plaintext databases need no \
         key; their pages carry nothing to authenticate. That a file or a page was replaced by an older version of \
         itself no check inside the file can find.
         """,
@@ -41,6 +42,7 @@ struct Verify: VaultCommand {
         let verdict = found.isIntact ? "intact" : "NOT intact"
         report.say("\(Wording.path(database)): \(verdict), verified in \(Wording.duration(session.elapsed))")
         for check in checks { check.add(to: &report) }
+        report.add(found.pending)
         if !found.isIntact {
             report.failure = Failure(
                 .damaged, Wording.count(found.problems.count, "problem") + " found", path: database,
