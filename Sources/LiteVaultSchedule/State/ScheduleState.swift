@@ -62,6 +62,8 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastVerification: Double?
     package var lastVerificationPassed: Bool?
     package var lastPrune: Double?
+    /// Since when pruning has been kept off by somebody else; nil once it went through.
+    package var pruneBusySince: Double?
     /// What is followed, as the process that follows last told it; nil where none has.
     package var following: FollowingState?
 

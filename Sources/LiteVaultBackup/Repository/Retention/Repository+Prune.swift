@@ -84,6 +84,7 @@ extension Repository {
             if index % 100 == 0 { try await lease.confirm() }
             try await store.remove(pack.name)
         }
+        try await store.removeLeftovers()
         return result
     }
 
@@ -95,7 +96,7 @@ extension Repository {
         var earliest: Double?
         let now = try await store.now()
         let leases = try await store.list("leases/").filter {
-            $0.name != RepositoryFormat.lease("prune") && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
+            $0.name != RepositoryFormat.lease("prune") && $0.name != RepositoryFormat.lease("conditions") && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
         }
         let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }
         for (object, holder) in holders {
