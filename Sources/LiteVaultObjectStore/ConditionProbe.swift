@@ -34,7 +34,8 @@ actor ConditionProbe {
     ///   - identity: which store it is about: its address and its prefix.
     ///   - clock: seconds since 1970.
     init(folder: String?, identity: String, clock: @escaping @Sendable () -> Double) {
-        path = folder.map { "\($0)/stores/\(String(Array(SHA256.hash(data: Data(identity.utf8))).hex.prefix(32))).json" }
+        let name = String(SHA256.hash(data: Data(identity.utf8)).hex.prefix(32))
+        path = folder.map { "\($0)/stores/\(name).json" }
         self.clock = clock
     }
 

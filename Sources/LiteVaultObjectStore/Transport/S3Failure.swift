@@ -71,7 +71,9 @@ struct S3Failure: Error {
     }
 
     /// What the server said, in a few words.
-    var said: String { [code, message.isEmpty ? "status \(status)" : message].filter { !$0.isEmpty }.joined(separator: ", ") }
+    var said: String {
+        [code, message.isEmpty ? "status \(status)" : message].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
 
     /// Whether there is no such object; a bucket that is missing is something else.
     var isMissing: Bool { status == 404 && code != "NoSuchBucket" && code != "NoSuchUpload" }

@@ -73,7 +73,8 @@ struct TransportFailure {
     private static func told(_ error: NIOConnectionError, _ made: Make) -> TransportFailure {
         if error.connectionErrors.isEmpty, error.dnsAError != nil || error.dnsAAAAError != nil {
             return made(
-                "the name of the server is not known here", "Check the endpoint's host, and this machine's resolver.", false)
+                "the name of the server is not known here", "Check the endpoint's host, and this machine's resolver.",
+                false)
         }
         let reasons = error.connectionErrors.map { failure in
             (failure.error as? IOError).map(text) ?? "it could not be reached in time"

@@ -96,7 +96,8 @@ extension Repository {
         var earliest: Double?
         let now = try await store.now()
         let leases = try await store.list("leases/").filter {
-            $0.name != RepositoryFormat.lease("prune") && $0.name != RepositoryFormat.lease("conditions") && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
+            ![RepositoryFormat.lease("prune"), RepositoryFormat.lease("conditions")].contains($0.name)
+                && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
         }
         let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }
         for (object, holder) in holders {
