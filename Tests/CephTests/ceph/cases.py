@@ -305,7 +305,7 @@ class Cases:
                     worker.join()
                     until(lambda: f"the last commit; {box.tail()}", lambda: box.restored() == len(db.commits), 90)
             errors = [line for line in box.logged() if line.get("level") == "error"]
-            expect(len(errors) < 60, f"{len(errors)} errors: {errors[-1]}")
+            expect(len(errors) < 60, f"{len(errors)} errors, the last: {errors[-1:]}")
             box.stop()
             box.judge_all(db, self.settings.random("ceph through"), points=4)
             db.close()
