@@ -64,12 +64,17 @@ actor ConditionProbe {
         if let path { unlink(path) }
     }
 
+    /// What cannot be read is found out again.
     private func remembered() -> KeptConditions? {
-        guard let path, let data = FileManager.default.contents(atPath: path),
-            let record = try? JSONDecoder().decode(Record.self, from: data), record.version == 1
-        else { return nil }
-        let age = clock() - record.found
-        return age >= 0 && age < Self.lifetime ? record.kept : nil
+        guard let path else { return nil }
+        do {
+            let bytes = try LocalFile(reading: path).contents(upTo: 4096)
+            let record = try JSONDecoder().decode(Record.self, from: Data(bytes))
+            let age = clock() - record.found
+            return record.version == 1 && age >= 0 && age < Self.lifetime ? record.kept : nil
+        } catch {
+            return nil
+        }
     }
 
     /// A file that cannot be written costs some requests, and nothing else.

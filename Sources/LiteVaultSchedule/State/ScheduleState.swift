@@ -14,7 +14,10 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
 
     package func check() throws(OutOfLimits) {
         for job in jobs.values {
-            for time in [job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastPrune] {
+            let times = [
+                job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastPrune, job.pruneBusySince,
+            ]
+            for time in times {
                 try require("a time", seconds: time)
             }
             for count in [Int64(job.failed), Int64(job.databases), job.stored] {
