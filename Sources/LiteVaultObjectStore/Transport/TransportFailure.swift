@@ -29,7 +29,7 @@ struct TransportFailure {
                 "Check the endpoint: a proxy, or another service, may answer there.")
         case let error as HTTPClientError: self = Self.told(error, isSecure, { made($0, $1, $2) })
         case let error as NIOConnectionError: self = Self.told(error) { made($0, $1, $2) }
-        case let error as IOError: self = made(Self.text(error))
+        case let error as IOError: self = made(Self.text(error), isSecure ? nil : Self.mayNeedTLS)
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = Self.told(tls: error) { made($0, $1, $2) }
         case is ChannelError: self = made("the connection was not made in time, or was closed")
         default:
@@ -39,9 +39,12 @@ struct TransportFailure {
                 ? made("the connection broke")
                 : made(
                     "what came back is no HTTP",
-                    "Check the endpoint and its port; write https:// if the server expects TLS there.")
+                    Self.mayNeedTLS)
         }
     }
+
+    private static let mayNeedTLS =
+        "Check the endpoint and its port; write https:// if the server expects TLS there."
 
     private init(message: String, remedy: String, isLasting: Bool) {
         self.message = message
@@ -64,8 +67,7 @@ struct TransportFailure {
         case .remoteConnectionClosed:
             made(
                 "it closed the connection without an answer",
-                isSecure
-                    ? nil : "Check the endpoint and its port; write https:// if the server expects TLS there.", false)
+                isSecure ? nil : mayNeedTLS, false)
         default: made(error.shortDescription, nil, false)
         }
     }

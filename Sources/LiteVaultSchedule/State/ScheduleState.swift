@@ -27,7 +27,9 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
                 for time in [database.since, database.looked, database.stored, database.lastGap] {
                     try require("a time", seconds: time)
                 }
-                for count in [Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0)] {
+                for count in [
+                    Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0),
+                ] {
                     try require("a count", count, in: Self.counts)
                 }
             }
