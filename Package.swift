@@ -70,13 +70,18 @@ let package = Package(
             name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile", "CProcessSupport"] + engine,
             swiftSettings: swift),
         .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
+        // Apart from the types: operators are exported only as a whole module, which module SQLite does with nothing else.
+        .target(name: "LiteVaultOperators", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(name: "LiteVaultSchema", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
             name: "LiteVaultPool", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema"] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVault",
-            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema", "LiteVaultPool"],
+            dependencies: [
+                "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultSchema",
+                "LiteVaultPool",
+            ],
             swiftSettings: swift),
         .target(
             name: "LiteVaultBackup",
@@ -106,7 +111,7 @@ let package = Package(
         .target(
             name: "SQLite",
             dependencies: [
-                "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultSchema", "LiteVaultPool",
+                "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultSchema",
             ] + engine,
             swiftSettings: swift),
         .executableTarget(
@@ -137,9 +142,11 @@ let package = Package(
             name: "LiteVaultCipherTests", dependencies: ["LiteVault", "DurableFile"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
+            name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
+            swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultSchemaTests", dependencies: ["LiteVaultSchema", "LiteVaultQuery", "LiteVaultCore"],
+            name: "LiteVaultSchemaTests",
+            dependencies: ["LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
             swiftSettings: swift),
         .executableTarget(
             name: "MigrationWorker", dependencies: ["LiteVault"], path: "Tests/MigrationKillTests/Worker",

@@ -1,13 +1,81 @@
-// The drop-in face: a project that was written for SQLite.swift swaps the package and keeps its sources. It holds names, and
-// what only compatibility needs; everything else is LiteVault itself.
+// The drop-in face: a project that was written for SQLite.swift swaps the package and keeps its sources. It exports the names
+// that SQLite.swift has, one by one, operators, and the few types that calls throw or its documentation of LiteVault names.
+// Whatever else LiteVault has stays out of the way: a project may have a `Column`, a `Migrator` or a `setUserVersion` of its
+// own, in as many modules as it likes. Members stay visible; those of a client's module go before them.
 
-@_exported public import LiteVaultCipher
-@_exported public import LiteVaultCore
 // SQLITE_CONSTRAINT and its like, from the engine's own header.
 @_exported public import LiteVaultEngine
-@_exported public import LiteVaultPool
-@_exported public import LiteVaultQuery
-@_exported public import LiteVaultSchema
+@_exported public import LiteVaultOperators
+
+@_exported public import struct LiteVaultCipher.VaultError
+@_exported public import class LiteVaultCore.Backup
+@_exported public import protocol LiteVaultCore.Binding
+@_exported public import struct LiteVaultCore.Blob
+@_exported public import class LiteVaultCore.Connection
+@_exported public import struct LiteVaultCore.Cursor
+@_exported public import enum LiteVaultCore.DateText
+@_exported public import struct LiteVaultCore.EngineInfo
+@_exported public import struct LiteVaultCore.EngineUnsupported
+@_exported public import protocol LiteVaultCore.FailableIterator
+@_exported public import protocol LiteVaultCore.Number
+@_exported public import enum LiteVaultCore.QueryError
+@_exported public import struct LiteVaultCore.Row
+@_exported public import struct LiteVaultCore.RowIterator
+@_exported public import struct LiteVaultCore.SQLiteVersion
+@_exported public import class LiteVaultCore.Statement
+@_exported public import enum LiteVaultCore.URIQueryParameter
+@_exported public import typealias LiteVaultCore.UserVersion
+@_exported public import protocol LiteVaultQuery._OptionalType
+@_exported public import func LiteVaultQuery.cast
+@_exported public import func LiteVaultQuery.collate
+@_exported public import enum LiteVaultQuery.Collation
+@_exported public import func LiteVaultQuery.count
+@_exported public import func LiteVaultQuery.cumeDist
+@_exported public import class LiteVaultQuery.DateFunctions
+@_exported public import struct LiteVaultQuery.Delete
+@_exported public import func LiteVaultQuery.denseRank
+@_exported public import protocol LiteVaultQuery.Expressible
+@_exported public import protocol LiteVaultQuery.ExpressionType
+@_exported public import class LiteVaultQuery.FTS4Config
+@_exported public import class LiteVaultQuery.FTS5Config
+@_exported public import class LiteVaultQuery.FTSConfig
+@_exported public import struct LiteVaultQuery.Insert
+@_exported public import enum LiteVaultQuery.JoinType
+@_exported public import enum LiteVaultQuery.MaterializationHint
+@_exported public import struct LiteVaultQuery.Module
+@_exported public import func LiteVaultQuery.ntile
+@_exported public import enum LiteVaultQuery.OnConflict
+@_exported public import func LiteVaultQuery.percentRank
+@_exported public import enum LiteVaultQuery.PrimaryKey
+@_exported public import struct LiteVaultQuery.QueryClauses
+@_exported public import protocol LiteVaultQuery.QueryType
+@_exported public import func LiteVaultQuery.rank
+@_exported public import let LiteVaultQuery.rowid
+@_exported public import func LiteVaultQuery.rowNumber
+@_exported public import struct LiteVaultQuery.ScalarQuery
+@_exported public import protocol LiteVaultQuery.SchemaType
+@_exported public import struct LiteVaultQuery.Select
+@_exported public import struct LiteVaultQuery.Setter
+@_exported public import typealias LiteVaultQuery.Star
+@_exported public import struct LiteVaultQuery.Table
+@_exported public import class LiteVaultQuery.TableBuilder
+@_exported public import struct LiteVaultQuery.Tokenizer
+@_exported public import struct LiteVaultQuery.Update
+@_exported public import protocol LiteVaultQuery.Value
+@_exported public import struct LiteVaultQuery.View
+@_exported public import struct LiteVaultQuery.VirtualTable
+@_exported public import struct LiteVaultSchema.ColumnDefinition
+@_exported public import struct LiteVaultSchema.ForeignKeyError
+@_exported public import struct LiteVaultSchema.IndexDefinition
+@_exported public import enum LiteVaultSchema.LiteralValue
+@_exported public import struct LiteVaultSchema.ObjectDefinition
+@_exported public import class LiteVaultSchema.SchemaChanger
+@_exported public import class LiteVaultSchema.SchemaReader
+@_exported public import enum LiteVaultSchema.SQLiteFeature
+@_exported public import struct LiteVaultSchema.TableDefinition
+
+public import enum LiteVaultCore.DatabaseError
+public import struct LiteVaultQuery.SQLExpression
 
 /// The typed expression, by the name it has in SQLite.swift.
 public typealias Expression<Datatype> = SQLExpression<Datatype>

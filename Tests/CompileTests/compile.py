@@ -71,6 +71,24 @@ def refused(file):
     return "; ".join(problems)
 
 
+def modules(client):
+    """A library and a module that imports it beside SQLite: as SwiftPM compiles them, and as stricter projects do."""
+    library = client.with_name("library.swift")
+    for more in ([], ["-enable-upcoming-feature", "MemberImportVisibility"], ["-swift-version", "5"]):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [
+                *COMPILER, "-emit-module", "-parse-as-library", "-swift-version", "6", "-module-cache-path", CACHE.name, *more,
+                "-module-name", "Library", "-emit-module-path", f"{folder}/Library.swiftmodule", str(library),
+            ]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            if result.returncode != 0:
+                return f"the library {' '.join(more)}: {result.stderr.strip()[-500:]}"
+            found = errors(client, "-I", folder, *more)
+            if found:
+                return " ".join(more) + "; ".join(f" line {line}: {text}" for line, text in sorted(found.items()))
+    return ""
+
+
 def scopes(file):
     found = re.match(r"// at most (\d+) scopes", file.read_text())
     if not found:
@@ -111,6 +129,10 @@ def main():
             else:
                 passed += 1
                 print(f"passed  {check.__name__}/{file.stem}", flush=True)
+    # hazard: H-DROP-02
+    problem = modules(HERE / "modules" / "client.swift")
+    print(f"failed  modules/client: {problem}" if problem else "passed  modules/client", flush=True)
+    passed, failed = (passed, failed + 1) if problem else (passed + 1, failed)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -1,4 +1,5 @@
 import LiteVaultCore
+import LiteVaultOperators
 import LiteVaultQuery
 import Testing
 

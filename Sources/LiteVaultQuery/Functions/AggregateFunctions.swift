@@ -34,8 +34,3 @@ public func count(_ star: Star) -> SQLExpression<Int> { SQLExpression(root: .cal
 
 /// The type of `*`, which stands for all columns.
 public typealias Star = (SQLExpression<any Binding>?, SQLExpression<any Binding>?) -> SQLExpression<Void>
-
-/// All columns, as in `select(*)`, `count(*)` and `users[*]`.
-public func * (_: SQLExpression<any Binding>?, _: SQLExpression<any Binding>?) -> SQLExpression<Void> {
-    SQLExpression(root: .text("*"))
-}

@@ -45,21 +45,6 @@ extension Collection where Element: Value {
     }
 }
 
-/// The value, or another one where it is NULL: `ifnull(x, y)`.
-public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: V) -> SQLExpression<V> {
-    SQLExpression(root: .call("ifnull", [optional.root, .value(defaultValue.datatypeValue)]))
-}
-
-/// The value, or that of another expression where it is NULL: `ifnull(x, y)`.
-public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V>) -> SQLExpression<V> {
-    SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
-}
-
-/// The value, or that of another expression where it is NULL, which may be NULL too: `ifnull(x, y)`.
-public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V?>) -> SQLExpression<V> {
-    SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
-}
-
 /// The value as another type: `CAST (x AS TEXT)`.
 public func cast<T: Value, U: Value>(_ expression: SQLExpression<T>) -> SQLExpression<U> {
     SQLExpression(root: castNode(expression.root, U.declaredDatatype))

@@ -32,7 +32,7 @@ public struct Setter: Expressible, CustomStringConvertible {
     /// An assignment of a value, of a type that is known where the compiler specialises this; of NULL for nil.
     @inlinable
     @inline(__always)
-    init<V: Binding>(_ column: SQLNode, to value: V?) {
+    package init<V: Binding>(_ column: SQLNode, to value: V?) {
         guard let value else {
             self.init(column, .null)
             return

@@ -44,12 +44,12 @@ extension QueryType {
     }
 
     /// How many rows the query has: `SELECT count(*)`.
-    public var count: ScalarQuery<Int> { select(LiteVaultQuery.count(*)) }
+    public var count: ScalarQuery<Int> { select(SQLExpression<Int>(root: .call("count", [.text("*")]))) }
 
     /// Whether the query has a row: `SELECT EXISTS (…)`.
     public var exists: Select<Bool> { Select(root: .wrapped("SELECT EXISTS ", selectNode)) }
 
-    private func selecting(_ columns: [SQLNode], isDistinct: Bool) -> Self {
+    func selecting(_ columns: [SQLNode], isDistinct: Bool) -> Self {
         changed {
             $0.columns = columns
             $0.isDistinct = isDistinct

@@ -46,7 +46,7 @@ extension Connection {
         return try meant.prefix(isQualified ? 1 : tables.count).flatMap { table -> [String] in
             // Names of the query's own WITH clause count as tables here.
             var builder = SQLBuilder()
-            var star = table.select(*)
+            var star = table.selecting([.text("*")], isDistinct: false)
             star.clauses.joins = []
             star.clauses.condition = nil
             star.clauses.grouping = []

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultCore
+import LiteVaultOperators
 import LiteVaultQuery
 import LiteVaultSchema
 import Testing

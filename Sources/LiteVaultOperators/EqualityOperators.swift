@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Equality: == and !=.
 //
 // A comparison of NULL with a value is NULL, as SQL has it.
@@ -96,4 +98,19 @@ extension Optional {
     /// `== nil`, where that operator means SQL.
     @inlinable
     var isNull: Bool { if case .none = self { true } else { false } }
+}
+
+/// The value, or another one where it is NULL: `ifnull(x, y)`.
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: V) -> SQLExpression<V> {
+    SQLExpression(root: .call("ifnull", [optional.root, .value(defaultValue.datatypeValue)]))
+}
+
+/// The value, or that of another expression where it is NULL: `ifnull(x, y)`.
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V>) -> SQLExpression<V> {
+    SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
+}
+
+/// The value, or that of another expression where it is NULL, which may be NULL too: `ifnull(x, y)`.
+public func ?? <V: Value>(optional: SQLExpression<V?>, defaultValue: SQLExpression<V?>) -> SQLExpression<V> {
+    SQLExpression(root: .call("ifnull", [optional.root, defaultValue.root]))
 }

@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Concatenation: + of texts, || in SQL.
 
 /// Both texts, one after the other, in SQL. NULL where one is.

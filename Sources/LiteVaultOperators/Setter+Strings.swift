@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Setters that append to the text that a column holds.
 
 /// Appends to a column.

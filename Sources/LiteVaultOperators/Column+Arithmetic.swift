@@ -1,6 +1,7 @@
-// Arithmetic of columns without a type: + - * / %. With numbers, with each other and with typed expressions.
-
 public import LiteVaultCore
+public import LiteVaultQuery
+
+// Arithmetic of columns without a type: + - * / %. With numbers, with each other and with typed expressions.
 
 /// The sum, in SQL. NULL where an operand is.
 public func + (lhs: Column, rhs: Column) -> Column { infix(lhs.root, "+", rhs.root) }

@@ -1,6 +1,7 @@
-// Setters that change what a column holds: += -= *= /= and their like for integers; ++ and --.
-
 public import LiteVaultCore
+public import LiteVaultQuery
+
+// Setters that change what a column holds: += -= *= /= and their like for integers; ++ and --.
 
 /// Adds to a column.
 public func += <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter

@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Ranges: 1...5 ~= column, and the half-open and one-sided ones.
 
 /// Whether the value is in the range, in SQL.

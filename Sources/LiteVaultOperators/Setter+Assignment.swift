@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+public import LiteVaultQuery
 
 precedencegroup ColumnAssignment {
     associativity: left

@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Comparison of columns without a type: == != < <= > >=. A comparison with NULL is NULL, as SQL has it.
 
 /// Whether both are equal, in SQL.

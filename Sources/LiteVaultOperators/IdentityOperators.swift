@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Identity: === and !==, never NULL.
 //
 // In SQL: IS and IS NOT.

@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Comparison: > >= < <=.
 //
 // T stands for a type and for its optional alike; a comparison with what may be NULL may be NULL.

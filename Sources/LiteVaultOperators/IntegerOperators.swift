@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Integer operators: % << >>.
 //
 // The forms are those of the arithmetic operators.

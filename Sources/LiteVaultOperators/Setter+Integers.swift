@@ -1,3 +1,5 @@
+public import LiteVaultQuery
+
 // Setters that change the integer that a column holds.
 
 /// Sets a column to its remainder.

@@ -1,8 +1,9 @@
+public import LiteVaultCore
+public import LiteVaultQuery
+
 // Arithmetic: + - * / and negation.
 //
 // Five forms of each operator: T stands for a type and for its optional alike, which keeps the type checker fast.
-
-public import LiteVaultCore
 
 /// The sum, in SQL. NULL where an operand is.
 public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
@@ -127,4 +128,9 @@ where T.Base.Datatype: Number {
 /// The number with the opposite sign, in SQL.
 public prefix func - <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base.Datatype: Number {
     SQLExpression(root: .wrapped("-", rhs.root))
+}
+
+/// All columns, as in `select(*)`, `count(*)` and `users[*]`.
+public func * (_: SQLExpression<any Binding>?, _: SQLExpression<any Binding>?) -> SQLExpression<Void> {
+    SQLExpression(root: .text("*"))
 }

@@ -1,4 +1,5 @@
 public import LiteVaultCore
+public import LiteVaultQuery
 
 // Logic: && || ! and their forms for many terms.
 
