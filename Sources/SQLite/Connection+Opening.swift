@@ -35,7 +35,7 @@ extension Connection {
 
     /// `PRAGMA journal_mode` of the main database. An error in setting it is lost: ``setJournalMode(_:)`` throws.
     public var journalMode: JournalMode {
-        get { (try? scalar("PRAGMA journal_mode") as? String).flatMap { JournalMode(rawValue: $0) } ?? .delete }
+        get { (try? currentJournalMode()) ?? .delete }
         set { _ = try? setJournalMode(newValue) }
     }
 
@@ -46,10 +46,14 @@ extension Connection {
     /// - Throws: `Result`, for example with `SQLITE_BUSY`.
     @discardableResult
     public func setJournalMode(_ mode: JournalMode) throws -> JournalMode {
-        guard canChangeJournalMode else { return journalMode }
+        guard canChangeJournalMode else { return try currentJournalMode() }
         let actual = try requestJournalMode(mode)
         if mode == .wal, actual == .wal { try setSynchronous(.normal) }
         return actual
+    }
+
+    private func currentJournalMode() throws -> JournalMode {
+        (try scalar("PRAGMA journal_mode") as? String).flatMap { JournalMode(rawValue: $0.lowercased()) } ?? .delete
     }
 
     /// Changes to write-ahead logging, as ``setJournalMode(_:)`` does: readers and a writer no longer block each other.

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a wrong key is matched by its code, and says the file`() throws {
+    @Test func `a wrong key is matched by its code; the message has no path`() throws {
         try encrypting {
             let path = scratch.path("failure.db")
             let first = try Connection(path)
@@ -64,7 +64,7 @@ import Testing
                 Issue.record("opened")
             } catch Result.error(let message, let code, _) {
                 #expect(code == SQLITE_NOTADB)
-                #expect(message.contains("failure.db"))
+                #expect(!message.isEmpty && !message.contains("failure.db"))
             }
         }
     }
