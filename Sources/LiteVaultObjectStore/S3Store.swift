@@ -9,6 +9,8 @@ public import LiteVaultBackup
 public final class S3Store: ObjectStore {
     /// `s3://BUCKET/PREFIX`.
     public let location: String
+    /// The location with the server that it is on: buckets of different servers may have the same name.
+    public let identity: String
     let settings: S3Settings
     let client: S3Client
     private let conditions = ConditionProbe()
@@ -30,6 +32,7 @@ public final class S3Store: ObjectStore {
         let chain = CredentialChain(environment: variables, http: http)
         self.settings = settings
         location = settings.location
+        identity = "\(settings.location) \(settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region))"
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.find() }, http: http,
             attempts: settings.attempts, budget: RetryBudget(settings.patience),

@@ -99,6 +99,36 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(status.map { $0.state?.lastSuccess != nil } == [false, false, true])
     }
 
+    @Test func `what is damaged beside a snapshot fails the run, and the snapshot is stored`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h, hooks: {after: 'well', failed: 'not well'}, heartbeat: 'https://beat'")
+        #expect(try await runner(jobs).runDue().first?.isSuccess == true)
+        let repository = try await Repository.open(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalFolders(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
+        let first = try #require(try await repository.snapshots().first)
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: scratch.path("repository/" + first.object)))
+        clock.advance(3600)
+        let outcome = try #require(try await runner(jobs).runDue().first)
+        #expect(outcome.stored.count == 1 && !outcome.isSuccess)
+        #expect(outcome.problems.map(\.code) == ["damaged"])
+        #expect(outcome.problems.first?.source == first.object)
+        #expect(try await repository.snapshots().map(\.sequence) == [2])
+        #expect(journal.all == ["well 0", "https://beat", "not well 1"])
+    }
+
+    @Test func `H-REP-08 jobs with other secrets for one place do not share an opened repository`() async throws {
+        try makeDatabase("a1")
+        try makeDatabase("b1")
+        let jobs =
+            job("a", "every: 1h, repository: '\(scratch.path("other"))', repository-secret-file: one")
+            + job("b", "every: 1h, repository: '\(scratch.path("other"))'")
+        let outcomes = try await runner(jobs).runDue()
+        // Whichever came first made it: with a secret, or without one.
+        #expect(outcomes.count { $0.isSuccess } == 1)
+        #expect(outcomes.flatMap(\.problems).map(\.code) == ["key-rejected"])
+    }
+
     @Test func `a run that failed is made again after its retry time`() async throws {
         let jobs = job("a", "every: 1d, retry: 10m")
         #expect(try await runner(jobs).runDue().first?.isSuccess == false)

@@ -42,8 +42,10 @@ struct Forget: VaultCommand {
         let opened = try session.repository(repository, secret)
         let (name, dryRun, prunes, grace) = (database, dryRun, prune, grace)
         let progress = session.backupProgress
+        let warnings = WarningList()
         let (decisions, pruned) = try AsyncWork.wait {
-            let decisions = try await opened.forget(policy, database: name, dryRun: dryRun, progress: progress)
+            let decisions = try await opened.forget(
+                policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
             let pruned = prunes ? try await opened.prune(grace: grace, dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
@@ -63,6 +65,7 @@ struct Forget: VaultCommand {
         let removed = decisions.count { !$0.keeps }
         report.say("\(dryRun ? "Would remove" : "Removed") \(Wording.count(removed, "snapshot")).")
         if let pruned { Self.add(pruned, to: &report, dryRun) }
+        report.add(warnings.all, after: "what could be read was decided about", session, repository.location)
         return report
     }
 

@@ -13,11 +13,14 @@ struct Doomed: CheckedDocument {
     var packs: [Pack]
     /// Data packs of which snapshots need little: writers store those blocks anew, so that the packs can go in time.
     var sparse: [String]
+    /// Packs in which something is damaged that snapshots need: writers store it again. Absent where there are none.
+    var damaged: [String]?
 
     static let byteLimit = RepositoryFormat.listBytes
 
     func check() throws(OutOfLimits) {
-        try require("packs", packs.count + sparse.count, in: 0...RepositoryFormat.listedPacks)
+        try require(
+            "packs", packs.count + sparse.count + (damaged?.count ?? 0), in: 0...RepositoryFormat.listedPacks)
         for pack in packs { try require("since", seconds: pack.since) }
     }
 }
@@ -37,10 +40,22 @@ extension Repository {
     }
 }
 
+extension Repository {
+    /// As ``doomed()``; nil for one that is damaged.
+    func doomedIfReadable() async throws -> Doomed? {
+        do {
+            return try await doomed()
+        } catch let error as BackupError where error.code == .damaged {
+            return nil
+        }
+    }
+}
+
 extension Doomed {
     /// What writers must not take over.
-    var avoided: Set<PackID> {
-        Set((packs.map(\.name) + sparse).compactMap { $0.split(separator: "/").last.flatMap { PackID(hex: $0) } })
+    var avoided: AvoidedPacks {
+        let names = packs.map(\.name) + sparse + (damaged ?? [])
+        return .these(Set(names.compactMap { $0.split(separator: "/").last.flatMap { PackID(hex: $0) } }))
     }
 }
 

@@ -7,21 +7,23 @@ extension Repository {
     ///   - policy: the rules, applied to each database by itself.
     ///   - database: nil for all of them.
     ///   - dryRun: only decide.
+    ///   - warning: told what is wrong in the repository; what can not be read stays.
     /// - Returns: what became of every snapshot, and why.
     /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` when somebody else removes something,
-    ///   `damaged` when the repository is: nothing is removed then.
+    ///   `damaged` when the repository was rolled back, or what was forgotten before can not be read: nothing is removed
+    ///   then.
     public func forget(
         _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
-        progress: BackupProgress.Report = { _ in }
+        warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
     ) async throws -> [RetentionDecision] {
         guard !policy.isEmpty else {
             throw BackupError(
                 .config, "no rule says which snapshots to keep", remedy: "Give at least one --keep-… option.")
         }
-        if dryRun { return try await decide(policy, database) }
+        if dryRun { return try await decide(policy, database, warning) }
         try requireWritable()
         return try await holding("prune", "removing from the repository") { lease in
-            let decisions = try await decide(policy, database)
+            let decisions = try await decide(policy, database, warning)
             let going = decisions.filter { !$0.keeps }
             try await note(forgotten: going.map(\.snapshot))
             for (index, decision) in going.enumerated() {
@@ -34,8 +36,15 @@ extension Repository {
         }
     }
 
-    private func decide(_ policy: RetentionPolicy, _ database: String?) async throws -> [RetentionDecision] {
+    private func decide(
+        _ policy: RetentionPolicy, _ database: String?, _ warning: (RepositoryWarning) -> Void
+    ) async throws -> [RetentionDecision] {
+        for survey in try await surveys(database) {
+            // Of an older state put back, the newest snapshots are not the newest.
+            if let rollback = survey.rollback { throw rollback }
+        }
         let all = try await snapshots(database: database)
+        all.warnings.forEach(warning)
         return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }.flatMap { policy.decide($0.value) }
     }
 

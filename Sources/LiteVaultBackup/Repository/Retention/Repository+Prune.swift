@@ -38,12 +38,13 @@ extension Repository {
     ) async throws -> PruneResult {
         // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
         // manifest is found below; if not, its lease is.
-        let trees = try await store.list("tree/")
-        let packs = try await store.list("data/") + trees
+        let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
+        let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await activeSince(endingOthers: !dryRun)
         let now = try await store.now()
         let used = try await usedPacks()
-        let before = try await doomed()
+        // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
+        let before = try await doomedIfReadable() ?? Doomed(repository: config.id, packs: [], sparse: [])
         let since = Dictionary(before.packs.map { ($0.name, $0.since) }) { first, _ in first }
 
         var result = PruneResult()
@@ -69,14 +70,20 @@ extension Repository {
         result.removed = going.count
         result.removedBytes = going.lazy.map(\.size).sum
         if dryRun { return result }
-        try sweepCache(trees)
+        // Copies on this machine: whatever is wrong with them, the repository is pruned all the same.
+        try? sweepCache(trees)
         // Those that go now stay on the list until they are seen to be gone.
         // What does not fit is for a later run.
         let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
+        let present = Set(packs.map(\.name))
+        let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
+        let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
         let list = Doomed(
-            repository: config.id, packs: fitting,
-            sparse: Array(sparse.prefix(RepositoryFormat.listedPacks - fitting.count)))
-        if !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty || !before.sparse.isEmpty {
+            repository: config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
+            damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil)
+        if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
+            || !before.sparse.isEmpty
+        {
             try await put(list, as: RepositoryFormat.doomed, condition: .none)
         }
         for (index, pack) in going.enumerated() {
@@ -95,7 +102,8 @@ extension Repository {
         var earliest: Double?
         let now = try await store.now()
         let leases = try await store.list("leases/").filter {
-            $0.name != RepositoryFormat.lease("prune") && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
+            ObjectName.isValid($0.name) && $0.name != RepositoryFormat.lease("prune")
+                && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
         }
         let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }
         for (object, holder) in holders {
@@ -119,14 +127,22 @@ extension Repository {
             }, problem: { throw $0 })
         for database in try await databaseIDs(nil) {
             let source = nodes(database)
-            let head = try head(database)
+            let survey = try await survey(database)
             // Strictly: what can not be read may need any pack.
-            let snapshots = try await manifests(database, passingOverRemoved: false)
-            try compare(head, database, snapshots)
-            for snapshot in snapshots {
-                let root = try snapshot.manifest.rootEntry(snapshot.object)
-                try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
-                _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+            if let failure = survey.strictFailure { throw failure }
+            for snapshot in survey.snapshots {
+                do {
+                    let root = try snapshot.manifest.rootEntry(snapshot.object)
+                    try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
+                    _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+                } catch let error as BackupError where error.isDamage {
+                    throw BackupError(
+                        .damaged,
+                        "the block map of snapshot \(snapshot.id) can not be read, and may need anything: "
+                            + error.message, path: error.path ?? snapshot.object,
+                        remedy: "Nothing was removed. 'litevault repair' tells what is lost; once 'forget' has "
+                            + "removed that snapshot, pruning goes on.", cause: error)
+                }
             }
         }
         var used: [String: Int?] = [:]
