@@ -273,7 +273,7 @@ private final class Repair {
 
     // MARK: Doing it
 
-    private func write(_ value: some Encodable, as name: String) async throws {
+    private func write(_ value: some CheckedDocument, as name: String) async throws {
         guard let lease else { return }
         try await lease.confirm()
         try await repository.put(value, as: name, condition: .none)
