@@ -36,7 +36,7 @@ extension Repository {
         guard let whole else {
             throw BackupError(
                 .damaged, "nothing tells any more what it was", path: name,
-                remedy: "Bring it back from a copy of the repository, or repair it on a machine that has used it before.")
+                remedy: "Bring it back from a copy of the repository, or repair it on a machine that has used it.")
         }
         if !dryRun {
             if let bytes { try await keep(bytes, of: name, store) }

@@ -103,7 +103,8 @@ private final class Repair {
             forgotten = try await repository.forgotten(database)
         } catch let error as BackupError where error.code == .damaged {
             damage = error
-            try await setAside(name, error.message)
+            // Copied, and replaced below: without any list, what retention removed would count as lost.
+            _ = try await keep(name)
         }
         let gone = lost.map(\.sequence)
         let missing = forgotten.missing(before.snapshots.map(\.sequence) + before.unreadable.map(\.sequence))
@@ -122,7 +123,9 @@ private final class Repair {
         forgotten.insert(gone.map { $0...$0 } + missing)
         try await write(forgotten, as: name)
         report.actions.append(
-            .init(.rebuilt, name, damage?.message ?? "did not say that these snapshots are gone", nil))
+            .init(
+                .rebuilt, name, damage?.message ?? "did not say that these snapshots are gone",
+                damage == nil ? nil : copy(name)))
     }
 
     private func repairVerified(_ database: String) async throws {
