@@ -17,7 +17,7 @@ extension S3Store {
         let upload = try await begin(name, mark)
         do {
             let tags = try await send(name, upload, file, size)
-            return try await written(name, mark, condition) { try await join(name, upload, tags, condition) }
+            return try await written(name, mark, condition) { try await join(name, upload, tags, $0) }
         } catch {
             // Also when the task was cancelled: the request must go out all the same.
             await Task { try? await abort(name, upload) }.value
@@ -78,7 +78,7 @@ extension S3Store {
     }
 
     private func join(
-        _ name: String, _ upload: String, _ tags: [String], _ condition: PutCondition
+        _ name: String, _ upload: String, _ tags: [String], _ condition: [(String, String)]
     ) async throws -> ObjectTag {
         var text = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
         for (index, tag) in tags.enumerated() {
@@ -88,7 +88,7 @@ extension S3Store {
         text += "</CompleteMultipartUpload>"
         var request = request("POST", name)
         request.query = [("uploadId", upload)]
-        request.headers = Self.headers(condition) + [("content-type", "application/xml")]
+        request.headers = condition + [("content-type", "application/xml")]
         request.body = .bytes(Array(text.utf8))
         return try await client.send(request) { answer in
             // The status is sent before the work is done: a failure then comes with status 200.
@@ -104,9 +104,14 @@ extension S3Store {
         }
     }
 
-    private func abort(_ name: String, _ upload: String) async throws {
+    /// Ends an upload; one that is not there any more is ended.
+    func abort(_ name: String, _ upload: String) async throws {
         var request = request("DELETE", name)
         request.query = [("uploadId", upload)]
-        try await sending(request) { answer in _ = try await answer.bytes(upTo: 1 << 20) }
+        do {
+            try await client.send(request) { answer in _ = try await answer.bytes(upTo: 1 << 20) }
+        } catch let failure as S3Failure where failure.status == 404 {
+            return
+        }
     }
 }

@@ -78,7 +78,8 @@ extension S3Store {
         let request = request("HEAD", name)
         do {
             return try await sending(request) { answer in
-                guard let size = answer.length, (0...Self.sizeLimit).contains(size), let modified = answer.headers["last-modified"].flatMap(HTTPDate.seconds)
+                guard let size = answer.length, (0...Self.sizeLimit).contains(size),
+                    let modified = answer.headers["last-modified"].flatMap(HTTPDate.seconds)
                 else { throw S3Response.NotUnderstood() }
                 return ObjectAttributes(
                     name: name, size: size, modified: modified, tag: Self.tag(answer.headers["etag"]))

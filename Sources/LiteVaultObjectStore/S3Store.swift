@@ -13,7 +13,7 @@ public final class S3Store: ObjectStore {
     public let identity: String
     let settings: S3Settings
     let client: S3Client
-    private let conditions = ConditionProbe()
+    let probe: ConditionProbe
 
     /// The store of the settings; nothing is asked of it yet.
     ///
@@ -32,7 +32,9 @@ public final class S3Store: ObjectStore {
         let chain = CredentialChain(environment: variables, http: http)
         self.settings = settings
         location = settings.location
-        identity = "\(settings.location) \(settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region))"
+        let identity = "\(endpoint.scheme)://\(endpoint.host)\(endpoint.root)\(settings.prefix)"
+        probe = ConditionProbe(folder: settings.cacheFolder, identity: identity, clock: settings.clock)
+        self.identity = identity
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.find() }, http: http,
             attempts: settings.attempts, budget: RetryBudget(settings.patience),
@@ -40,10 +42,9 @@ public final class S3Store: ObjectStore {
             clock: ServerClock(local: settings.clock))
     }
 
-    /// Whether the server refuses a write whose condition does not hold: tried out with an object that is removed again.
-    public func keepsConditions() async throws -> Bool {
-        try await conditions.answer { try await self.probeConditions() }
-    }
+    /// Whether the server makes a write whose condition holds, and refuses one whose condition does not: tried out with the
+    /// object `leases/conditions`, which stays, and remembered for a week in the cache folder of the settings.
+    public func keepsConditions() async throws -> Bool { try await conditions() != .neither }
 
     /// The time that the server writes into its answers, to the second.
     public func now() async throws -> Double {
@@ -64,7 +65,13 @@ public final class S3Store: ObjectStore {
         } catch let failure as S3Failure where failure.isMissing {
             // Servers differ in what they say of an object that is not there.
         } catch let failure as S3Failure {
-            throw failure.backupError("\(location)/\(name)")
+            guard failure.isDenied else { throw failure.backupError("\(location)/\(name)") }
+            throw BackupError(
+                .unsupported, "the store removes nothing for these credentials: \(failure.said)",
+                path: "\(location)/\(name)",
+                remedy:
+                    "'forget' and '--prune' need s3:DeleteObject, and objects that no lock holds. Run them with credentials that may remove; snapshots need no such right."
+            )
         }
     }
 }
@@ -90,6 +97,18 @@ extension S3Store {
             }
             throw failure.backupError(request.location)
         }
+    }
+
+    /// What is told where an object cannot be replaced.
+    ///
+    /// - Parameter said: what the server says.
+    func replacementRefusal(_ said: String, _ name: String) -> BackupError {
+        BackupError(
+            .unsupported, "the store does not let these credentials replace an object: \(said)",
+            path: "\(location)/\(name)",
+            remedy:
+                "Let them replace objects under leases/, verified/ and forgotten/, and doomed.json; versioning or a lock of the bucket keeps the old ones all the same. Everything else is only added."
+        )
     }
 
     /// The tag in an answer: as the server writes it, without the quotes.

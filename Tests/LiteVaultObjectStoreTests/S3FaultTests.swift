@@ -51,8 +51,10 @@ import Testing
         let (proxy, store) = try setUp()
         try await proxy.plan(.init(method: "PUT", fault: "lose"))
         let first = try await store.put("x", bytes: [1], condition: .absent)
+        #expect(try await store.keepsConditions())
         try await proxy.plan(.init(method: "PUT", fault: "lose"))
         let second = try await store.put("x", bytes: [2], condition: .unchanged(first))
+        #expect(try await proxy.log().filter { $0.fault == "lose" }.count == 1)
         #expect(try await store.get("x") == [2])
         #expect(try await store.attributes("x")?.tag == second)
     }

@@ -19,7 +19,8 @@ import Testing
     @Test(arguments: [
         "lastStart", "lastEnd", "lastSuccess", "lastVerification", "lastPrune", "failed", "databases", "stored",
     ])
-    func `H-DEC-09 a time or a count in a state file that nothing can be counted with is damage`(member: String) throws {
+    func `H-DEC-09 a time or a count in a state file that nothing can be counted with is damage`(member: String) throws
+    {
         let path = try StateFile(folder: scratch.folder, configuration: "x").path
         for value in ["-1e300", "1e300", "1e18", "-1", "9223372036854775807", "1e999", "NaN", "\"x\"", "[]"] {
             let others = ["failed", "databases", "stored"].filter { $0 != member }.map { "\"\($0)\":0," }.joined()
@@ -55,7 +56,9 @@ import Testing
             #expect(expression.next(after: Date(timeIntervalSince1970: seconds)) == nil)
         }
         #expect(throws: TimeSyntaxError.self) { try TimeSpan.seconds("999999999w") }
-        #expect(throws: TimeSyntaxError.self) { try CalendarExpression(parsing: "*:0/9223372036854775807", timeZone: zone) }
+        #expect(throws: TimeSyntaxError.self) {
+            try CalendarExpression(parsing: "*:0/9223372036854775807", timeZone: zone)
+        }
     }
 
     @Test func `H-DEC-11 keys, anchors and depths without measure in a configuration are refused at once`() throws {

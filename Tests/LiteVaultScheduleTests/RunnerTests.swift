@@ -47,13 +47,20 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\nmetrics-file: \(scratch.path("m.prom"))\njobs:\n" + jobs,
             path: scratch.path("backup.yml"))
-        let journal = journal
+        let (journal, folder) = (journal, scratch.folder)
         let services = ScheduleServices(
             store: { DirectoryStore($0.location) },
             secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
             key: { _ in throw BackupError(.keyRejected, "there is no key") },
             shell: { command, variables, _ in
                 journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
+                if command == "hold" {
+                    let lease = """
+                        {"acquired":0,"boot":1,"holder":"00000000000000000000000000000000","host":"elsewhere",\
+                        "namespace":1,"process":1,"released":false,"start":1,"type":"lease"}
+                        """
+                    try Data(lease.utf8).write(to: URL(fileURLWithPath: folder + "/repository/leases/prune"))
+                }
                 if command == "false" { throw BackupError(.jobFailed, "the hook failed") }
             },
             ping: { url, _ in journal.add(url) },
@@ -181,6 +188,25 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
         #expect(try await repository.snapshots(database: "a1").count == 2)
         #expect(try await repository.snapshots(database: "b1").count == 4)
+    }
+
+    @Test func `H-OBJ-10 a right to prune that somebody else keeps for hours is a failure`() async throws {
+        try makeDatabase("a1")
+        // The hook runs between retention and pruning, and makes another machine hold the lease.
+        let jobs = job("a", "every: 30m, retention: {last: 2}, hooks: {after: hold}")
+        var failures: [[String]] = []
+        for _ in 0..<4 {
+            try? FileManager.default.removeItem(atPath: scratch.path("repository/leases/prune"))
+            failures += try await runner(jobs).runDue().map { $0.problems.map { "\($0.step) \($0.code)" } }
+            clock.advance(1800)
+        }
+        #expect(failures == [[], [], ["retention busy"], ["retention busy"]])
+        // Once it went through, the time starts again.
+        try FileManager.default.removeItem(atPath: scratch.path("repository/leases/prune"))
+        #expect(try await runner(jobs.replacing("after: hold", with: "after: pass")).runDue().allSatisfy(\.isSuccess))
+        clock.advance(86_400)
+        try FileManager.default.removeItem(atPath: scratch.path("repository/leases/prune"))
+        #expect(try await runner(jobs).runDue().allSatisfy(\.isSuccess))
     }
 
     @Test func `hooks and the heartbeat come in order, and a failure is told to its own hook`() async throws {

@@ -19,6 +19,7 @@ extension DatabaseFollower {
                 try await session.writer.append(waiting.path, began: waiting.began, snapshot: with { $0.newest })
                 session.spool.removeFirst()
                 pause.reset()
+                with { $0.hasStored = true }
                 let seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
                 tell(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
             } catch let error as BackupError where error.code == .busy || error.code == .conflict {
@@ -27,11 +28,10 @@ extension DatabaseFollower {
                     since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
                     reason: "somebody else followed")
                 with {
-                    $0.isBroken = true
+                    ($0.isBroken, $0.breaking) = (true, error)
                     $0.gap = $0.gap ?? gap
                 }
                 tell(.gap(gap))
-                await failed(.store, error, &pause)
                 return
             } catch {
                 if let deadline {

@@ -12,8 +12,12 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
     struct Shared {
         /// From when on nothing more is to be tried; nil while it is not to end.
         var deadline: Date?
-        /// Whether the session is to be begun anew: somebody else follows.
+        /// Whether the session is to be begun again: somebody else follows.
         var isBroken = false
+        /// Why it is, until that is told.
+        var breaking: (any Error)?
+        /// Whether the session has stored something.
+        var hasStored = false
         /// The run whose snapshot is stored.
         var based: SegmentSpool.Run?
         /// The run that has ended: a snapshot for it is of no use any more.
@@ -53,9 +57,11 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
     /// Follows until ``end(before:)``. What was seen by then is stored when this returns, or the time for it was up.
     package func run() async {
         var lost = 0
+        // One for all sessions: a claim that is lost as soon as it is taken must not be taken without a pause.
+        var pause = Backoff(options.backoff)
         while !isEnding {
-            guard let session = await open() else { break }
-            with { ($0.isBroken, $0.isRead, $0.based) = (false, false, nil) }
+            with { ($0.isBroken, $0.isRead, $0.based, $0.hasStored) = (false, false, nil, false) }
+            guard let session = await open(&pause) else { break }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.look(session) }
                 group.addTask { await self.storeAll(session) }
@@ -64,6 +70,10 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
             lost = session.spool.count
             session.spool.discardAll()
             await session.writer.close()
+            let (breaking, hasStored) = with { ($0.breaking, $0.hasStored) }
+            with { $0.breaking = nil }
+            if hasStored { pause.reset() }
+            if let breaking { await failed(.store, breaking, &pause, until: { self.isEnding }) }
         }
         tell(.ended(lost: lost))
     }
@@ -87,8 +97,7 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
     }
 
     /// Claims the segments of this database; nil when it is to end.
-    private func open() async -> Session? {
-        var pause = Backoff(options.backoff)
+    private func open(_ pause: inout Backoff) async -> Session? {
         while !isEnding {
             do {
                 let folder = try repository.spoolFolder()
@@ -114,7 +123,7 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
                     throw error
                 }
             } catch {
-                await failed(.store, error, &pause)
+                await failed(.store, error, &pause, until: { self.isEnding })
             }
         }
         return nil
@@ -129,19 +138,25 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
     /// Whether the tasks of the session are to end.
     var isOver: Bool { with { $0.deadline != nil || $0.isBroken } }
 
-    func failed(_ step: FollowingEvent.Step, _ error: any Error, _ pause: inout Backoff) async {
+    /// Tells a failure and waits for as long as it says.
+    ///
+    /// - Parameter isUp: what ends the wait early; nil for the end of the session.
+    func failed(
+        _ step: FollowingEvent.Step, _ error: any Error, _ pause: inout Backoff, until isUp: (() -> Bool)? = nil
+    ) async {
         let seconds = pause.next()
         if !isEnding { tell(.failed(step, error, again: seconds)) }
-        await sleep(seconds)
+        await sleep(seconds, until: isUp)
     }
 
-    /// Sleeps, but not when it is to end.
-    func sleep(_ seconds: Double) async {
-        let end = Date().addingTimeInterval(seconds)
-        while !isOver {
-            let rest = end.timeIntervalSinceNow
+    /// Sleeps, but not when the session is to end; where no session is open, that is told by `isUp`.
+    func sleep(_ seconds: Double, until isUp: (() -> Bool)? = nil) async {
+        let clock = options.clock
+        let end = clock.now() + seconds
+        while !(isUp?() ?? isOver) {
+            let rest = end - clock.now()
             guard rest > 0 else { return }
-            try? await Task.sleep(nanoseconds: UInt64(min(rest, 0.1) * 1e9))
+            await clock.sleep(min(rest, 0.1))
         }
     }
 }

@@ -12,8 +12,30 @@ package struct FollowingOptions: Sendable {
     package var allowsPlaintext = false
     /// Seconds from one try to the next after a failure: the first time, and at most.
     package var backoff: ClosedRange<Double> = 1...300
+    /// What pauses are measured by.
+    package var clock = PauseClock.system
 
     package init(database: String) { self.database = database }
+}
+
+/// What pauses are measured by: a clock that nobody sets, or a test's.
+package struct PauseClock: Sendable {
+    /// Seconds since some moment.
+    package let now: @Sendable () -> Double
+    /// Waits for so many seconds, or until the task is cancelled.
+    package let sleep: @Sendable (Double) async -> Void
+
+    package init(now: @escaping @Sendable () -> Double, sleep: @escaping @Sendable (Double) async -> Void) {
+        self.now = now
+        self.sleep = sleep
+    }
+
+    /// The machine's.
+    package static let system = PauseClock(
+        now: { ProcessInfo.processInfo.systemUptime },
+        sleep: { seconds in
+            do { try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9)) } catch { return }
+        })
 }
 
 /// What happens to a database that is followed.

@@ -225,7 +225,9 @@ extension DirectoryStore {
             guard lstat(location + "/" + name, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
                 try collect(name, prefix, into: &found)
-            } else if status.st_mode & S_IFMT == S_IFREG, name.hasPrefix(prefix), let object = try attributes(at: location + "/" + name, name) {
+            } else if status.st_mode & S_IFMT == S_IFREG, name.hasPrefix(prefix),
+                let object = try attributes(at: location + "/" + name, name)
+            {
                 found.append(object)
             }
         }

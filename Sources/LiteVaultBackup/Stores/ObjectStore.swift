@@ -64,6 +64,13 @@ public protocol ObjectStore: Sendable {
     /// The store's own clock, in seconds since 1970: what ages of objects are measured by.
     func now() async throws -> Double
 
+    /// Removes what writes that ended in the middle have left in the store and no listing shows, once it is old enough to be
+    /// nobody's. Pruning calls it.
+    ///
+    /// - Returns: how many were removed.
+    @discardableResult
+    func removeLeftovers() async throws -> Int
+
     /// Where the object lies as a file of this machine, if it does; whether there is one is not looked at.
     func localPath(_ name: String) -> String?
 
@@ -89,6 +96,9 @@ extension ObjectStore {
 
     /// The location.
     public var identity: String { location }
+
+    /// Nothing is left in a store whose writes appear whole.
+    public func removeLeftovers() async throws -> Int { 0 }
 
     /// No file of this machine.
     public func localPath(_ name: String) -> String? { nil }

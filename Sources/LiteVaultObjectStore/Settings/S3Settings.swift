@@ -19,8 +19,11 @@ public struct S3Settings: Sendable {
     public var usesPathStyle = false
     /// The profile of the shared files; nil takes `AWS_PROFILE`, else `default`.
     public var profile: String?
-    /// Files that are larger are stored in parts of at least this size, in bytes; 5 MiB at least.
-    public var partSize: Int64 = 32 << 20
+    /// Files that are larger are stored in parts of at least this size, in bytes; 5 MiB at least. A full pack, which is a little
+    /// larger than 32 MiB, goes out in one request.
+    public var partSize: Int64 = 64 << 20
+    /// A folder of this machine where it is remembered which conditional writes the server keeps; nil tries that out each time.
+    public var cacheFolder: String?
     /// How often a request is made before its failure is told.
     public var attempts = 7
     /// Seconds that a server may stay silent before the request is made again.

@@ -94,9 +94,10 @@ final class S3Client: Sendable {
                 throw error
             } catch {
                 if Task.isCancelled { throw CancellationError() }
+                let failure = TransportFailure(error, endpoint)
                 let pause = backoff.pause(attempt)
-                guard budget.allows(since: begin, pause: pause), attempt < attempts else {
-                    throw unreachable(error, request, attempt)
+                guard budget.allows(since: begin, pause: pause), attempt < attempts, !failure.isLasting else {
+                    throw failure.backupError(request.location, endpoint, attempts: attempt)
                 }
                 try await wait(pause)
             }
@@ -135,21 +136,5 @@ final class S3Client: Sendable {
 
     private func wait(_ seconds: Double) async throws {
         try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9))
-    }
-
-    private func unreachable(_ error: any Error, _ request: S3Request, _ attempts: Int) -> BackupError {
-        let what: String
-        switch error {
-        case let error as HTTPClientError:
-            what = error.shortDescription
-        case is S3Response.CutOff: what = "the answer was cut off"
-        case is S3Response.NotUnderstood: what = "the answer is not one of an object store"
-        default: what = String(String(describing: error).prefix(200))
-        }
-        return BackupError(
-            .io,
-            "the object store at \(endpoint.scheme)://\(endpoint.host) failed \(attempts == 1 ? "once" : "\(attempts) times"): \(what)",
-            path: request.location,
-            remedy: "Check the endpoint, the network and the name of the bucket, then try again.")
     }
 }

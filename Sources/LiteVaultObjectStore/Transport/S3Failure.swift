@@ -55,6 +55,26 @@ struct S3Failure: Error {
     /// Whether the condition of a write did not hold.
     var isConflict: Bool { status == 412 || code == "PreconditionFailed" }
 
+    /// Whether the server would not do it for these credentials, or for nobody: a policy, or a lock on the object.
+    var isDenied: Bool {
+        status == 403 && !mayBeSignature || status == 405 || status == 409 && !isTransient && !isConflict
+            || code == "MethodNotAllowed" || code == "ObjectLocked"
+    }
+
+    private var mayBeSignature: Bool {
+        switch code {
+        case "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "InvalidClientTokenId", "ExpiredToken",
+            "RequestTimeTooSkewed", "RequestExpired", "AuthorizationHeaderMalformed":
+            true
+        default: false
+        }
+    }
+
+    /// What the server said, in a few words.
+    var said: String {
+        [code, message.isEmpty ? "status \(status)" : message].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
     /// Whether there is no such object; a bucket that is missing is something else.
     var isMissing: Bool { status == 404 && code != "NoSuchBucket" && code != "NoSuchUpload" }
 

@@ -54,7 +54,8 @@ package struct ScheduleConfiguration: Sendable {
             var previous = UInt8(ascii: " ")
             var isSign = false
             for byte in text.utf8 {
-                if isSign, byte == 95 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                if isSign,
+                    byte == 95 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
                 {
                     count += 1
                 }

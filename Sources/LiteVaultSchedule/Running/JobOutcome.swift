@@ -25,6 +25,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var isInterrupted = false
     /// Whether what no snapshot needs was looked for.
     package internal(set) var pruned = false
+    /// Since when somebody else has had the right to prune, where that kept this run from it.
+    package internal(set) var pruneBusySince: Double?
     /// When it is due again.
     package internal(set) var next: Date?
 
@@ -55,5 +57,6 @@ extension JobState {
             lastVerificationPassed = verified
         }
         if outcome.pruned { lastPrune = lastStart }
+        if outcome.pruned || outcome.pruneBusySince != nil { pruneBusySince = outcome.pruneBusySince }
     }
 }

@@ -210,13 +210,26 @@ package final class ScheduleRunner: Sendable {
             _ = try await repositories.repository(job.repository).prune(
                 grace: job.grace, progress: { _ in try check() })
             outcome.pruned = true
-        } catch let error as BackupError where error.code == .busy {
-            // Another job or machine does it, or stores at the moment: the next run will do.
+        } catch let error as BackupError where error.code == .busy && !isStuck(job, &outcome) {
+            // Another job or machine does it at the moment: the next run will do.
             log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {
             run.note(error, "retention", nil, &outcome)
         }
     }
+
+    /// Whether the right to prune has been somebody else's for longer than pruning takes: a claim that does not end by itself,
+    /// or a store that refuses it to everybody.
+    private func isStuck(_ job: Job, _ outcome: inout JobOutcome) -> Bool {
+        let time = now().timeIntervalSince1970
+        // A clock that was put back starts the time again.
+        let since = state.job(job.name)?.pruneBusySince.map { min($0, time) } ?? time
+        outcome.pruneBusySince = since
+        return time - since >= Self.longestPrune
+    }
+
+    /// Seconds. A claim of a process that is gone ends after ten minutes.
+    private static let longestPrune = 3600.0
 
     /// What is remembered of a job; where nothing is, what its repository tells.
     private func known(_ job: Job) async -> JobState? {

@@ -14,7 +14,10 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
 
     package func check() throws(OutOfLimits) {
         for job in jobs.values {
-            for time in [job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastPrune] {
+            let times = [
+                job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastPrune, job.pruneBusySince,
+            ]
+            for time in times {
                 try require("a time", seconds: time)
             }
             for count in [Int64(job.failed), Int64(job.databases), job.stored] {
@@ -24,7 +27,9 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
                 for time in [database.since, database.looked, database.stored, database.lastGap] {
                     try require("a time", seconds: time)
                 }
-                for count in [Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0)] {
+                for count in [
+                    Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0),
+                ] {
                     try require("a count", count, in: Self.counts)
                 }
             }
@@ -62,6 +67,8 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastVerification: Double?
     package var lastVerificationPassed: Bool?
     package var lastPrune: Double?
+    /// Since when pruning has been kept off by somebody else; nil once it went through.
+    package var pruneBusySince: Double?
     /// What is followed, as the process that follows last told it; nil where none has.
     package var following: FollowingState?
 

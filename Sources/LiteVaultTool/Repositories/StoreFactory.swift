@@ -7,14 +7,16 @@ enum StoreFactory {
     static func store(_ options: RepositoryOptions) throws -> any ObjectStore {
         guard !options.location.isEmpty else { throw Failure(.usage, "--repository is empty") }
         return try store(
-            options.location, endpoint: options.endpoint, region: options.region, usesPathStyle: options.usesPathStyle)
+            options.location, endpoint: options.endpoint, region: options.region,
+            usesPathStyle: options.usesPathStyle, cache: options.local.cache)
     }
 
     /// - Parameters:
-    ///   - usesPathStyle: and what is before it: for object stores alone.
+    ///   - cache: the folder for copies; it and what is before it are for object stores alone.
     ///   - patience: seconds for which it may be silent, answer with errors or be locked; nil: the store's own.
     static func store(
-        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, patience: Double? = nil
+        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, cache: String,
+        patience: Double? = nil
     ) throws -> any ObjectStore {
         guard let scheme = location.range(of: "://") else {
             // A slash too few would make a folder of that name, and backups that are not where they are thought to be.
@@ -34,6 +36,7 @@ enum StoreFactory {
         settings.endpoint = endpoint
         settings.region = region
         settings.usesPathStyle = usesPathStyle
+        settings.cacheFolder = cache
         if let patience {
             settings.patience = patience
             settings.timeout = min(settings.timeout, patience)

@@ -12,7 +12,7 @@ extension ScheduleServices {
             store: {
                 try StoreFactory.store(
                     $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
-                    patience: $0.patience)
+                    cache: local.cache, patience: $0.patience)
             },
             secret: { try keys.secret($0) },
             key: { try keys.key($0) },

@@ -43,7 +43,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "size", "blocks", "sequence", "epoch", "changed_blocks", "data_bytes", "tree_bytes", "time", "predecessor", "root",
+        "size", "blocks", "sequence", "epoch", "changed_blocks", "data_bytes", "tree_bytes", "time", "predecessor",
+        "root",
         "log",
     ])
     func `H-DEC-01 a number near 2^63 or a time without a calendar in a manifest is damage, not a trap`(
@@ -69,7 +70,8 @@ import Testing
             var forged = original
             forged[member] = value
             try await put(forged, name)
-            #expect(await code { _ = try await repository.restore(.latest, to: scratch.path("out")) } != nil, "\(value)")
+            #expect(
+                await code { _ = try await repository.restore(.latest, to: scratch.path("out")) } != nil, "\(value)")
             #expect(!FileManager.default.fileExists(atPath: scratch.path("out")))
             let report = try await repository.check()
             #expect(!report.isIntact, "\(value)")
@@ -159,7 +161,8 @@ import Testing
 
     @Test(arguments: [
         Array(repeating: UInt8(ascii: "["), count: 60_000), Array("{\"type\":\"\u{0}".utf8), [0xFF, 0xFE, 0x7B, 0x00],
-        [UInt8](repeating: 0, count: 3_000), Array("{\"a\":1e999999999}".utf8), Array("{\"repository\":\"\\ud800\"}".utf8),
+        [UInt8](repeating: 0, count: 3_000), Array("{\"a\":1e999999999}".utf8),
+        Array("{\"repository\":\"\\ud800\"}".utf8),
         [0x7B, 0x22, 0xC0, 0xAF, 0x22, 0x3A, 0x31, 0x7D],
     ])
     func `H-DEC-05 JSON that is nested too deep, too long or no text is damage`(body: [UInt8]) async throws {
@@ -229,6 +232,7 @@ import Testing
             #expect(read(text) == (try? style.parse(text)), "\(text)")
         }
         let moment = Date(timeIntervalSince1970: 1_795_264_206.5)
-        #expect(try Decoding.value(Time.self, from: Decoding.bytes(Time(time: moment), path: nil), path: "").time == moment)
+        #expect(
+            try Decoding.value(Time.self, from: Decoding.bytes(Time(time: moment), path: nil), path: "").time == moment)
     }
 }

@@ -110,7 +110,9 @@ struct FaultProxy: Sendable {
         var seconds = 0.0
     }
 
-    func plan(_ faults: Fault...) async throws {
+    func plan(_ faults: Fault...) async throws { try await plan(faults) }
+
+    func plan(_ faults: [Fault]) async throws {
         var request = URLRequest(url: try url("/__faults"))
         request.httpMethod = "POST"
         request.httpBody = try JSONEncoder().encode(faults)

@@ -74,11 +74,17 @@ extension Repository {
     }
 
     /// Notes snapshots as removed by us, before they are.
-    func note(forgotten snapshots: [Snapshot]) async throws {
+    ///
+    /// - Returns: what was noted before, by database.
+    @discardableResult
+    func note(forgotten snapshots: [Snapshot]) async throws -> [String: Forgotten] {
+        var before: [String: Forgotten] = [:]
         for (database, gone) in Dictionary(grouping: snapshots, by: \.manifest.database) {
             var all = try await forgotten(database)
+            before[database] = all
             all.insert(gone.map(\.sequence))
             try await put(all, as: RepositoryFormat.forgotten(database), condition: .none)
         }
+        return before
     }
 }

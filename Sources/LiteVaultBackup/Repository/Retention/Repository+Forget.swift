@@ -25,11 +25,19 @@ extension Repository {
         return try await holding("prune", "removing from the repository") { lease in
             let decisions = try await decide(policy, database, warning)
             let going = decisions.filter { !$0.keeps }
-            try await note(forgotten: going.map(\.snapshot))
+            let noted = try await note(forgotten: going.map(\.snapshot))
             for (index, decision) in going.enumerated() {
                 try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
                 try await lease.confirm()
-                try await store.remove(decision.snapshot.object)
+                do {
+                    try await store.remove(decision.snapshot.object)
+                } catch let error as BackupError where error.code == .unsupported && index == 0 {
+                    // A store that removes nothing has lost nothing: what is missing there later was not removed by us.
+                    for (database, before) in noted {
+                        try await put(before, as: RepositoryFormat.forgotten(database), condition: .none)
+                    }
+                    throw error
+                }
             }
             try await removeSegments(Set(decisions.map(\.snapshot.manifest.database)))
             return decisions

@@ -91,6 +91,7 @@ extension Repository {
             if index % 100 == 0 { try await lease.confirm() }
             try await store.remove(pack.name)
         }
+        try await store.removeLeftovers()
         return result
     }
 
@@ -102,7 +103,8 @@ extension Repository {
         var earliest: Double?
         let now = try await store.now()
         let leases = try await store.list("leases/").filter {
-            ObjectName.isValid($0.name) && $0.name != RepositoryFormat.lease("prune")
+            ObjectName.isValid($0.name)
+                && ![RepositoryFormat.lease("prune"), RepositoryFormat.lease("conditions")].contains($0.name)
                 && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
         }
         let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }

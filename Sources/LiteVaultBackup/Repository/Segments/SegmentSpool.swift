@@ -66,7 +66,9 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
     ///
     /// - Throws: ``Full`` before anything is written.
     package func begin(_ segment: WALSegment) throws {
-        guard segment.byteCount <= min(limit - byteCount, RepositoryFormat.segmentBytes) else { throw Full(limit: limit) }
+        guard segment.byteCount <= min(limit - byteCount, RepositoryFormat.segmentBytes) else {
+            throw Full(limit: limit)
+        }
         let (file, writer) = try spool.create()
         let header = segment.header
         unfinished = (file, writer, Int64(header.count), segment.pageSize)

@@ -1,0 +1,115 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// The pauses of a follower whose repository fails, by a clock that runs as fast as it is asked.
+@Suite struct FollowPauseTests {
+    /// Time that passes only by being waited for.
+    private final class FastTime: @unchecked Sendable {  // its lock guards the rest
+        private let lock = NSLock()
+        private var time = 0.0
+        private var failures: [(at: Double, again: Double)] = []
+
+        var now: Double { lock.withLock { time } }
+        var failed: [(at: Double, again: Double)] { lock.withLock { failures } }
+        func note(again: Double) { lock.withLock { failures.append((time, again)) } }
+
+        var clock: PauseClock {
+            PauseClock(
+                now: { self.now },
+                sleep: { seconds in
+                    self.lock.withLock { self.time += seconds }
+                    await Task.yield()
+                })
+        }
+    }
+
+    /// Follows for an hour of the fast time.
+    private func follow(
+        _ live: LiveDatabase, _ store: HookedStore, attached: @escaping @Sendable () -> Void = {}
+    ) async throws -> [(at: Double, again: Double)] {
+        let local = LocalFolders(
+            state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
+        let repository = try await Repository.openOrCreate(store, local: local)
+        let time = FastTime()
+        var options = FollowingOptions(database: "followed")
+        options.clock = time.clock
+        options.allowsPlaintext = true
+        let holder = Holder()
+        let follower = DatabaseFollower(
+            live.path, into: repository, options: options,
+            takeBase: { _, _ in throw BackupError(.io, "no snapshots here") },
+            tell: { event in
+                switch event {
+                case .failed(.store, _, let again):
+                    time.note(again: again)
+                    if time.now > 3600 { holder.follower?.end(before: Date()) }
+                case .attached: attached()
+                default: break
+                }
+            })
+        holder.follower = follower
+        await follower.run()
+        return time.failed
+    }
+
+    private final class Holder: @unchecked Sendable {  // set before anything runs
+        var follower: DatabaseFollower?
+    }
+
+    private func expectGrowingPauses(_ failures: [(at: Double, again: Double)]) {
+        // 1, 2, 4, … 256, and 300 each from there on.
+        #expect((15...25).contains(failures.count), "\(failures.count) failures in an hour")
+        #expect(failures.map(\.again) == failures.indices.map { min(300, pow(2, Double($0))) })
+        for (one, next) in zip(failures, failures.dropFirst()) {
+            #expect(next.at - one.at >= one.again - 0.2, "again after \(next.at - one.at) s instead of \(one.again)")
+        }
+    }
+
+    @Test func `H-OBJ-09 a repository that cannot be got at is asked after growing pauses`() async throws {
+        let live = try LiveDatabase()
+        let store = HookedStore(DirectoryStore(live.folder + "/repository"))
+        store.setHooks(before: { call, name in
+            guard !name.hasPrefix("leases/") else { throw BackupError(.io, "no answer") }
+        })
+        expectGrowingPauses(try await follow(live, store))
+    }
+
+    @Test func `H-OBJ-09 a claim that is lost each time it was taken is taken again after growing pauses`() async throws {
+        let live = try LiveDatabase()
+        let db = try live.open(.wal)
+        try live.fill(db, rows: 5)
+        let store = HookedStore(DirectoryStore(live.folder + "/repository"))
+        let claims = Claims()
+        store.setHooks(before: { call, name in
+            guard name.hasPrefix("leases/follow-") else { return }
+            if call != "put" { return await claims.look() }
+            guard await claims.mayTake() else { throw BackupError(.busy, "taken over by somebody else") }
+        })
+        let path = live.path
+        let failures = try await follow(live, store) {
+            // Something to store in each session, which tells that the claim is lost.
+            do { try Self.commit(path) } catch { Issue.record("no commit: \(error)") }
+        }
+        expectGrowingPauses(failures)
+        _ = db
+    }
+
+    private static func commit(_ path: String) throws {
+        let db =
+            LiveDatabase.encrypts
+            ? try Connection(path, key: .hex(LiveDatabase.hexKey), settings: CipherSettings()) : try Connection(path)
+        try db.execute("UPDATE t SET v = v + 1")
+    }
+
+    /// Lets one write of the lease through after each look at it: taking it, not renewing it.
+    private actor Claims {
+        private var looked = false
+        func look() { looked = true }
+        func mayTake() -> Bool {
+            defer { looked = false }
+            return looked
+        }
+    }
+}
