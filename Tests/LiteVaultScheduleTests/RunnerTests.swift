@@ -160,17 +160,36 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().count == 1)
     }
 
-    @Test func `a clock that was ahead does not silence a job`() async throws {
+    @Test func `H-CLOCK-02 a clock that was ahead silences no job, no verification and no pruning`() async throws {
         try makeDatabase("a1")
-        let jobs = job("a", "every: 1h")
+        let jobs = job("a", "every: 1h, retention: {last: 2}, verify: {level: data, every: 4w}")
         clock.advance(10_000_000)
-        #expect(try await runner(jobs).runDue().count == 1)
+        let ahead = try #require(try await runner(jobs).runDue().first)
+        #expect(ahead.verified == true)
+        #expect(ahead.pruned)
         clock.advance(-10_000_000)
+        let back = try #require(try await runner(jobs).runDue().first)
+        #expect(back.verified == true)
+        #expect(back.pruned)
+        // All of it is dated right now, and waits for its time again.
         #expect(try await runner(jobs).runDue().isEmpty)
         clock.advance(3600)
-        // The state says the future still, and the next slot is counted from now.
-        let next = try #require(try runner(jobs).next())
-        #expect(next.timeIntervalSince(clock.now) <= 3600)
+        let next = try #require(try await runner(jobs).runDue().first)
+        #expect(next.verified == nil)
+        #expect(!next.pruned)
+    }
+
+    @Test func `H-CLOCK-02 a run that failed while the clock was put back is made again after its retry time`() throws {
+        let text = "repository: r\njobs:\n" + job("a", "every: 1d, retry: 10m")
+        let job = try #require(try ScheduleConfiguration(text: text, path: scratch.path("b.yml")).jobs.first)
+        var state = JobState()
+        state.lastStart = clock.now.timeIntervalSince1970
+        state.lastEnd = clock.now.timeIntervalSince1970 + 1_000_000
+        state.failed = 1
+        clock.advance(599)
+        #expect(!DueDecision(job, state, host: "host", now: clock.now).isDue)
+        clock.advance(1)
+        #expect(DueDecision(job, state, host: "host", now: clock.now).isDue)
     }
 
     @Test func `retention removes what no rule keeps, of the job's databases alone`() async throws {

@@ -6,6 +6,9 @@ internal import LiteVaultBackup
 actor SnapshotDesk {
     private var last: [String: Task<SnapshotResult?, Never>] = [:]
     private var newest: [String: SnapshotResult] = [:]
+    private let now: @Sendable () -> Date
+
+    init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
     /// Takes a snapshot, or returns the newest if it was taken after `time`.
     ///
@@ -18,7 +21,10 @@ actor SnapshotDesk {
             _ = await before?.value
             try Task.checkCancellation()
             // Times are in milliseconds.
-            if let time, let found = await newest[key], found.snapshot.time.timeIntervalSince(time) > 0.002 {
+            // One of the future was taken before the clock was put back.
+            if let time, let found = await newest[key], found.snapshot.time.timeIntervalSince(time) > 0.002,
+                found.snapshot.time <= now()
+            {
                 return found
             }
             let result = try await body()

@@ -7,7 +7,8 @@ struct Forget: VaultCommand {
         "forget", "Remove the snapshots that no rule keeps.",
         """
         The rules apply to each database by itself, and add up: a snapshot stays if one of them wants it. The newest \
-        snapshot stays always, and so does the newest that was verified. With --prune, packs that no snapshot needs are \
+        snapshot stays always, and so does the newest that was verified. A snapshot dated in the future, by a clock that was \
+        wrong, counts as taken at the time of the snapshot after it. With --prune, packs that no snapshot needs are \
         listed, and removed by a later run after --grace. --dry-run tells what would happen, and why.
         """,
         examples: [
@@ -62,6 +63,7 @@ struct Forget: VaultCommand {
                     + "\(Wording.visible(snapshot.database))"
                     + (decision.keeps ? "  (\(decision.reasons.joined(separator: ", ")))" : ""))
         }
+        SnapshotSummary.warn(ofDatesAhead: decisions.count { $0.isDatedAhead }, in: &report)
         let removed = decisions.count { !$0.keeps }
         report.say("\(dryRun ? "Would remove" : "Removed") \(Wording.count(removed, "snapshot")).")
         if let pruned { Self.add(pruned, to: &report, dryRun) }

@@ -58,6 +58,8 @@ struct ListSnapshots: VaultCommand {
                 report.say("  " + SnapshotSummary.line(snapshot, followedUntil: reached[snapshot.id]))
             }
         }
+        let now = Date()
+        SnapshotSummary.warn(ofDatesAhead: found.count { $0.isDatedAhead(of: now) }, in: &report)
         report.say("\(Wording.count(found.count, "snapshot")), \(SnapshotSummary.protection(opened)).")
         report.add(
             warnings.all, after: "\(Wording.count(found.count, "snapshot")) can be read", session, repository.location)

@@ -51,6 +51,7 @@ package enum RepositoryFormat {
     package static func segments(_ database: String) -> String { "segments/\(database)/" }
     package static func verified(_ database: String) -> String { "verified/\(database)" }
     package static func forgotten(_ database: String) -> String { "forgotten/\(database)" }
+    package static func fences(_ database: String) -> String { "fences/\(database)/" }
     package static func lease(_ name: String) -> String { "leases/\(name)" }
 
     /// The sequence of a snapshot by its manifest's name; nil for a name that is none of the format's, such as what a
@@ -77,8 +78,7 @@ package enum RepositoryFormat {
         case config, doomed: return parts.count == 1
         case "data", "tree": return isPack(name)
         case "verified", "forgotten": return parts.count == 2 && isIdentifier(parts[1])
-        case "snapshots":
-            return parts.count == 3 && isIdentifier(parts[1]) && sequence(ofSnapshot: name, parts[1]) != nil
+        case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
         case "segments": return parts.count == 3 && isIdentifier(parts[1]) && SegmentName(name) != nil
         case "leases": return parts.count == 2
         case "damaged": return true

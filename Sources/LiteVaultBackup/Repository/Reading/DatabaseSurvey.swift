@@ -12,11 +12,16 @@ struct DatabaseSurvey: Sendable {
     var snapshots: [Snapshot] = []
     /// In order.
     var unreadable: [Unreadable] = []
+    /// The sequences whose names are occupied by a ``Fence``, in order.
+    var fences: [Int] = []
     /// Why the repository is older than what this machine remembers; nil where it is not.
     var rollback: BackupError?
     /// Whether this machine remembered a snapshot of it.
     var isRemembered = false
     var warnings: [RepositoryWarning] = []
+
+    /// The sequences of which something is there, in order: none of them is missing.
+    var present: [Int] { (snapshots.map(\.sequence) + unreadable.map(\.sequence) + fences).sorted() }
 
     /// The highest sequence that a manifest has by its name, read or not.
     var newestSequence: Int { max(snapshots.last?.sequence ?? 0, unreadable.last?.sequence ?? 0) }
@@ -65,9 +70,9 @@ extension Repository {
                 survey.warnings.append(.stray(object.name))
             }
         }
-        let found = try await concurrently(named) { name, sequence -> Result<Snapshot, BackupError>? in
+        let found = try await concurrently(named) { name, sequence -> Result<Snapshot?, BackupError>? in
             do {
-                return .success(try await snapshot(name, database: database))
+                return .success(try await snapshotUnlessFence(name, database))
             } catch let error as BackupError where error.code == .missing {
                 // Removed since it was listed, by retention.
                 return nil
@@ -77,7 +82,8 @@ extension Repository {
         }
         for (one, result) in zip(named, found) {
             switch result {
-            case .success(let snapshot): survey.snapshots.append(snapshot)
+            case .success(let snapshot?): survey.snapshots.append(snapshot)
+            case .success(nil): survey.fences.append(one.sequence)
             case .failure(let error):
                 survey.unreadable.append(.init(sequence: one.sequence, object: one.name, error: error))
                 survey.warnings.append(RepositoryWarning(error, one.name))
@@ -139,8 +145,7 @@ extension Repository {
         do {
             let forgotten = try await forgotten(database)
             newestForgotten = forgotten.newest
-            let present = survey.snapshots.map(\.sequence) + survey.unreadable.map(\.sequence)
-            for gap in forgotten.missing(present) {
+            for gap in forgotten.missing(survey.present) {
                 let (first, last) = (gap.lowerBound, gap.upperBound)
                 let names = RepositoryFormat.snapshot(database, first)
                 warnings.append(

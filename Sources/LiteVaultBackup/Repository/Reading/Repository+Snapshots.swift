@@ -29,8 +29,21 @@ extension Repository {
     }
 
     /// Reads one manifest, and compares what it says with the name that it has.
+    ///
+    /// - Throws: ``BackupError`` `missing` where there is none; a fence is none.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
-        let (manifest, document) = try await document(name, Manifest.self)
+        guard let found = try await snapshotUnlessFence(name, database) else {
+            throw BackupError(.missing, "there is no snapshot: its writer was taken for dead", path: name)
+        }
+        return found
+    }
+
+    /// As ``snapshot(_:database:)``; nil for a fence.
+    func snapshotUnlessFence(_ name: String, _ database: String) async throws -> Snapshot? {
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+        let document = try SealedDocument(whole: bytes, name: name)
+        if try isFence(document, name, database) { return nil }
+        let manifest = try document.value(Manifest.self, key: key, name: name)
         return try snapshot(manifest, document.hash, name, database)
     }
 

@@ -107,7 +107,7 @@ private final class Repair {
             _ = try await keep(name)
         }
         let gone = lost.map(\.sequence)
-        let missing = forgotten.missing(before.snapshots.map(\.sequence) + before.unreadable.map(\.sequence))
+        let missing = forgotten.missing(before.present)
         if damage == nil {
             for sequence in missing.joined().prefix(1000) {
                 report.lostSnapshots.append(

@@ -25,12 +25,15 @@ extension Repository {
         return try await holding("prune", "removing from the repository") { lease in
             let decisions = try await decide(policy, database, warning)
             let going = decisions.filter { !$0.keeps }
+            // After the list: what a lease was ended for is marked before a newer snapshot can be there.
+            var marked: Set<String> = []
+            for database in Set(going.map(\.snapshot.manifest.database)) { try await marked.formUnion(marks(database)) }
             let noted = try await note(forgotten: going.map(\.snapshot))
             for (index, decision) in going.enumerated() {
                 try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
                 try await lease.confirm()
                 do {
-                    try await store.remove(decision.snapshot.object)
+                    try await remove(decision.snapshot, marked: marked)
                 } catch let error as BackupError where error.code == .unsupported && index == 0 {
                     // A store that removes nothing has lost nothing: what is missing there later was not removed by us.
                     for (database, before) in noted {
@@ -53,7 +56,10 @@ extension Repository {
         }
         let all = try await snapshots(database: database)
         all.warnings.forEach(warning)
-        return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }.flatMap { policy.decide($0.value) }
+        // Of two clocks the one that is behind: it may keep too much, where the other one would remove too much.
+        let now = min(Date(), Date(timeIntervalSince1970: try await store.now()))
+        return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
+            .flatMap { policy.decide($0.value, now: now) }
     }
 
     /// Does something while holding a lease.

@@ -18,7 +18,9 @@ extension Repository {
         let source = try BackupError.about(path) { try FileMetadata.resolvedPath(path) }
         let name = options.database ?? source.split(separator: "/").last.map(String.init) ?? source
         let database = databaseID(name)
-        let lease = try await Lease.take(database, of: store, what: "the database '\(name)' of the repository")
+        let lease = try await Lease.take(database, of: store, what: "the database '\(name)' of the repository") {
+            try await fence($0, database)
+        }
         do {
             let result = try await snapshot(source, name, lease, options, capture)
             await lease.release()
@@ -39,11 +41,11 @@ extension Repository {
         if let rollback = survey.rollback { throw rollback }
         let advisories = try await advisories(survey)
         // A number is never given twice, not even that of a manifest that was set aside.
-        let sequence = max(survey.newestSequence, advisories.newestForgotten)
-        guard sequence < RepositoryFormat.sequences.upperBound else {
+        let highest = max(survey.newestSequence, survey.fences.last ?? 0, advisories.newestForgotten)
+        guard highest < RepositoryFormat.sequences.upperBound else {
             throw BackupError(
                 .damaged, "has the highest sequence that there is, so none can follow",
-                path: RepositoryFormat.snapshot(database, sequence),
+                path: RepositoryFormat.snapshot(database, highest),
                 remedy: "If it does not belong there, 'litevault repair' sets it aside.")
         }
         var warnings = notices + survey.warnings + advisories.warnings
@@ -55,6 +57,9 @@ extension Repository {
                 .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
                 path: path, remedy: "Give it a name of its own with --database, or confirm this one with it.")
         }
+        // Before anything is stored: whoever ends the lease has to know which name to occupy.
+        let sequence = highest + 1
+        try await lease.promise(sequence)
         // After the lease was taken: what is listed from now on is not removed while we hold it.
         var avoided = AvoidedPacks.all
         do {
@@ -89,7 +94,7 @@ extension Repository {
         // Small files change whole all the time; there it says nothing.
         let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
         let manifest = Manifest(
-            repository: config.id, database: database, name: name, sequence: sequence + 1,
+            repository: config.id, database: database, name: name, sequence: sequence,
             predecessor: previous?.hash.hex, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
             base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
             time: Timestamp.text(time), host: host, source: path, tool: options.tool, salt: sink.salt.hex,
@@ -134,7 +139,7 @@ extension Repository {
         }
     }
 
-    /// The manifest last, and only while the lease is ours: nobody else has removed anything that it needs.
+    /// The manifest last, under the name that the lease promises: whoever ended the lease occupied it.
     private func publish(_ manifest: Manifest, _ lease: Lease) async throws -> Snapshot {
         let name = RepositoryFormat.snapshot(manifest.database, manifest.sequence)
         let (bytes, hash) = try SealedDocument.seal(manifest, key: key, name: name)
@@ -147,7 +152,14 @@ extension Repository {
             try await store.put(name, bytes: bytes, condition: keepsConditions ? .absent : .none)
         } catch let error as BackupError where error.code == .conflict {
             // An answer that was lost, or somebody who took the same number.
-            guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else { throw error }
+            guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {
+                if try await isFence(name, manifest.database) { throw lease.lost() }
+                throw error
+            }
+        } catch {
+            // It may be stored, or be stored yet: the next writer has to make sure.
+            lease.abandon()
+            throw error
         }
         let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
         do {
