@@ -15,13 +15,14 @@ package struct DueDecision: Sendable, Equatable {
             return
         }
         // A run of the future was made by a clock that was wrong, and the times after it never come: it is looked at as none.
-        guard start <= now.timeIntervalSince1970 else {
+        // Clocks of machines differ by a little all the same.
+        guard start - now.timeIntervalSince1970 <= 300 else {
             isDue = true
             next = now
             return
         }
         let shift = Recurrence.shift(job.name, host: host, jitter: job.jitter)
-        let last = Date(timeIntervalSince1970: start)
+        let last = min(Date(timeIntervalSince1970: start), now)
         var next = job.recurrence.next(after: last.addingTimeInterval(-shift))?.addingTimeInterval(shift)
         if state.failed > 0 {
             let told = Date(timeIntervalSince1970: state.lastEnd ?? start)

@@ -107,7 +107,8 @@ extension Repository {
     /// Lists packs as about to be removed, as pruning does.
     package func doom(_ names: [String]) async throws {
         let now = try await store.now()
-        let list = Doomed(repository: config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [], run: 1)
+        let list = Doomed(
+            repository: config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [], run: 1)
         try await put(list, as: RepositoryFormat.doomed, condition: .none)
     }
 }

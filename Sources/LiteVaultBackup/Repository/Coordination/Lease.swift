@@ -112,7 +112,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
             }
             let tag = try await store.put(name, bytes: Decoding.bytes(record, path: name), condition: keepsConditions ? condition : .none)
             let lease = Lease(
-                name: name, store: store, keepsConditions: keepsConditions, announced: announced, record: record, tag: tag)
+                name: name, store: store, keepsConditions: keepsConditions, announced: announced, record: record,
+                tag: tag)
             if !keepsConditions { try await lease.confirm() }
             lease.keep()
             return lease
@@ -230,7 +231,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
             // Where the store keeps no conditions, a look before the write is the most that can be had.
             if !keepsConditions, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
             do {
-                if let announced, !released { try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none) }
+                if let announced, !released {
+                    try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+                }
                 let new = try await store.put(
                     name, bytes: Decoding.bytes(record, path: name), condition: keepsConditions ? .unchanged(current) : .none)
                 return locked { tag = new }

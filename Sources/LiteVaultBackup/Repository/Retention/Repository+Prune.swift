@@ -121,7 +121,9 @@ extension Repository {
             guard let holder else { continue }
             if holder.released {
                 // Nobody uses the name of an announcement again.
-                if endingOthers, object.name.hasPrefix(prefix + Lease.announcement) { try await store.remove(object.name) }
+                if endingOthers, object.name.hasPrefix(prefix + Lease.announcement) {
+                    try await store.remove(object.name)
+                }
                 continue
             }
             if holder.isDead || Lease.isStale(object, now, patience) {
