@@ -96,7 +96,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         LeaseHolders.shared.insert(record.holder)
         do {
             // Before it looks: from here on nothing is removed that it may count on.
-            if let announced { try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none) }
+            if let announced {
+                try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+            }
             var condition = PutCondition.absent
             if let present = try await store.attributes(name) {
                 if let held = try await holder(name, store), !held.released {
@@ -110,7 +112,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                 }
                 condition = .unchanged(present.tag)
             }
-            let tag = try await store.put(name, bytes: Decoding.bytes(record, path: name), condition: keepsConditions ? condition : .none)
+            let tag = try await store.put(
+                name, bytes: Decoding.bytes(record, path: name), condition: keepsConditions ? condition : .none)
             let lease = Lease(
                 name: name, store: store, keepsConditions: keepsConditions, announced: announced, record: record,
                 tag: tag)
@@ -141,7 +144,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         } catch {
             var record = record
             record.released = true
-            if let bytes = try? Decoding.bytes(record, path: name) { _ = try? await store.put(name, bytes: bytes, condition: .none) }
+            if let bytes = try? Decoding.bytes(record, path: name) {
+                _ = try? await store.put(name, bytes: bytes, condition: .none)
+            }
         }
     }
 
@@ -235,7 +240,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                     try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
                 }
                 let new = try await store.put(
-                    name, bytes: Decoding.bytes(record, path: name), condition: keepsConditions ? .unchanged(current) : .none)
+                    name, bytes: Decoding.bytes(record, path: name),
+                    condition: keepsConditions ? .unchanged(current) : .none)
                 return locked { tag = new }
             } catch let error as BackupError where error.code == .conflict {
                 // A write of our own whose answer was lost, or a renewal at the same time. The tag first: what is ours after it was
