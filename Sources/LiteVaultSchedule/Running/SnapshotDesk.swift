@@ -23,7 +23,7 @@ actor SnapshotDesk {
             // Times are in milliseconds.
             // One of the future was taken before the clock was put back.
             if let time, let found = await newest[key], found.snapshot.time.timeIntervalSince(time) > 0.002,
-                found.snapshot.time <= now()
+                found.snapshot.time.timeIntervalSince(now()) < 300
             {
                 return found
             }
