@@ -9,6 +9,8 @@ public import LiteVaultBackup
 public final class S3Store: ObjectStore {
     /// `s3://BUCKET/PREFIX`.
     public let location: String
+    /// The location with the server that it is on: buckets of different servers may have the same name.
+    public let identity: String
     let settings: S3Settings
     let client: S3Client
     let probe: ConditionProbe
@@ -32,6 +34,7 @@ public final class S3Store: ObjectStore {
         location = settings.location
         let identity = "\(endpoint.scheme)://\(endpoint.host)\(endpoint.root)\(settings.prefix)"
         probe = ConditionProbe(folder: settings.cacheFolder, identity: identity, clock: settings.clock)
+        self.identity = identity
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.find() }, http: http,
             attempts: settings.attempts, budget: RetryBudget(settings.patience),

@@ -21,7 +21,7 @@ struct LiteVaultCommand: ParsableCommand {
         version: Version.text,
         subcommands: [
             Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Vacuum.self,
-            Backup.self, TakeSnapshot.self, ListSnapshots.self, Restore.self, Forget.self, Check.self,
+            Backup.self, TakeSnapshot.self, ListSnapshots.self, Restore.self, Forget.self, Check.self, Repair.self,
             Schedule.self,
         ])
 }

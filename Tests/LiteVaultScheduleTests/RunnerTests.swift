@@ -106,6 +106,36 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(status.map { $0.state?.lastSuccess != nil } == [false, false, true])
     }
 
+    @Test func `what is damaged beside a snapshot fails the run, and the snapshot is stored`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h, hooks: {after: 'well', failed: 'not well'}, heartbeat: 'https://beat'")
+        #expect(try await runner(jobs).runDue().first?.isSuccess == true)
+        let repository = try await Repository.open(
+            DirectoryStore(scratch.path("repository")),
+            local: LocalFolders(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
+        let first = try #require(try await repository.snapshots().first)
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: scratch.path("repository/" + first.object)))
+        clock.advance(3600)
+        let outcome = try #require(try await runner(jobs).runDue().first)
+        #expect(outcome.stored.count == 1 && !outcome.isSuccess)
+        #expect(outcome.problems.map(\.code) == ["damaged"])
+        #expect(outcome.problems.first?.source == first.object)
+        #expect(try await repository.snapshots().map(\.sequence) == [2])
+        #expect(journal.all == ["well 0", "https://beat", "not well 1"])
+    }
+
+    @Test func `H-REP-08 jobs with other secrets for one place do not share an opened repository`() async throws {
+        try makeDatabase("a1")
+        try makeDatabase("b1")
+        let jobs =
+            job("a", "every: 1h, repository: '\(scratch.path("other"))', repository-secret-file: one")
+            + job("b", "every: 1h, repository: '\(scratch.path("other"))'")
+        let outcomes = try await runner(jobs).runDue()
+        // Whichever came first made it: with a secret, or without one.
+        #expect(outcomes.count { $0.isSuccess } == 1)
+        #expect(outcomes.flatMap(\.problems).map(\.code) == ["key-rejected"])
+    }
+
     @Test func `a run that failed is made again after its retry time`() async throws {
         let jobs = job("a", "every: 1d, retry: 10m")
         #expect(try await runner(jobs).runDue().first?.isSuccess == false)
@@ -130,17 +160,36 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().count == 1)
     }
 
-    @Test func `a clock that was ahead does not silence a job`() async throws {
+    @Test func `H-CLOCK-02 a clock that was ahead silences no job, no verification and no pruning`() async throws {
         try makeDatabase("a1")
-        let jobs = job("a", "every: 1h")
+        let jobs = job("a", "every: 1h, retention: {last: 2}, verify: {level: data, every: 4w}")
         clock.advance(10_000_000)
-        #expect(try await runner(jobs).runDue().count == 1)
+        let ahead = try #require(try await runner(jobs).runDue().first)
+        #expect(ahead.verified == true)
+        #expect(ahead.pruned)
         clock.advance(-10_000_000)
+        let back = try #require(try await runner(jobs).runDue().first)
+        #expect(back.verified == true)
+        #expect(back.pruned)
+        // All of it is dated right now, and waits for its time again.
         #expect(try await runner(jobs).runDue().isEmpty)
         clock.advance(3600)
-        // The state says the future still, and the next slot is counted from now.
-        let next = try #require(try runner(jobs).next())
-        #expect(next.timeIntervalSince(clock.now) <= 3600)
+        let next = try #require(try await runner(jobs).runDue().first)
+        #expect(next.verified == nil)
+        #expect(!next.pruned)
+    }
+
+    @Test func `H-CLOCK-02 a run that failed while the clock was put back is made again after its retry time`() throws {
+        let text = "repository: r\njobs:\n" + job("a", "every: 1d, retry: 10m")
+        let job = try #require(try ScheduleConfiguration(text: text, path: scratch.path("b.yml")).jobs.first)
+        var state = JobState()
+        state.lastStart = clock.now.timeIntervalSince1970
+        state.lastEnd = clock.now.timeIntervalSince1970 + 1_000_000
+        state.failed = 1
+        clock.advance(599)
+        #expect(!DueDecision(job, state, host: "host", now: clock.now).isDue)
+        clock.advance(1)
+        #expect(DueDecision(job, state, host: "host", now: clock.now).isDue)
     }
 
     @Test func `retention removes what no rule keeps, of the job's databases alone`() async throws {

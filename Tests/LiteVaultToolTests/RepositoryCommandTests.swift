@@ -122,6 +122,52 @@ import Testing
         #expect(try !workspace.names().contains("out.db"))
     }
 
+    @Test func `H-REP-01 an old manifest that is damaged stops no restore, and the status of a snapshot tells it`() throws {
+        var images: [(id: String, bytes: Data)] = []
+        for _ in 0..<3 {
+            images.append((try #require(try take()["id"] as? String), try workspace.bytes("notes.db")))
+            try change()
+        }
+        let folder = workspace.path("repository/snapshots")
+        let names = try #require(FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }.sorted())
+        let oldest = try #require(names.first { $0.hasSuffix("0000000001") })
+        let url = URL(fileURLWithPath: folder + "/" + oldest)
+        var manifest = try Data(contentsOf: url)
+        manifest[100] ^= 1
+        try manifest.write(to: url)
+        for (id, bytes) in images.dropFirst() {
+            let restored = try run(["restore", "--snapshot", id, id])
+            #expect((restored["warnings"] as? [[String: Any]])?.count == 1)
+            #expect(try workspace.bytes(id) == bytes)
+        }
+        _ = try run(["restore", "newest"])
+        #expect(try status(["restore", "--snapshot", images[0].id, "oldest"]) == 65)
+        for command in [["snapshots"], ["snapshot", "notes.db", "--allow-plaintext"], ["forget", "--keep-last", "9"]] {
+            let run = try workspace.tool.run(command + common + ["--json"])
+            #expect(run.status == 65, "\(command)")
+            let result = try run.json()
+            let warnings = try #require(result["warnings"] as? [[String: Any]])
+            #expect(warnings.map { $0["path"] as? String } == ["snapshots/" + oldest])
+            #expect(warnings.allSatisfy { $0["severity"] as? String == "damage" && $0["remedy"] is String })
+            #expect(run.errors.contains("snapshots/" + oldest))
+        }
+        #expect(try status(["check"]) == 65)
+        let pruning = try workspace.tool.run(["forget", "--keep-last", "9", "--prune"] + common)
+        #expect(pruning.status == 65 && pruning.errors.contains(oldest) && pruning.errors.contains("litevault repair"))
+    }
+
+    @Test func `H-REP-05 a repository that is gone or exchanged is told, and taken only when asked`() throws {
+        _ = try take()
+        let files = FileManager.default
+        try files.moveItem(atPath: workspace.path("repository"), toPath: workspace.path("aside"))
+        let gone = try workspace.tool.run(["snapshot", "notes.db", "--allow-plaintext"] + common)
+        #expect(gone.status == 65 && gone.errors.contains("--accept-repository"))
+        #expect(!files.fileExists(atPath: workspace.path("repository")))
+        #expect(try status(["snapshots"]) == 65)
+        _ = try run(["snapshot", "notes.db", "--allow-plaintext", "--accept-repository"])
+        #expect((try run(["snapshots"])["snapshots"] as? [Any])?.count == 1)
+    }
+
     @Test func `with a secret everything is authenticated, and nothing written without it`() throws {
         try workspace.write("of the repository", to: "secret")
         let secret = ["--repository-secret-file", "secret"]

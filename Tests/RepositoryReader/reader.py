@@ -68,11 +68,21 @@ class Repository:
         except FileNotFoundError:
             ids = []
         for database in ids:
-            yield [self.manifest(database, int(number)) for number in self.sequences(database)]
+            yield [self.manifest(database, number) for number in self.sequences(database)]
 
     def sequences(self, database):
         names = os.listdir(os.path.join(self.folder, "snapshots", database))
-        return sorted(name for name in names if not name.startswith("."))
+        numbers = sorted(int(name) for name in names if not name.startswith("."))
+        return [number for number in numbers if not self.fence(database, number)]
+
+    def fence(self, database, sequence):
+        name = f"snapshots/{database}/{sequence:010d}"
+        found = self.document(name)
+        if found["type"] != "fence":
+            return False
+        need(found["repository"] == self.id.hex() and found["database"] == database, f"{name}: of another place")
+        need(found["sequence"] == sequence, f"{name}: of another place")
+        return True
 
     def manifest(self, database, sequence):
         name = f"snapshots/{database}/{sequence:010d}"

@@ -104,7 +104,8 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
                 try PackSpool.sweep(folder)
                 let writer = try await SegmentWriter.open(repository, database: options.database)
                 do {
-                    let newest = try await repository.newest(repository.databaseID(options.database))?.sequence ?? 0
+                    let database = repository.databaseID(options.database)
+                    let newest = try await repository.newestSequence(database)
                     let seen = await writer.seen
                     with {
                         $0.newest = max($0.newest, newest)

@@ -14,6 +14,10 @@ public struct Repository: Sendable {
     let key: SymmetricKey?
     /// The 16 bytes of its identifier.
     let id: [UInt8]
+    /// What this machine remembers of its location; nil where nothing is to be remembered.
+    let memory: LocationMemory?
+    /// What was wrong with that when it was opened.
+    var notices: [RepositoryWarning] = []
 
     /// Opens a repository.
     ///
@@ -21,12 +25,16 @@ public struct Repository: Sendable {
     ///   - store: where it is.
     ///   - secret: the repository's secret; nil for reading without authentication.
     ///   - local: folders of this machine.
+    ///   - accepts: whether it is taken as it is, where this machine knew another repository or a later state of it at this
+    ///     location. Both are remembered from then on.
     /// - Throws: ``BackupError`` `noInput` when there is none, `keyRejected` for a wrong secret or one that it does not
-    ///   have, `unsupported` for a newer format.
+    ///   have, `unsupported` for a newer format, `damaged` when it is not whole, or not the one that this machine knew here.
     public static func open(
-        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalFolders = .standard
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalFolders = .standard,
+        accepts: Bool = false
     ) async throws -> Repository {
-        guard let found = try await find(store, secret: secret, local: local) else {
+        guard let found = try await find(store, secret: secret, local: local, accepts: accepts) else {
+            if !accepts { try requireUnknown(store, local) }
             throw BackupError(
                 .noInput, "there is no repository", path: store.location,
                 remedy: "Check the name. 'litevault snapshot' makes a repository on first use.")
@@ -36,18 +44,22 @@ public struct Repository: Sendable {
 
     /// Opens a repository for writing, and makes it where there is none.
     ///
-    /// - Throws: as ``open(_:secret:local:)``, and `keyRejected` when it has a secret and none is given.
+    /// - Parameter accepts: as with ``open(_:secret:local:accepts:)``; where this machine knew a repository here that is gone,
+    ///   a new one is made only with it.
+    /// - Throws: as ``open(_:secret:local:accepts:)``, and `keyRejected` when it has a secret and none is given.
     public static func openOrCreate(
-        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalFolders = .standard
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalFolders = .standard,
+        accepts: Bool = false
     ) async throws -> Repository {
-        try await openOrCreate(store, secret: secret, local: local, iterations: 600_000)
+        try await openOrCreate(store, secret: secret, local: local, iterations: 600_000, accepts: accepts)
     }
 
-    /// As ``openOrCreate(_:secret:local:)``, with the effort that a passphrase is derived with.
+    /// As ``openOrCreate(_:secret:local:accepts:)``, with the effort that a passphrase is derived with.
     package static func openOrCreate(
-        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalFolders, iterations: Int
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalFolders, iterations: Int,
+        accepts: Bool = false
     ) async throws -> Repository {
-        if let found = try await find(store, secret: secret, local: local) {
+        if let found = try await find(store, secret: secret, local: local, accepts: accepts) {
             try found.requireWritable()
             return found
         }
@@ -55,8 +67,9 @@ public struct Repository: Sendable {
         guard try await store.list("snapshots/").isEmpty else {
             throw BackupError(
                 .damaged, "is missing, but there are snapshots", path: RepositoryFormat.config,
-                remedy: "Bring it back from a copy of the repository.")
+                remedy: "Bring it back from a copy of the repository, or with 'litevault repair'.")
         }
+        if !accepts { try requireUnknown(store, local) }
         let config = RepositoryConfig.new(secret: secret, iterations: iterations)
         let key = try config.secret.flatMap { try secret?.key($0) }
         let document = try SealedDocument.seal(config, key: key)
@@ -66,13 +79,13 @@ public struct Repository: Sendable {
         } catch let error as BackupError where error.code == .conflict {
             // Somebody made it at the same time.
         }
-        let made = try await open(store, secret: secret, local: local)
+        let made = try await open(store, secret: secret, local: local, accepts: accepts)
         try made.requireWritable()
         return made
     }
 
     private static func find(
-        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalFolders
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalFolders, accepts: Bool
     ) async throws -> Repository? {
         let bytes: [UInt8]
         do {
@@ -101,7 +114,9 @@ public struct Repository: Sendable {
         guard let id = [UInt8](hex: config.id) else {
             throw BackupError(.damaged, "has no identifier", path: store.location)
         }
-        return Repository(store: store, local: local, config: config, key: key, id: id)
+        let found = Repository(
+            store: store, local: local, config: config, key: key, id: id, memory: LocationMemory(store, local))
+        return try found.recognised(bytes, accepts: accepts)
     }
 
     /// Whether what it holds is authenticated by a secret, or only guarded against accidents by hashes.

@@ -24,6 +24,17 @@ public final class DirectoryStore: ObjectStore {
         location = trimmed
     }
 
+    /// The folder's path from the root on, whatever folder the process is in. Links stay what they are: one that leads
+    /// elsewhere all of a sudden is to be noticed.
+    public var identity: String {
+        let path = location.hasPrefix("/") ? location : FileManager.default.currentDirectoryPath + "/" + location
+        var parts: [Substring] = []
+        for part in path.split(separator: "/") where part != "." {
+            if part == "..", parts.last != nil { parts.removeLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
     /// Always true.
     public func keepsConditions() async throws -> Bool { true }
 

@@ -1,5 +1,8 @@
 /// The names that objects may have, the same in every store.
 package enum ObjectName {
+    /// Whether an object may have the name.
+    static func isValid(_ name: String) -> Bool { (try? validate(name)) != nil }
+
     /// Refuses what is no name: parts between slashes of ASCII letters, digits, `-`, `_` and `.`, none of them empty or
     /// starting with a dot; 512 bytes at most.
     ///

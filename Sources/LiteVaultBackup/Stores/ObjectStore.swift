@@ -7,6 +7,10 @@ public protocol ObjectStore: Sendable {
     /// Where it is, for messages: a path, or `s3://bucket/prefix`. Never holds credentials.
     var location: String { get }
 
+    /// What tells this place from every other that this machine may use: ``location``, as long as that says all. What is
+    /// remembered of a repository belongs to it.
+    var identity: String { get }
+
     /// Whether ``put(_:bytes:condition:)`` keeps its conditions here; probed once, then remembered.
     ///
     /// Where it does not, two writers can not be kept apart, and a repository refuses the second one.
@@ -89,6 +93,9 @@ extension ObjectStore {
         }
         try await fetch(name, into: path)
     }
+
+    /// The location.
+    public var identity: String { location }
 
     /// Nothing is left in a store whose writes appear whole.
     public func removeLeftovers() async throws -> Int { 0 }

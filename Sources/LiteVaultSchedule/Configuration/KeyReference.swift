@@ -1,8 +1,8 @@
 /// Where a key or a secret is read from when it is needed: the sources of the command line. The configuration never holds
 /// one itself.
-package struct KeyReference: Sendable, Equatable {
+package struct KeyReference: Sendable, Hashable {
     /// The kinds of sources.
-    package enum Source: Sendable, Equatable {
+    package enum Source: Sendable, Hashable {
         case file(String)
         case environment(String)
         case command(String)

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Which repository, and how it is opened.
-package struct RepositoryReference: Sendable, Equatable {
+package struct RepositoryReference: Sendable, Hashable {
     /// A folder, or `s3://BUCKET/PREFIX`.
     package let location: String
     package let endpoint: String?

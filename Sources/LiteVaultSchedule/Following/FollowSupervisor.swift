@@ -188,7 +188,7 @@ package actor FollowSupervisor {
             path, into: repository, options: options,
             takeBase: { run, gap in
                 // One that the job took meanwhile will do, unless there is a gap to be recorded.
-                try await take(path, name, repository, after: gap == nil ? run.began : nil, gap: gap)
+                try await take(path, name, repository, after: gap == nil ? run.began : nil, gap: gap).snapshot
             },
             tell: { continuation.yield((key, $0)) })
         entries[key] = Entry(

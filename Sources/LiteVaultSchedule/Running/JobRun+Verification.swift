@@ -8,7 +8,9 @@ extension JobRun {
         guard let verification = job.verification else { return false }
         guard let last = state?.lastVerification else { return true }
         // What failed is looked at again with each run, until it is well.
-        return state?.lastVerificationPassed == false || start.timeIntervalSince1970 - last >= verification.interval
+        // One of the future was dated by a clock that was wrong, and says nothing.
+        let age = start.timeIntervalSince1970 - last
+        return state?.lastVerificationPassed == false || age < 0 || age >= verification.interval
     }
 
     /// Looks at what the job has stored, as deep as it says.

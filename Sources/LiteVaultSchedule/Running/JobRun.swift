@@ -65,7 +65,7 @@ struct JobRun: Sendable {
         // Not a tuple: with one, optimised builds of Swift 6.3.1 crash when the group takes it over.
         struct Done: Sendable {
             let path: String
-            let result: Result<JobOutcome.Stored, any Error>
+            let result: Result<SnapshotResult, any Error>
         }
         await withTaskGroup(of: Done.self) { group in
             var waiting = list.databases.makeIterator()
@@ -82,7 +82,7 @@ struct JobRun: Sendable {
             for _ in 0..<concurrency { start() }
             while let done = await group.next() {
                 switch done.result {
-                case .success(let stored): outcome.stored.append(stored)
+                case .success(let result): note(result, done.path, &outcome)
                 case .failure(let error): note(error, "snapshot", done.path, &outcome)
                 }
                 start()
@@ -91,13 +91,26 @@ struct JobRun: Sendable {
         if (try? services.check()) == nil { outcome.isInterrupted = true }
     }
 
-    private func snapshot(_ path: String, _ name: String, _ repository: Repository) async throws -> JobOutcome.Stored {
+    private func snapshot(_ path: String, _ name: String, _ repository: Repository) async throws -> SnapshotResult {
         let take = TakeSnapshot(job: job, services: services, permits: permits, desk: desk, log: log)
         // The one that a follower has just begun with will do.
-        let snapshot = try await take(path, name, repository, after: job.follows ? start : nil)
-        return JobOutcome.Stored(
-            source: path, database: name, snapshot: snapshot.id, size: snapshot.size, changed: snapshot.changed,
-            stored: snapshot.stored)
+        return try await take(path, name, repository, after: job.follows ? start : nil)
+    }
+
+    /// The snapshot is stored; what is damaged beside it is a failure of the run, so that hooks and the heartbeat know.
+    private func note(_ result: SnapshotResult, _ path: String, _ outcome: inout JobOutcome) {
+        let snapshot = result.snapshot
+        outcome.stored.append(
+            JobOutcome.Stored(
+                source: path, database: snapshot.database, snapshot: snapshot.id, size: snapshot.size,
+                changed: snapshot.changed, stored: snapshot.stored))
+        for warning in result.warnings where warning.severity == .damage {
+            let problem = JobState.Problem(
+                source: warning.path, step: "repository", code: warning.code.rawValue,
+                message: "\(warning.path): \(warning.message)", remedy: warning.remedy)
+            // The same for each of its databases.
+            if !outcome.problems.contains(problem) { note(problem, &outcome) }
+        }
     }
 
     private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {

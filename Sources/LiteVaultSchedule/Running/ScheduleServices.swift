@@ -44,33 +44,26 @@ package struct ScheduleServices: Sendable {
 /// Repositories that are open, one of each.
 actor OpenRepositories {
     private let services: ScheduleServices
-    private var open: [RepositoryKey: Task<Repository, any Error>] = [:]
-
-    private struct RepositoryKey: Hashable {
-        let location: String
-        let endpoint: String?
-        let patience: Double
-    }
+    /// By all that they are opened with: one that was opened with a secret is none for a job that has another, or none.
+    private var open: [RepositoryReference: Task<Repository, any Error>] = [:]
 
     init(_ services: ScheduleServices) { self.services = services }
 
     /// The repository, made where there is none.
     func repository(_ reference: RepositoryReference) async throws -> Repository {
-        let key = RepositoryKey(
-            location: reference.location, endpoint: reference.endpoint, patience: reference.patience)
         let task =
-            open[key]
+            open[reference]
             ?? Lane.task { [services] in
                 let secret = try reference.secret.map(services.secret)
                 return try await Repository.openOrCreate(
                     try services.store(reference), secret: secret, local: services.local)
             }
-        open[key] = task
+        open[reference] = task
         do {
             return try await task.value
         } catch {
             // The next run tries again.
-            if open[key] == task { open[key] = nil }
+            if open[reference] == task { open[reference] = nil }
             throw error
         }
     }

@@ -15,7 +15,7 @@ struct TakeSnapshot: Sendable {
     ///   - gap: what a follower could not see before it.
     func callAsFunction(
         _ path: String, _ name: String, _ repository: Repository, after time: Date? = nil, gap: SnapshotGap? = nil
-    ) async throws -> Snapshot {
+    ) async throws -> SnapshotResult {
         try await desk.take(SnapshotDesk.key(job.repository, name), after: time) {
             try await permits.with {
                 try services.check()
@@ -26,7 +26,7 @@ struct TakeSnapshot: Sendable {
 
     private func take(
         _ path: String, _ name: String, _ repository: Repository, _ gap: SnapshotGap?
-    ) async throws -> Snapshot {
+    ) async throws -> SnapshotResult {
         var options = SnapshotOptions()
         options.database = name
         options.allowsPlaintext = job.allowsPlaintext
@@ -47,6 +47,14 @@ struct TakeSnapshot: Sendable {
                 "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
                 "stored": "\(snapshot.stored)",
             ])
-        return snapshot
+        for warning in result.warnings {
+            log.warning(
+                "\(warning.message)",
+                metadata: [
+                    "job": "\(job.name)", "database": "\(name)", "path": "\(warning.path)",
+                    "remedy": "\(warning.remedy)",
+                ])
+        }
+        return result
     }
 }

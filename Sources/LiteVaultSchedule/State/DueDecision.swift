@@ -14,12 +14,19 @@ package struct DueDecision: Sendable, Equatable {
             next = now
             return
         }
+        // A run of the future was made by a clock that was wrong, and the times after it never come: it is looked at as none.
+        // Clocks of machines differ by a little all the same.
+        guard start - now.timeIntervalSince1970 <= 300 else {
+            isDue = true
+            next = now
+            return
+        }
         let shift = Recurrence.shift(job.name, host: host, jitter: job.jitter)
-        // A run of the future was made by a clock that was wrong: from now on is what counts.
         let last = min(Date(timeIntervalSince1970: start), now)
         var next = job.recurrence.next(after: last.addingTimeInterval(-shift))?.addingTimeInterval(shift)
         if state.failed > 0 {
-            let end = min(Date(timeIntervalSince1970: state.lastEnd ?? start), now)
+            let told = Date(timeIntervalSince1970: state.lastEnd ?? start)
+            let end = told > now ? last : told
             let again = end.addingTimeInterval(job.retry)
             next = next.map { min($0, again) } ?? again
         }

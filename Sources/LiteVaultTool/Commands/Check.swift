@@ -109,6 +109,7 @@ struct Check: VaultCommand {
         report.set("unused", JSONValue(found.unused))
         report.set("recorded", .bool(found.isRecorded))
         report.set("seconds", .number(session.elapsed))
+        report.add(found.warnings, after: nil, session, repository.location)
         let verdict = found.isIntact ? "intact" : "NOT intact"
         report.say("\(Wording.path(repository.location)): \(verdict), checked in \(Wording.duration(session.elapsed))")
         report.row(

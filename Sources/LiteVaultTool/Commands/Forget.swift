@@ -7,7 +7,8 @@ struct Forget: VaultCommand {
         "forget", "Remove the snapshots that no rule keeps.",
         """
         The rules apply to each database by itself, and add up: a snapshot stays if one of them wants it. The newest \
-        snapshot stays always, and so does the newest that was verified. With --prune, packs that no snapshot needs are \
+        snapshot stays always, and so does the newest that was verified. A snapshot dated in the future, by a clock that was \
+        wrong, counts as taken at the time of the snapshot after it. With --prune, packs that no snapshot needs are \
         listed, and removed by a later run after --grace. --dry-run tells what would happen, and why.
         """,
         examples: [
@@ -42,8 +43,10 @@ struct Forget: VaultCommand {
         let opened = try session.repository(repository, secret)
         let (name, dryRun, prunes, grace) = (database, dryRun, prune, grace)
         let progress = session.backupProgress
+        let warnings = WarningList()
         let (decisions, pruned) = try AsyncWork.wait {
-            let decisions = try await opened.forget(policy, database: name, dryRun: dryRun, progress: progress)
+            let decisions = try await opened.forget(
+                policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
             let pruned = prunes ? try await opened.prune(grace: grace, dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
@@ -60,9 +63,11 @@ struct Forget: VaultCommand {
                     + "\(Wording.visible(snapshot.database))"
                     + (decision.keeps ? "  (\(decision.reasons.joined(separator: ", ")))" : ""))
         }
+        SnapshotSummary.warn(ofDatesAhead: decisions.count { $0.isDatedAhead }, in: &report)
         let removed = decisions.count { !$0.keeps }
         report.say("\(dryRun ? "Would remove" : "Removed") \(Wording.count(removed, "snapshot")).")
         if let pruned { Self.add(pruned, to: &report, dryRun) }
+        report.add(warnings.all, after: "what could be read was decided about", session, repository.location)
         return report
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import LiteVaultBackup
 
 /// `litevault snapshots`: what a repository has.
@@ -8,7 +9,7 @@ struct ListSnapshots: VaultCommand {
         """
         Each with its id, time, size, what it added to the repository and the result of its last verification. \
         Manifests are authenticated where the repository's secret is given, and compared with what this machine \
-        remembers: a repository that was rolled back is an error. Where the log was followed, it is told until when \
+        remembers. What is damaged, missing or rolled back is told after the list, and the exit status is 65 then. Where the log was followed, it is told until when \
         every point in time after a snapshot can be restored, and after which gap a snapshot was taken.
         """,
         examples: [
@@ -28,9 +29,23 @@ struct ListSnapshots: VaultCommand {
         try session.claim(secret)
         let opened = try session.repository(repository, secret)
         let name = database
+        let warnings = WarningList()
         let (found, reached) = try AsyncWork.wait {
             let found = try await opened.snapshots(database: name)
-            return (found, try await opened.followedUntil(found))
+            found.warnings.forEach(warnings.add)
+            var reached: [String: Date] = [:]
+            for group in Dictionary(grouping: found, by: \.database).values {
+                do {
+                    reached.merge(try await opened.followedUntil(group)) { $1 }
+                } catch let error as BackupError where error.code == .damaged {
+                    // The snapshots themselves need no segment.
+                    warnings.add(
+                        RepositoryWarning(
+                            .damage, path: error.path ?? "segments/", message: error.message,
+                            remedy: "'litevault repair' sets it aside, and tells which points in time are lost."))
+                }
+            }
+            return (found, reached)
         }
         var report = Report()
         report.set("repository", .string(repository.location))
@@ -43,7 +58,11 @@ struct ListSnapshots: VaultCommand {
                 report.say("  " + SnapshotSummary.line(snapshot, followedUntil: reached[snapshot.id]))
             }
         }
+        let now = Date()
+        SnapshotSummary.warn(ofDatesAhead: found.count { $0.isDatedAhead(of: now) }, in: &report)
         report.say("\(Wording.count(found.count, "snapshot")), \(SnapshotSummary.protection(opened)).")
+        report.add(
+            warnings.all, after: "\(Wording.count(found.count, "snapshot")) can be read", session, repository.location)
         return report
     }
 }

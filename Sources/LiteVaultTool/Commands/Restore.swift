@@ -49,8 +49,10 @@ struct Restore: VaultCommand {
         let opened = try session.repository(repository, secret)
         let selection = SnapshotSelection(id: snapshot, at: at)
         let (name, path, progress) = (database, dest, session.backupProgress)
+        let warnings = WarningList()
         let (found, reached) = try AsyncWork.wait {
-            try await opened.restore(selection, database: name, to: path, progress: progress)
+            try await opened.restore(
+                selection, database: name, to: path, warning: warnings.add, progress: progress)
         }
         var report = Report()
         report.set("repository", .string(repository.location))
@@ -66,6 +68,8 @@ struct Restore: VaultCommand {
                 + "taken \(TimeArgument.exact(found.time)), to \(Wording.path(dest)): \(Wording.outcome(of: dest, session))."
         )
         if let reached { report.say("With what was followed of its log until \(TimeArgument.exact(reached)).") }
+        // Whatever they are about: this snapshot is whole.
+        report.add(warnings.all, after: nil, session, repository.location)
         report.say("Every block was compared with its hash; \(SnapshotSummary.protection(opened)).")
         return report
     }

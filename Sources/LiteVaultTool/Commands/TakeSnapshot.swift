@@ -10,7 +10,8 @@ struct TakeSnapshot: VaultCommand {
         The snapshot is one committed state of SOURCE. Only blocks that changed since the one before are stored; \
         it can be restored by itself all the same. The repository is made on first use. With a secret \
         (--repository-secret-…) everything in it is authenticated: whoever can write to the store can then not \
-        change it unnoticed. A database without encryption is refused without --allow-plaintext.
+        change it unnoticed. Where something else in the repository is damaged, the snapshot is stored, and the exit \
+        status is 65. A database without encryption is refused without --allow-plaintext.
         """,
         examples: [
             "litevault snapshot vault.db --repository /backup/vaults",
@@ -82,6 +83,7 @@ struct TakeSnapshot: VaultCommand {
                     + "recover them either. After a loss of power that happens, else the log was damaged.",
                 path: source)
         }
+        report.add(result.warnings, after: "snapshot \(snapshot.id) is stored", session, repository.location)
         if snapshot.isRewritten {
             report.say(
                 "Nearly all blocks changed (a rekey or VACUUM): epoch \(snapshot.epoch). Older snapshots may need an older key."

@@ -8,6 +8,11 @@ struct RepositoryOptions: ParsableArguments {
         help: .init("The repository: a folder, or s3://BUCKET/PREFIX.", valueName: "r"), completion: .directory)
     var location: String
 
+    @Flag(
+        name: .customLong("accept-repository"),
+        help: "Take the repository as it is, where this machine knew another or a later one at this place.")
+    var accepts = false
+
     @Option(
         name: .customLong("state-folder"),
         help: .init("Where the newest snapshots seen are remembered.", valueName: "path"), completion: .directory)

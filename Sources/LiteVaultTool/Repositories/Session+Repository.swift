@@ -8,11 +8,11 @@ extension Session {
     ) throws -> Repository {
         let store = try StoreFactory.store(options)
         let secret = try repositorySecret(secret, options.location)
-        let local = options.local
+        let (local, accepts) = (options.local, options.accepts)
         return try AsyncWork.wait {
             creating
-                ? try await Repository.openOrCreate(store, secret: secret, local: local)
-                : try await Repository.open(store, secret: secret, local: local)
+                ? try await Repository.openOrCreate(store, secret: secret, local: local, accepts: accepts)
+                : try await Repository.open(store, secret: secret, local: local, accepts: accepts)
         }
     }
 

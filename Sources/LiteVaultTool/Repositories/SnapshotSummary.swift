@@ -16,6 +16,7 @@ enum SnapshotSummary {
             .init(name: "encrypted", value: .bool(!snapshot.isPlaintext)),
             .init(name: "host", value: .string(snapshot.host)), .init(name: "source", value: .string(snapshot.source)),
         ]
+        if snapshot.isDatedAhead(of: Date()) { members.append(.init(name: "dated_ahead", value: .bool(true))) }
         if let gap = snapshot.gap {
             members.append(
                 .init(
@@ -59,12 +60,21 @@ enum SnapshotSummary {
             let since = gap.since.map { "since \(TimeArgument.exact($0)): " } ?? ""
             line += "  after a gap (\(since)\(Wording.visible(gap.reason)))"
         }
+        if snapshot.isDatedAhead(of: Date()) { line += "  dated in the future" }
         if snapshot.isPlaintext { line += "  not encrypted" }
         return line
     }
 
     private static func pad(_ text: String) -> String {
         String(repeating: " ", count: max(0, 10 - text.count)) + text
+    }
+
+    /// Says that snapshots are dated in the future, where any are.
+    static func warn(ofDatesAhead count: Int, in report: inout Report) {
+        guard count > 0 else { return }
+        report.say(
+            "Warning: \(Wording.count(count, "snapshot")) dated in the future: a clock was wrong, or this one is. "
+                + "'restore --at' finds such a snapshot only by a later time; take its id.")
     }
 
     /// What guards what was read.

@@ -164,7 +164,8 @@ import Testing
         })
         #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
         store.setHooks()
-        #expect(try await other.snapshots().map(\.sequence) == [1, 2])
+        // The number that the writer might have used is left out.
+        #expect(try await other.snapshots().map(\.sequence) == [1, 3])
         #expect(try await other.check().problems == [])
     }
 }

@@ -121,7 +121,7 @@ import Testing
         let times = (0..<240).map { start.addingTimeInterval(Double($0) * 21_600) }
         let snapshots = try times.map { try Snapshot.example($0) }
         func kept(_ change: (inout RetentionPolicy) -> Void) -> [Date] {
-            policy(change).decide(snapshots).filter(\.keeps).map(\.snapshot.time)
+            policy(change).decide(snapshots, now: times[239]).filter(\.keeps).map(\.snapshot.time)
         }
         #expect(kept { $0.last = 3 } == Array(times.suffix(3)))
         #expect(kept { $0.daily = 2 } == [times[235], times[239]])
@@ -130,6 +130,50 @@ import Testing
         #expect(kept { $0.yearly = 1 } == [times[239]])
         #expect(kept { $0.hourly = 2 } == Array(times.suffix(2)))
         #expect(kept { $0.weekly = 2 }.count == 2)
+    }
+
+    @Test func `H-CLOCK-01 a snapshot dated in the future makes no rule remove the others`() throws {
+        let now = Date(timeIntervalSince1970: 1_767_225_600)
+        let day = 86_400.0
+        let times = [-4 * day, -3 * day, 3650 * day, -2 * day, -1 * day].map { now.addingTimeInterval($0) }
+        func decided(_ times: [Date], _ change: (inout RetentionPolicy) -> Void) throws -> [RetentionDecision] {
+            let snapshots = try times.map { try Snapshot.example($0) }
+            return policy(change).decide(snapshots, now: now)
+        }
+        let within = try decided(times) { $0.within = 3 * day }
+        #expect(within.map(\.keeps) == [true, true, true, true, true])
+        #expect(within.map(\.isDatedAhead) == [false, false, true, false, false])
+        // It counts as taken with the next one, and goes when that one does.
+        let day1 = try decided(times) { $0.within = day }
+        #expect(day1.map(\.keeps) == [false, false, true, true, true])
+        let daily = try decided(times) { $0.daily = 3 }
+        #expect(daily.map(\.keeps) == [false, true, false, true, true])
+        // The newest one too, and all of them.
+        let last = try decided([times[0], times[1], times[3], times[4], times[2]]) { $0.within = 3 * day }
+        #expect(last.map(\.keeps) == [false, true, true, true, true])
+        let all = try decided(times.map { $0.addingTimeInterval(10 * day) }) { $0.within = 1 }
+        #expect(all.allSatisfy { $0.keeps && $0.isDatedAhead })
+        // One that a clock dated back by years uses up no period.
+        let back = [times[0], times[1], Date(timeIntervalSince1970: 0), times[3], times[4]]
+        let four = try decided(back) { $0.daily = 4 }
+        #expect(four.map(\.keeps) == [true, true, false, true, true])
+    }
+
+    @Test func `H-CLOCK-01 the clock that is behind decides what is in the future`() async throws {
+        let store = HookedStore(DirectoryStore(scratch.path("repository")))
+        let repository = try await Repository.openOrCreate(
+            store, local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        for block in 0..<3 {
+            try image.change(block: block)
+            try await repository.snapshot(image)
+        }
+        for (ahead, expected) in [(-864_000.0, true), (864_000, false), (0, false)] {
+            store.setClock(ahead: ahead)
+            let decisions = try await repository.forget(policy { $0.within = 864_000 }, dryRun: true)
+            #expect(decisions.map(\.isDatedAhead) == [expected, expected, expected])
+            #expect(decisions.allSatisfy { $0.keeps })
+        }
     }
 
     @Test func `nobody writes where somebody else does`() async throws {

@@ -165,8 +165,9 @@ import Testing
         for ending in ["sha256 \(hash)\n", "sha256 \(hash)\n\(lines[2])\n"] {
             try write(Array((forged + ending).utf8), name)
             try await #expect(!problems(repository).isEmpty)
-            let code = await ObjectStoreConformance.code { _ = try await repository.snapshots() }
-            #expect(code == .damaged)
+            #expect(try await repository.snapshots().warnings.map(\.path) == [name])
+            let code = await ObjectStoreConformance.code { _ = try await repository.snapshot(.latest, database: "a.db") }
+            #expect(name.contains(repository.databaseID("a.db")) == (code == .damaged))
         }
     }
 
@@ -180,7 +181,8 @@ import Testing
         try FileManager.default.removeItem(atPath: repositoryFolder)
         try FileManager.default.copyItem(atPath: copy, toPath: repositoryFolder)
         try await #expect(problems(repository).count == 1)
-        #expect(await ObjectStoreConformance.code { _ = try await repository.snapshots() } == .damaged)
+        #expect(try await repository.snapshots().warnings.count == 1)
+        #expect(await ObjectStoreConformance.code { _ = try await repository.snapshot(.latest, database: "a.db") } == .damaged)
         #expect(await ObjectStoreConformance.code { try await repository.snapshot(image) } == .damaged)
         // Who never saw the later state can not know.
         let stranger = try await open(nil, state: "other")

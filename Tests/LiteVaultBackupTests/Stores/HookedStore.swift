@@ -7,9 +7,18 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
 
     private let base: any ObjectStore
     private let lock = NSLock()
+    private let conditional: Bool
     private var hooks: (before: Hook?, after: Hook?) = (nil, nil)
+    private var ahead = 0.0
 
-    init(_ base: any ObjectStore) { self.base = base }
+    /// - Parameter conditional: whether conditions of writes are kept.
+    init(_ base: any ObjectStore, conditional: Bool = true) {
+        self.base = base
+        self.conditional = conditional
+    }
+
+    /// Sets the store's clock forward by so many seconds of what it was at first.
+    func setClock(ahead seconds: Double) { lock.withLock { ahead = seconds } }
 
     func setHooks(before: Hook? = nil, after: Hook? = nil) { lock.withLock { hooks = (before, after) } }
 
@@ -22,12 +31,12 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     }
 
     var location: String { base.location }
-    func keepsConditions() async throws -> Bool { try await base.keepsConditions() }
+    func keepsConditions() async throws -> Bool { conditional }
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
-        try await call("put", name) { try await base.put(name, bytes: bytes, condition: condition) }
+        try await call("put", name) { try await base.put(name, bytes: bytes, condition: conditional ? condition : .none) }
     }
     func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
-        try await call("put", name) { try await base.put(name, file: path, condition: condition) }
+        try await call("put", name) { try await base.put(name, file: path, condition: conditional ? condition : .none) }
     }
     func get(_ name: String) async throws -> [UInt8] { try await call("get", name) { try await base.get(name) } }
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
@@ -43,7 +52,7 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
         try await call("list", prefix) { try await base.list(prefix) }
     }
     func remove(_ name: String) async throws { try await call("remove", name) { try await base.remove(name) } }
-    func now() async throws -> Double { try await base.now() }
+    func now() async throws -> Double { try await base.now() + lock.withLock { ahead } }
 }
 
 /// Does something the first time that it is asked to.

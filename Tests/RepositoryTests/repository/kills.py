@@ -8,7 +8,7 @@ import time
 
 from faults.report import expect
 
-from .sandbox import OPERATIONS, Sandbox, Template
+from .sandbox import OPERATIONS, REPAIR, Sandbox, Template
 
 KILLS = 50
 
@@ -20,7 +20,7 @@ def run(report, settings, folder):
     def sandbox(operation):
         return Sandbox(template, os.path.join(folder, f"kill-{next(numbers)}"), operation)
 
-    for operation in OPERATIONS:
+    for operation in [*OPERATIONS, REPAIR]:
         times = []
 
         def undisturbed():

@@ -67,6 +67,10 @@ OPERATIONS = [
     ("forget", ["forget", "--keep-last", "1", "--prune", "--grace", "0s"], ({3}, {2, 3})),
 ]
 
+# hazard: H-REP-06
+# Puts back the manifest of snapshot 2, and writes the list of those that were forgotten again.
+REPAIR = ("repair", ["repair"], ({2, 3}, {2, 3}))
+
 
 class Sandbox:
     def __init__(self, template, folder, operation):
@@ -75,6 +79,33 @@ class Sandbox:
         self.folder = folder
         self.name, self.arguments, (self.must, self.may) = operation
         shutil.copytree(template.folder, folder)
+        if self.name == "repair":
+            self.damage()
+
+    def damage(self):
+        """One byte of a manifest, and all of a list."""
+        base = self.path("repository/snapshots")
+        self.database = os.listdir(base)[0]
+        manifest = os.path.join(base, self.database, "0000000002")
+        with open(manifest, "r+b") as file:
+            file.seek(40)
+            byte = file.read(1)[0]
+            file.seek(40)
+            file.write(bytes([byte ^ 1]))
+        with open(manifest, "rb") as file:
+            self.damaged = {f"snapshots/{self.database}/0000000002": file.read(), f"forgotten/{self.database}": b"gone"}
+        with open(self.path(f"repository/forgotten/{self.database}"), "wb") as file:
+            file.write(b"gone")
+
+    def judge_repair(self, done):
+        """What is damaged is where it was or aside, and another repair ends what one began."""
+        for name, content in self.damaged.items():
+            places = [self.path("repository/" + name), self.path("repository/damaged/" + name)]
+            found = [open(place, "rb").read() for place in places if os.path.exists(place)]
+            expect(content in found, f"{name}: what was damaged is gone")
+        again = self.run("repair", "--json")
+        expect(again.returncode == 0, lambda: f"another repair: {again.stderr.decode(errors='replace')}")
+        expect(not (done and json.loads(again.stdout)["actions"]), "exit 0, but something was left to do")
 
     def command(self):
         return command(self.settings, *self.arguments)
@@ -98,6 +129,8 @@ class Sandbox:
         """What holds whatever happened; `done`: the operation said that it succeeded."""
         with open(self.path("vault.db"), "rb") as file:
             expect(file.read() == self.template.images[4], "the source was changed")
+        if self.name == "repair":
+            self.judge_repair(done)
         self.judge_snapshots(done)
         if os.path.exists(self.path("out.db")):
             with open(self.path("out.db"), "rb") as file:

@@ -60,6 +60,8 @@ public struct CheckReport: Sendable {
     public internal(set) var unused = 0
     /// Bytes of data and tree packs.
     public internal(set) var packBytes: Int64 = 0
+    /// Names in the repository that are none of the format's: they are ignored, and nothing is wrong because of them.
+    public internal(set) var warnings: [RepositoryWarning] = []
     /// Everything that is wrong.
     public internal(set) var problems: [Problem] = []
     /// Whether the results could be kept in the repository.

@@ -15,7 +15,9 @@ extension Repository {
         let list = ProblemList()
         let found = try await readable(options, &report, list)
         let tables = try PackTables(folder: workFolder())
-        let data = try await store.list("data/")
+        let objects = try await store.list("")
+        report.warnings += objects.filter { !RepositoryFormat.isObject($0.name) }.map { .stray($0.name) }
+        let data = objects.filter { $0.name.hasPrefix("data/") && RepositoryFormat.isPack($0.name) }
         let total = data.lazy.map(\.size).sum
         var damaged: Set<String> = []
         var done: Int64 = 0
@@ -31,7 +33,7 @@ extension Repository {
             }
             done = [done, object.size].sum
         }
-        let trees = try await store.list("tree/")
+        let trees = objects.filter { $0.name.hasPrefix("tree/") && RepositoryFormat.isPack($0.name) }
         let maps = try CheckedTrees(store, folder: cacheFolder("check"))
         for object in trees { try await checkTreePack(object, maps, list) }
         report.packBytes = (data + trees).lazy.map(\.size).sum
@@ -83,45 +85,15 @@ extension Repository {
         _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
     ) async throws -> [Snapshot] {
         await noting(list, RepositoryFormat.doomed) { _ = try await doomed() }
+        for warning in notices { list.add(warning.path, warning.message) }
         var found: [Snapshot] = []
-        for database in try await databaseIDs(nil) {
-            // Before the list, as another process may add to both.
-            var head: Head?
-            await noting(list, database) { head = try self.head(database) }
-            var snapshots: [Snapshot] = []
-            for object in try await store.list(RepositoryFormat.snapshots(database)) {
-                do {
-                    snapshots.append(try await snapshot(object.name, database: database))
-                } catch let error as BackupError where error.code == .missing {
-                    // Removed since it was listed: by retention, or it is told as missing below.
-                    continue
-                } catch let error as BackupError where error.isDamage {
-                    list.add(error, object.name)
-                }
-            }
-            for (one, next) in zip(snapshots, snapshots.dropFirst())
-            where next.sequence == one.sequence + 1 && next.manifest.predecessor != one.hash.hex {
-                list.add(next.object, "does not follow on the snapshot before it: one of the two was replaced")
-            }
-            await noting(list, RepositoryFormat.forgotten(database)) {
-                let forgotten = try await forgotten(database)
-                for row in forgotten.missing(snapshots.map(\.sequence)) {
-                    let others = row.count > 1 ? ", like those up to \(row.upperBound)" : ""
-                    list.add(
-                        RepositoryFormat.snapshot(database, row.lowerBound),
-                        "is missing, and was not removed by 'forget'\(others)")
-                }
-            }
-            await noting(list, database) {
-                if head == nil { report.unremembered += 1 } else { report.remembered += 1 }
-                try compare(head, database, snapshots)
-                if let last = snapshots.last {
-                    try remember(Head(sequence: last.sequence, hash: last.hash.hex), database)
-                }
-                _ = try await verifications(database)
-            }
-            try await checkSegments(database, readsData: options.readsData, list)
-            found += snapshots
+        for survey in try await surveys(nil) {
+            let warnings = survey.warnings + (try await advisories(survey).warnings)
+            for warning in warnings where warning.severity == .damage { list.add(warning.path, warning.message) }
+            if survey.isRemembered { report.remembered += 1 } else { report.unremembered += 1 }
+            rememberNewest(survey)
+            try await checkSegments(survey.database, readsData: options.readsData, list)
+            found += survey.snapshots
         }
         return found
     }

@@ -6,7 +6,7 @@ internal import Foundation
 /// Its age by the store's clock tells whether its holder still renews it. A holder of this machine that is dead needs no
 /// waiting for.
 final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
-    struct Record: CheckedDocument {
+    struct Record: CheckedDocument, Equatable {
         var type = "lease"
         /// Random: which holder.
         var holder: String
@@ -18,10 +18,15 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         /// When it was taken, by the store's clock, in seconds since 1970.
         var acquired: Double
         var released: Bool
+        /// Which snapshot its holder may store; nil until that is decided, and where none is stored.
+        var sequence: Int?
 
         static let byteLimit = RepositoryFormat.documentBytes
 
-        func check() throws(OutOfLimits) { try require("acquired", seconds: acquired) }
+        func check() throws(OutOfLimits) {
+            try require("acquired", seconds: acquired)
+            try require("sequence", sequence, in: RepositoryFormat.sequences)
+        }
 
         /// Whether its holder is known to be gone.
         var isDead: Bool {
@@ -33,6 +38,11 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     /// Seconds after which a lease that nobody renews is anybody's.
     static let patience = 600.0
+    /// As ``patience``, for whoever removes packs, where the store keeps no conditions: nothing stops a writer that wakes up later.
+    static let patienceWithoutConditions = 7 * 86_400.0
+    /// What the name of a second object starts with that tells of a writer where the store keeps no conditions. The first one may
+    /// be overwritten by another writer that comes at the same time.
+    static let announcement = "write-"
     /// What the leases of followers start with. They write no packs.
     static let follower = "follow-"
     private static let interval = 60.0
@@ -41,17 +51,21 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     let acquired: Double
     private let store: any ObjectStore
     private let keepsConditions: Bool
+    /// The second object's name, where there is one.
+    private let announced: String?
     private let lock = NSLock()
     private var record: Record
     private var tag: ObjectTag
     private var renewal: Task<Void, Never>?
+    private var isAbandoned = false
 
     private init(
-        name: String, store: any ObjectStore, keepsConditions: Bool, record: Record, tag: ObjectTag
+        name: String, store: any ObjectStore, keepsConditions: Bool, announced: String?, record: Record, tag: ObjectTag
     ) {
         self.name = name
         self.store = store
         self.keepsConditions = keepsConditions
+        self.announced = announced
         self.record = record
         self.tag = tag
         acquired = record.acquired
@@ -64,9 +78,13 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     /// Takes the lease.
     ///
-    /// - Parameter what: what it guards, for the message.
+    /// - Parameters:
+    ///   - what: what it guards, for the message.
+    ///   - fence: for a lease to store snapshots: keeps the one that had it, and did not give it back, from storing its own.
     /// - Throws: ``BackupError`` `busy` when somebody has it.
-    static func take(_ short: String, of store: any ObjectStore, what: String) async throws -> Lease {
+    static func take(
+        _ short: String, of store: any ObjectStore, what: String, fence: ((Record) async throws -> Void)? = nil
+    ) async throws -> Lease {
         let name = RepositoryFormat.lease(short)
         let keepsConditions = try await store.keepsConditions()
         let now = try await store.now()
@@ -74,36 +92,61 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         let record = Record(
             holder: PackID().hex, host: ProcessInfo.processInfo.hostName, process: own.process, start: own.start,
             boot: own.boot, namespace: own.namespace, acquired: now, released: false)
-        var condition = PutCondition.absent
-        if let present = try await store.attributes(name) {
-            if let held = try await holder(name, store), !held.released, !held.isDead,
-                now - present.modified < patience
-            {
-                throw BackupError(
-                    .busy, "\(what) is in use by process \(held.process) on \(held.host)",
-                    path: "\(store.location)/\(name)",
-                    remedy: "Try again later. If that process is gone, its claim ends after 10 minutes.")
-            }
-            condition = .unchanged(present.tag)
-        }
+        let announced = fence == nil || keepsConditions ? nil : RepositoryFormat.lease(announcement + record.holder)
         LeaseHolders.shared.insert(record.holder)
         do {
+            // Before it looks: from here on nothing is removed that it may count on.
+            if let announced {
+                try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+            }
+            var condition = PutCondition.absent
+            if let present = try await store.attributes(name) {
+                if let held = try await holder(name, store), !held.released {
+                    guard held.isDead || isStale(present, now, patience) else {
+                        throw BackupError(
+                            .busy, "\(what) is in use by process \(held.process) on \(held.host)",
+                            path: "\(store.location)/\(name)",
+                            remedy: "Try again later. If that process is gone, its claim ends after 10 minutes.")
+                    }
+                    if keepsConditions { try await fence?(held) }
+                }
+                condition = .unchanged(present.tag)
+            }
             let tag = try await store.put(
-                name, bytes: Decoding.bytes(record, path: name),
-                condition: keepsConditions ? condition : .none)
-            let lease = Lease(name: name, store: store, keepsConditions: keepsConditions, record: record, tag: tag)
+                name, bytes: Decoding.bytes(record, path: name), condition: keepsConditions ? condition : .none)
+            let lease = Lease(
+                name: name, store: store, keepsConditions: keepsConditions, announced: announced, record: record,
+                tag: tag)
             if !keepsConditions { try await lease.confirm() }
             lease.keep()
             return lease
-        } catch let error as BackupError where error.code == .conflict {
-            LeaseHolders.shared.remove(record.holder)
-            throw BackupError(
-                .busy, "\(what) was taken by somebody else just now", path: "\(store.location)/\(name)",
-                remedy: "Try again later.")
         } catch {
             // Where only the answer was lost, the lease is there and nobody's.
             LeaseHolders.shared.remove(record.holder)
-            throw error
+            if let announced { await retract(announced, record, store) }
+            guard let error = error as? BackupError, error.code == .conflict else { throw error }
+            throw BackupError(
+                .busy, "\(what) was taken by somebody else just now", path: "\(store.location)/\(name)",
+                remedy: "Try again later.")
+        }
+    }
+
+    /// Whether a lease was not renewed for so long that its holder is taken for dead. A holder renews it each minute, so one that
+    /// is as far in the future was written before the store's clock was put back.
+    static func isStale(_ object: ObjectAttributes, _ now: Double, _ patience: Double) -> Bool {
+        abs(now - object.modified) >= patience
+    }
+
+    /// Takes an announcement back. What can not be removed is written once more.
+    private static func retract(_ name: String, _ record: Record, _ store: any ObjectStore) async {
+        do {
+            try await store.remove(name)
+        } catch {
+            var record = record
+            record.released = true
+            if let bytes = try? Decoding.bytes(record, path: name) {
+                _ = try? await store.put(name, bytes: bytes, condition: .none)
+            }
         }
     }
 
@@ -121,6 +164,17 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     ///
     /// - Throws: ``BackupError`` `busy` when somebody else took it, or broke it as it had not been renewed.
     func confirm() async throws { try await write(released: false) }
+
+    /// Says which snapshot its holder may store from now on, in the store.
+    ///
+    /// - Throws: as ``confirm()``.
+    func promise(_ sequence: Int) async throws {
+        locked { record.sequence = sequence }
+        try await write(released: false)
+    }
+
+    /// Leaves the lease as it is, for the next one to end: what its holder promised may be stored yet.
+    func abandon() { locked { isAbandoned = true } }
 
     /// Ends the lease of a holder that has not renewed it in time: where that one is only asleep, it finds out before it
     /// counts on what was removed meanwhile.
@@ -146,6 +200,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         renewal?.cancel()
         await renewal?.value
         defer { LeaseHolders.shared.remove(record.holder) }
+        if locked({ isAbandoned }) { return }
+        if let announced { await Self.retract(announced, record, store) }
         for _ in 0..<3 {
             do { return try await write(released: true) } catch { continue }
         }
@@ -164,36 +220,40 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         }
     }
 
-    private func lost() -> BackupError {
+    /// What is thrown once it is somebody else's.
+    func lost() -> BackupError {
         BackupError(
             .busy, "was taken over by somebody else, as it had not been renewed in time",
             path: "\(store.location)/\(name)", remedy: "Try again.")
     }
 
     private func write(released: Bool) async throws {
-        let (current, record) = locked {
-            self.record.released = released
-            return (tag, self.record)
-        }
-        // Where the store keeps no conditions, a look before the write is the most that can be had.
-        if !keepsConditions, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
-        do {
-            let new = try await store.put(
-                name, bytes: Decoding.bytes(record, path: name),
-                condition: keepsConditions ? .unchanged(current) : .none)
-            locked { tag = new }
-        } catch let error as BackupError where error.code == .conflict {
-            // Two renewals of our own at the same time: the other one made it.
-            if locked({ tag }) != current { return }
-            if try await Self.holder(name, store)?.holder == record.holder,
-                let present = try await store.attributes(name)
-            {
-                // The store took a write whose answer was lost.
-                locked { tag = present.tag }
-                return
+        for _ in 0..<5 {
+            let (current, record) = locked {
+                self.record.released = released
+                return (tag, self.record)
             }
-            throw lost()
+            // Where the store keeps no conditions, a look before the write is the most that can be had.
+            if !keepsConditions, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
+            do {
+                if let announced, !released {
+                    try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+                }
+                let new = try await store.put(
+                    name, bytes: Decoding.bytes(record, path: name),
+                    condition: keepsConditions ? .unchanged(current) : .none)
+                return locked { tag = new }
+            } catch let error as BackupError where error.code == .conflict {
+                // A write of our own whose answer was lost, or a renewal at the same time. The tag first: what is ours after it was
+                // ours then, as others never give it back.
+                guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),
+                    held.holder == record.holder
+                else { throw lost() }
+                locked { tag = present.tag }
+                if held == record { return }
+            }
         }
+        throw lost()
     }
 
     private func locked<T>(_ body: () -> T) -> T {

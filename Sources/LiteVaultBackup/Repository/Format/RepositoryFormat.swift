@@ -51,7 +51,40 @@ package enum RepositoryFormat {
     package static func segments(_ database: String) -> String { "segments/\(database)/" }
     package static func verified(_ database: String) -> String { "verified/\(database)" }
     package static func forgotten(_ database: String) -> String { "forgotten/\(database)" }
+    package static func fences(_ database: String) -> String { "fences/\(database)/" }
     package static func lease(_ name: String) -> String { "leases/\(name)" }
+
+    /// The sequence of a snapshot by its manifest's name; nil for a name that is none of the format's, such as what a
+    /// program that synchronises folders or an editor leaves.
+    static func sequence(ofSnapshot name: String, _ database: String) -> Int? {
+        let prefix = snapshots(database)
+        guard name.hasPrefix(prefix) else { return nil }
+        return sequence(name.dropFirst(prefix.count))
+    }
+
+    /// Whether it is the name of a data pack or a tree pack.
+    static func isPack(_ name: String) -> Bool {
+        guard let last = name.split(separator: "/").last, isIdentifier(last), let pack = PackID(hex: last) else {
+            return false
+        }
+        return name == data(pack) || name == tree(pack)
+    }
+
+    /// Whether an object of the format may have the name. What was set aside is one whatever it is.
+    static func isObject(_ name: String) -> Bool {
+        guard ObjectName.isValid(name) else { return false }
+        let parts = name.split(separator: "/").map(String.init)
+        switch parts.first {
+        case config, doomed: return parts.count == 1
+        case "data", "tree": return isPack(name)
+        case "verified", "forgotten": return parts.count == 2 && isIdentifier(parts[1])
+        case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
+        case "segments": return parts.count == 3 && isIdentifier(parts[1]) && SegmentName(name) != nil
+        case "leases": return parts.count == 2
+        case "damaged": return true
+        default: return false
+        }
+    }
 
     /// Ten digits: names in order are numbers in order.
     static func padded(_ sequence: Int) -> String {

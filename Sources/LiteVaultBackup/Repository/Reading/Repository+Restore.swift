@@ -18,15 +18,18 @@ extension Repository {
     /// Writes the state that `selection` means into a new file: with ``SnapshotSelection/latest`` and
     /// ``SnapshotSelection/at(_:)`` also what the segments of a followed log add to a snapshot.
     ///
-    /// - Parameter database: needed where the repository has several.
+    /// - Parameters:
+    ///   - database: needed where the repository has several.
+    ///   - warning: told what is wrong in the repository beside what is restored.
     /// - Returns: the snapshot, and the time that the segments reach beyond it.
     /// - Throws: as ``restore(_:to:progress:)``, and `noInput` when there is no such state.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
-        progress: @escaping BackupProgress.Report = { _ in }
+        warning: (RepositoryWarning) -> Void = { _ in }, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> (snapshot: Snapshot, segmentsUntil: Date?) {
-        let chosen = try await snapshot(selection, database: database)
+        let (chosen, warnings) = try await select(selection, database)
+        warnings.forEach(warning)
         var time: Date?
         if case .id = selection {
             try await restore(chosen, [], to: destination, progress)

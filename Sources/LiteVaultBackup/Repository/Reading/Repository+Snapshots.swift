@@ -1,129 +1,154 @@
 internal import Foundation
 
 extension Repository {
-    /// The snapshots of one database, or of all, oldest first within each.
+    /// The snapshots of one database, or of all, oldest first within each, and what is wrong beside them.
+    ///
+    /// A manifest that is damaged, a repository that was rolled back since this machine saw it, and names that are none are
+    /// ``SnapshotList/warnings``; they keep no other snapshot from being listed and restored.
     ///
     /// - Parameter database: a database's name; nil for all.
-    /// - Throws: ``BackupError`` `damaged` for a manifest that is not authentic or not whole, and for a repository that was
-    ///   rolled back since this machine saw it.
-    public func snapshots(database: String? = nil) async throws -> [Snapshot] {
-        let all = try await concurrently(databaseIDs(database)) { id in
-            let head = try head(id)
-            var snapshots = try await manifests(id)
-            try compare(head, id, snapshots)
-            if let last = snapshots.last { try? remember(Head(sequence: last.sequence, hash: last.hash.hex), id) }
-            let verifications = try await verifications(id)
+    /// - Throws: ``BackupError`` when the store can not be listed.
+    public func snapshots(database: String? = nil) async throws -> SnapshotList {
+        var warnings = notices
+        // Those in a database's own folder of snapshots are in its survey.
+        if database == nil { warnings += try await strays("snapshots/").filter { !$0.isBelowDatabase } }
+        warnings += try await strays(database.map { RepositoryFormat.segments(databaseID($0)) } ?? "segments/")
+        let found = try await concurrently(databaseIDs(database)) { id in
+            let survey = try await survey(id)
+            let (verifications, _, more) = try await advisories(survey)
+            rememberNewest(survey)
+            var snapshots = survey.snapshots
             for index in snapshots.indices {
                 snapshots[index].verification = verifications.results[snapshots[index].hash.hex]
             }
-            return snapshots
+            return (snapshots, survey.warnings + more)
         }
-        return all.flatMap(\.self).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) }
-    }
-
-    /// The identifiers of the databases, those included of which only this machine remembers a snapshot.
-    func databaseIDs(_ name: String?) async throws -> [String] {
-        if let name { return [databaseID(name)] }
-        var ids = Set(
-            try await store.list("snapshots/").compactMap { object in
-                object.name.split(separator: "/").dropFirst().first.map(String.init)
-            })
-        if let state = local.state {
-            for name in try Folder.names("\(state)/\(config.id)") where name.hasSuffix(".json") {
-                ids.insert(String(name.dropLast(5)))
-            }
-        }
-        return ids.sorted()
-    }
-
-    /// The snapshots of a database by their manifests alone, in order.
-    ///
-    /// - Parameter passingOverRemoved: whether one that was removed after it was listed is none; else it is an error, which it
-    ///   has to be for whoever removes what no snapshot needs.
-    func manifests(_ database: String, passingOverRemoved: Bool = true) async throws -> [Snapshot] {
-        let found = try await concurrently(store.list(RepositoryFormat.snapshots(database))) { object -> Snapshot? in
-            do {
-                return try await snapshot(object.name, database: database)
-            } catch let error as BackupError where error.code == .missing && passingOverRemoved {
-                return nil
-            }
-        }
-        let snapshots = found.compactMap(\.self)
-        for (one, next) in zip(snapshots, snapshots.dropFirst()) where next.sequence == one.sequence + 1 {
-            guard next.manifest.predecessor == one.hash.hex else {
-                throw BackupError(
-                    .damaged, "does not follow on the snapshot before it: one of the two was replaced",
-                    path: next.object)
-            }
-        }
-        return snapshots
-    }
-
-    /// The newest snapshot of a database, compared with what this machine remembers; reads no more than two manifests.
-    func newest(_ database: String) async throws -> Snapshot? {
-        let head = try head(database)
-        let names = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
-        var found: [Snapshot] = []
-        if let last = names.last {
-            let newest = try await snapshot(last, database: database)
-            if let head, head.sequence < newest.sequence {
-                let name = RepositoryFormat.snapshot(database, head.sequence)
-                if names.contains(name) { found.append(try await snapshot(name, database: database)) }
-            }
-            found.append(newest)
-        }
-        try compare(head, database, found)
-        return found.last
+        return SnapshotList(
+            found.flatMap(\.0).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
+            warnings: warnings + found.flatMap(\.1))
     }
 
     /// Reads one manifest, and compares what it says with the name that it has.
+    ///
+    /// - Throws: ``BackupError`` `missing` where there is none; a fence is none.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
-        let (manifest, document) = try await document(name, Manifest.self)
+        guard let found = try await snapshotUnlessFence(name, database) else {
+            throw BackupError(.missing, "there is no snapshot: its writer was taken for dead", path: name)
+        }
+        return found
+    }
+
+    /// As ``snapshot(_:database:)``; nil for a fence.
+    func snapshotUnlessFence(_ name: String, _ database: String) async throws -> Snapshot? {
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+        let document = try SealedDocument(whole: bytes, name: name)
+        if try isFence(document, name, database) { return nil }
+        let manifest = try document.value(Manifest.self, key: key, name: name)
+        return try snapshot(manifest, document.hash, name, database)
+    }
+
+    /// The snapshot of a manifest that was read under a name.
+    func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
         guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
             RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
         else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name) }
         _ = try manifest.rootEntry(name)
-        return try Snapshot(manifest: manifest, hash: document.hash, name: name)
+        return try Snapshot(manifest: manifest, hash: hash, name: name)
     }
 
-    /// One snapshot of a database.
+    /// One snapshot of a database. It alone has to be whole; where ``SnapshotSelection/latest`` or
+    /// ``SnapshotSelection/at(_:)`` may mean one that can not be read, an older one is not taken in its place.
     ///
-    /// - Throws: ``BackupError`` `noInput` when there is none, or when several are meant.
+    /// - Throws: ``BackupError`` `noInput` when there is none, or when several are meant; `damaged` when it, or perhaps it,
+    ///   can not be read.
     public func snapshot(_ selection: SnapshotSelection, database: String? = nil) async throws -> Snapshot {
-        let all = try await snapshots(database: database)
-        let found = all.filter { if case .id(let id) = selection { $0.id.hasPrefix(id.lowercased()) } else { true } }
-        guard !found.isEmpty else {
-            let what: String
-            if let database, all.isEmpty {
-                what = "there is no snapshot of a database '\(database)'"
-            } else if case .id(let id) = selection {
-                what = "there is no snapshot whose id starts with '\(id)'"
-            } else {
-                what = "there is no snapshot"
-            }
+        try await select(selection, database).snapshot
+    }
+
+    /// As ``snapshot(_:database:)``, with what is wrong beside it.
+    func select(
+        _ selection: SnapshotSelection, _ database: String?
+    ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning]) {
+        let surveys = try await surveys(database)
+        let warnings = notices + surveys.flatMap(\.warnings)
+        if case .id(let id) = selection { return (try choose(id, surveys), warnings) }
+        let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
+        guard present.count <= 1 else {
+            let names = Set(present.compactMap(\.snapshots.last?.database)).sorted()
             throw BackupError(
-                .noInput, what, path: store.location, remedy: "'litevault snapshots' lists those that are there.")
-        }
-        if case .id(let id) = selection {
-            guard found.count == 1 || found.contains(where: { $0.id == id }) else {
-                throw BackupError(
-                    .noInput, "several snapshots have an id that starts with '\(id)'", path: store.location)
-            }
-            return found.first { $0.id == id } ?? found[0]
-        }
-        let names = Set(found.map(\.database))
-        guard names.count == 1 else {
-            throw BackupError(
-                .noInput, "there are \(names.count) databases: \(names.sorted().prefix(5).joined(separator: ", "))",
+                .noInput, "there are \(present.count) databases: \(names.prefix(5).joined(separator: ", "))",
                 path: store.location, remedy: "Name one with --database.")
         }
-        if case .at(let time) = selection {
-            guard let before = found.last(where: { $0.time <= time }) else {
-                throw BackupError(
-                    .noInput, "the oldest snapshot is of \(Timestamp.text(found[0].time))", path: store.location)
-            }
-            return before
+        guard let survey = present.first else {
+            throw BackupError(
+                .noInput,
+                database.map { "there is no snapshot of a database '\($0)'" } ?? "there is no snapshot",
+                path: store.location, remedy: "'litevault snapshots' lists those that are there.")
         }
-        return found[found.count - 1]
+        if case .at(let time) = selection { return (try choose(time, survey), warnings) }
+        if let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
+        if let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
+        guard let last = survey.snapshots.last else {
+            throw BackupError(.noInput, "there is no snapshot", path: store.location)
+        }
+        return (last, warnings)
+    }
+
+    private func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {
+        let found = surveys.flatMap(\.snapshots).filter { $0.id.hasPrefix(id.lowercased()) }
+        guard let first = found.first else {
+            let unreadable = surveys.flatMap(\.unreadable)
+            if let one = unreadable.first {
+                throw BackupError(
+                    one.error.code,
+                    "no snapshot that can be read has an id that starts with '\(id)', and \(unreadable.count) can not "
+                        + "be read: \(one.error.message)", path: one.object, remedy: RepositoryWarning.repair,
+                    cause: one.error)
+            }
+            throw BackupError(
+                .noInput, "there is no snapshot whose id starts with '\(id)'", path: store.location,
+                remedy: "'litevault snapshots' lists those that are there.")
+        }
+        if let exact = found.first(where: { $0.id == id.lowercased() }) { return exact }
+        guard found.count == 1 else {
+            throw BackupError(.noInput, "several snapshots have an id that starts with '\(id)'", path: store.location)
+        }
+        return first
+    }
+
+    private func choose(_ time: Date, _ survey: DatabaseSurvey) throws -> Snapshot {
+        guard let chosen = survey.snapshots.last(where: { $0.time <= time }) else {
+            if let one = survey.unreadable.first { throw instead(of: one, nil) }
+            if let rollback = survey.rollback { throw rollback }
+            throw BackupError(
+                .noInput, "the oldest snapshot is of \(survey.snapshots.first.map { Timestamp.text($0.time) } ?? "")",
+                path: store.location)
+        }
+        // One that was taken after it may be of an earlier time than the one that was wanted.
+        if let one = survey.unreadable(after: chosen).first { throw instead(of: one, chosen) }
+        let isLast = chosen.sequence == survey.snapshots.last?.sequence
+        if isLast, let rollback = survey.rollback { throw instead(of: rollback, chosen) }
+        return chosen
+    }
+
+    /// Says which older snapshot can be had by its id: it is not what was asked for, so it is not taken silently.
+    private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> BackupError {
+        BackupError(
+            one.error.code,
+            "snapshot \(one.sequence), which may be the one that is wanted, can not be read: "
+                + one.error.message, path: one.object, remedy: remedy(before), cause: one.error)
+    }
+
+    private func instead(of rollback: BackupError, _ before: Snapshot?) -> BackupError {
+        BackupError(
+            rollback.code, rollback.message, path: rollback.path,
+            remedy: [rollback.remedy, remedy(before)].compactMap(\.self).joined(separator: " "), cause: rollback.cause)
+    }
+
+    private func remedy(_ before: Snapshot?) -> String {
+        let other = before.map {
+            "The one before it is of \(Timestamp.text($0.time)): --snapshot \($0.id) restores that."
+        }
+        return [other, "'litevault repair' tells what is lost."].compactMap(\.self).joined(separator: " ")
     }
 }

@@ -44,6 +44,8 @@ public struct Snapshot: Sendable {
     }
     /// Whether the database was not encrypted.
     public var isPlaintext: Bool { manifest.plaintext }
+    /// Whether it is dated in the future: the clock of its machine was wrong, or this one's is. Five minutes are no matter.
+    public func isDatedAhead(of now: Date) -> Bool { time.timeIntervalSince(now) > 300 }
     /// The repository's name of its manifest.
     public var object: String { RepositoryFormat.snapshot(manifest.database, sequence) }
 }

@@ -16,8 +16,12 @@ struct Verifications: CheckedDocument {
 }
 
 extension Repository {
+    /// The document of a database of which no snapshot was verified.
+    func noVerifications(_ database: String) -> Verifications {
+        Verifications(repository: config.id, database: database, results: [:])
+    }
+
     func verifications(_ database: String) async throws -> Verifications {
-        let none = Verifications(repository: config.id, database: database, results: [:])
         do {
             let (found, _) = try await document(RepositoryFormat.verified(database), Verifications.self)
             guard found.repository == config.id, found.database == database else {
@@ -27,15 +31,21 @@ extension Repository {
             }
             return found
         } catch let error as BackupError where error.code == .missing {
-            return none
+            return noVerifications(database)
         }
     }
 
     /// Keeps results: a later one of a snapshot replaces an earlier one, unless that looked deeper and both passed.
     func record(_ results: [String: SnapshotVerification], _ database: String) async throws {
         guard !results.isEmpty else { return }
-        var all = try await verifications(database)
-        let present = Set(try await manifests(database).map(\.hash.hex))
+        var all: Verifications
+        do {
+            all = try await verifications(database)
+        } catch let error as BackupError where error.code == .damaged {
+            // It only tells what checks have found, and this is the result of one.
+            all = noVerifications(database)
+        }
+        let present = Set(try await survey(database).snapshots.map(\.hash.hex))
         for (hash, result) in results {
             if let old = all.results[hash], old.passed, result.passed, old.level > result.level { continue }
             all.results[hash] = result

@@ -1,4 +1,5 @@
-/// Which snapshots of a database were removed by retention, so that a check can tell one that somebody else removed.
+/// Which snapshots of a database were removed by retention, or set aside by a repair, so that a check can tell one that
+/// somebody else removed.
 struct Forgotten: CheckedDocument {
     var type = "forgotten"
     var repository: String
@@ -19,6 +20,9 @@ struct Forgotten: CheckedDocument {
         }
     }
 
+    /// The highest sequence in it; 0 without one.
+    var newest: Int { ranges.last?.last ?? 0 }
+
     /// Whether any of these was removed by retention.
     func overlaps(_ sequences: ClosedRange<Int>) -> Bool {
         ranges.contains { $0[0] <= sequences.upperBound && sequences.lowerBound <= $0[1] }
@@ -29,10 +33,8 @@ struct Forgotten: CheckedDocument {
 
     /// Rows of sequences below the newest of `present` that are neither there nor were removed by retention. What it costs
     /// depends on how many rows there are, not on how long they are.
-    ///
-    /// - Parameter present: in order.
     func missing(_ present: [Int]) -> [ClosedRange<Int>] {
-        guard let newest = present.last else { return [] }
+        guard let newest = present.max() else { return [] }
         let known = (present.map { $0...$0 } + ranges.map { $0[0]...$0[1] }).sorted { $0.lowerBound < $1.lowerBound }
         var rows: [ClosedRange<Int>] = []
         var next = RepositoryFormat.sequences.lowerBound
@@ -43,8 +45,10 @@ struct Forgotten: CheckedDocument {
         return rows
     }
 
-    mutating func insert(_ sequences: [Int]) {
-        for sequence in sequences.sorted() where !contains(sequence) { ranges.append([sequence, sequence]) }
+    mutating func insert(_ sequences: [Int]) { insert(sequences.map { $0...$0 }) }
+
+    mutating func insert(_ rows: [ClosedRange<Int>]) {
+        ranges += rows.map { [$0.lowerBound, $0.upperBound] }
         ranges = ranges.sorted { $0[0] < $1[0] }.reduce(into: []) { rows, next in
             if let last = rows.last, last[1] + 1 >= next[0] {
                 rows[rows.count - 1][1] = max(last[1], next[1])

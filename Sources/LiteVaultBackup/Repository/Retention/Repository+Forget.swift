@@ -7,28 +7,33 @@ extension Repository {
     ///   - policy: the rules, applied to each database by itself.
     ///   - database: nil for all of them.
     ///   - dryRun: only decide.
+    ///   - warning: told what is wrong in the repository; what can not be read stays.
     /// - Returns: what became of every snapshot, and why.
     /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` when somebody else removes something,
-    ///   `damaged` when the repository is: nothing is removed then.
+    ///   `damaged` when the repository was rolled back, or what was forgotten before can not be read: nothing is removed
+    ///   then.
     public func forget(
         _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
-        progress: BackupProgress.Report = { _ in }
+        warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
     ) async throws -> [RetentionDecision] {
         guard !policy.isEmpty else {
             throw BackupError(
                 .config, "no rule says which snapshots to keep", remedy: "Give at least one --keep-… option.")
         }
-        if dryRun { return try await decide(policy, database) }
+        if dryRun { return try await decide(policy, database, warning) }
         try requireWritable()
         return try await holding("prune", "removing from the repository") { lease in
-            let decisions = try await decide(policy, database)
+            let decisions = try await decide(policy, database, warning)
             let going = decisions.filter { !$0.keeps }
+            // After the list: what a lease was ended for is marked before a newer snapshot can be there.
+            var marked: Set<String> = []
+            for database in Set(going.map(\.snapshot.manifest.database)) { try await marked.formUnion(marks(database)) }
             let noted = try await note(forgotten: going.map(\.snapshot))
             for (index, decision) in going.enumerated() {
                 try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
                 try await lease.confirm()
                 do {
-                    try await store.remove(decision.snapshot.object)
+                    try await remove(decision.snapshot, marked: marked)
                 } catch let error as BackupError where error.code == .unsupported && index == 0 {
                     // A store that removes nothing has lost nothing: what is missing there later was not removed by us.
                     for (database, before) in noted {
@@ -42,9 +47,19 @@ extension Repository {
         }
     }
 
-    private func decide(_ policy: RetentionPolicy, _ database: String?) async throws -> [RetentionDecision] {
+    private func decide(
+        _ policy: RetentionPolicy, _ database: String?, _ warning: (RepositoryWarning) -> Void
+    ) async throws -> [RetentionDecision] {
+        for survey in try await surveys(database) {
+            // Of an older state put back, the newest snapshots are not the newest.
+            if let rollback = survey.rollback { throw rollback }
+        }
         let all = try await snapshots(database: database)
-        return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }.flatMap { policy.decide($0.value) }
+        all.warnings.forEach(warning)
+        // Of two clocks the one that is behind: it may keep too much, where the other one would remove too much.
+        let now = min(Date(), Date(timeIntervalSince1970: try await store.now()))
+        return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
+            .flatMap { policy.decide($0.value, now: now) }
     }
 
     /// Does something while holding a lease.

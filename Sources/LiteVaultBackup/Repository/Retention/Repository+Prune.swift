@@ -37,14 +37,19 @@ extension Repository {
         _ lease: Lease, _ grace: Double, _ dryRun: Bool, _ progress: @escaping BackupProgress.Report
     ) async throws -> PruneResult {
         // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
-        // manifest is found below; if not, its lease is.
-        let trees = try await store.list("tree/")
-        let packs = try await store.list("data/") + trees
-        let writers = try await activeSince(endingOthers: !dryRun)
+        // manifest is found below; if not, its lease is. Tests/Protocol proves it, and needs no clock for it.
+        let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
+        let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
+        let writers = try await writers(endingOthers: !dryRun)
         let now = try await store.now()
         let used = try await usedPacks()
-        let before = try await doomed()
-        let since = Dictionary(before.packs.map { ($0.name, $0.since) }) { first, _ in first }
+        // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
+        let before = try await doomedIfReadable() ?? Doomed(repository: config.id, packs: [], sparse: [])
+        let run = before.nextRun
+        let known = before.listed(run: run, now: now)
+        let seen = before.seen(writers.map(\.holder), run: run)
+        let firstSeen = seen.map(\.run).min() ?? .max
+        let began = writers.map(\.acquired).min() ?? .infinity
 
         var result = PruneResult()
         var listed: [Doomed.Pack] = []
@@ -58,25 +63,32 @@ extension Repository {
                 }
                 continue
             }
+            // Of a writer at work, as far as clocks tell: on the list it would do no harm, but the next snapshot would store it again.
             // A second for stores that tell whole seconds.
-            if let writers, pack.modified >= writers - 1 { continue }
-            let first = since[pack.name] ?? now
-            listed.append(.init(name: pack.name, since: first))
-            let isOld = since[pack.name] != nil && first + grace <= now && writers.map { first < $0 } ?? true
+            if pack.modified >= began - 1 { continue }
+            let first = known[pack.name]
+            listed.append(first ?? .init(name: pack.name, since: now, run: run))
+            let isOld = first.map { $0.since + grace <= now && ($0.run ?? run) < firstSeen && $0.run != run } ?? false
             if isOld { going.append(pack) } else { result.doomed += 1 }
         }
         result.sparse = sparse.count
         result.removed = going.count
         result.removedBytes = going.lazy.map(\.size).sum
         if dryRun { return result }
-        try sweepCache(trees)
+        // Copies on this machine: whatever is wrong with them, the repository is pruned all the same.
+        try? sweepCache(trees)
         // Those that go now stay on the list until they are seen to be gone.
         // What does not fit is for a later run.
         let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
+        let present = Set(packs.map(\.name))
+        let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
+        let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
         let list = Doomed(
-            repository: config.id, packs: fitting,
-            sparse: Array(sparse.prefix(RepositoryFormat.listedPacks - fitting.count)))
-        if !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty || !before.sparse.isEmpty {
+            repository: config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
+            damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen)
+        if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
+            || !before.sparse.isEmpty
+        {
             try await put(list, as: RepositoryFormat.doomed, condition: .none)
         }
         for (index, pack) in going.enumerated() {
@@ -88,27 +100,41 @@ extension Repository {
         return result
     }
 
-    /// Since when somebody has been writing without a break; nil when nobody is.
+    /// The leases of the writers that are at work.
     ///
     /// - Parameter endingOthers: whether leases that were not renewed in time are ended, so that a writer which was only asleep
-    ///   publishes nothing that needs a pack which goes now.
-    private func activeSince(endingOthers: Bool) async throws -> Double? {
-        var earliest: Double?
+    ///   publishes nothing that needs a pack which goes now. Where the store keeps no conditions nothing can stop it then, and
+    ///   it is waited for much longer.
+    private func writers(endingOthers: Bool) async throws -> [Lease.Record] {
+        var found: [Lease.Record] = []
         let now = try await store.now()
-        let leases = try await store.list("leases/").filter {
-            ![RepositoryFormat.lease("prune"), RepositoryFormat.lease("conditions")].contains($0.name)
+        let keepsConditions = try await store.keepsConditions()
+        let patience = keepsConditions ? Lease.patience : Lease.patienceWithoutConditions
+        let prefix = RepositoryFormat.lease("")
+        let leases = try await store.list(prefix).filter {
+            ObjectName.isValid($0.name)
+                && ![RepositoryFormat.lease("prune"), RepositoryFormat.lease("conditions")].contains($0.name)
                 && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
         }
         let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }
         for (object, holder) in holders {
-            guard let holder, !holder.released else { continue }
-            if holder.isDead || now - object.modified >= Lease.patience {
-                // A renewal that came in between shows that its holder is there after all.
-                guard endingOthers, try await !Lease.end(object, holder, store) else { continue }
+            guard let holder else { continue }
+            if holder.released {
+                // Nobody uses the name of an announcement again.
+                if endingOthers, object.name.hasPrefix(prefix + Lease.announcement) {
+                    try await store.remove(object.name)
+                }
+                continue
             }
-            earliest = min(earliest ?? holder.acquired, holder.acquired)
+            if holder.isDead || Lease.isStale(object, now, patience) {
+                guard endingOthers else { continue }
+                if keepsConditions { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
+                // A renewal that came in between shows that its holder is there after all.
+                if try await Lease.end(object, holder, store) { continue }
+            }
+            found.append(holder)
         }
-        return earliest
+        return found
     }
 
     /// The packs that snapshots need; for data packs how many of their blocks.
@@ -121,14 +147,22 @@ extension Repository {
             }, problem: { throw $0 })
         for database in try await databaseIDs(nil) {
             let source = nodes(database)
-            let head = try head(database)
+            let survey = try await survey(database)
             // Strictly: what can not be read may need any pack.
-            let snapshots = try await manifests(database, passingOverRemoved: false)
-            try compare(head, database, snapshots)
-            for snapshot in snapshots {
-                let root = try snapshot.manifest.rootEntry(snapshot.object)
-                try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
-                _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+            if let failure = survey.strictFailure { throw failure }
+            for snapshot in survey.snapshots {
+                do {
+                    let root = try snapshot.manifest.rootEntry(snapshot.object)
+                    try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
+                    _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+                } catch let error as BackupError where error.isDamage {
+                    throw BackupError(
+                        .damaged,
+                        "the block map of snapshot \(snapshot.id) can not be read, and may need anything: "
+                            + error.message, path: error.path ?? snapshot.object,
+                        remedy: "Nothing was removed. 'litevault repair' tells what is lost; once 'forget' has "
+                            + "removed that snapshot, pruning goes on.", cause: error)
+                }
             }
         }
         var used: [String: Int?] = [:]

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// Which snapshots of a database to keep. Rules add up: a snapshot stays if one of them wants it.
 public struct RetentionPolicy: Sendable, Equatable {
@@ -14,7 +14,7 @@ public struct RetentionPolicy: Sendable, Equatable {
     public var monthly: Int?
     /// As ``hourly``, for years.
     public var yearly: Int?
-    /// Everything not older than so many seconds before the newest.
+    /// Everything not older than so many seconds before the newest that is not dated in the future.
     public var within: Double?
 
     /// A policy of no rules, which is refused: it would keep next to nothing.
@@ -32,6 +32,8 @@ public struct RetentionDecision: Sendable {
     public let keeps: Bool
     /// Why it stays; none for one that goes.
     public let reasons: [String]
+    /// Whether it is dated in the future, which a clock that was wrong did. Rules about times take it for as old as the snapshot after it.
+    public let isDatedAhead: Bool
 }
 
 extension RetentionPolicy {
@@ -40,8 +42,18 @@ extension RetentionPolicy {
     /// The newest stays always, and so does the newest that a verification found whole: of what remains, something is known
     /// to be good.
     ///
-    /// - Parameter snapshots: of one database, in order.
-    package func decide(_ snapshots: [Snapshot]) -> [RetentionDecision] {
+    /// What is dated in the future was taken before the snapshot after it, and before now: that is the time which counts. Else it
+    /// would be what all others are too old for.
+    ///
+    /// - Parameters:
+    ///   - snapshots: of one database, in order.
+    ///   - now: the time, as far as it is known.
+    package func decide(_ snapshots: [Snapshot], now: Date) -> [RetentionDecision] {
+        var times = snapshots.map(\.time)
+        var later = now
+        for index in times.indices.reversed() {
+            if times[index] > now { times[index] = later } else { later = times[index] }
+        }
         var reasons: [Int: [String]] = [:]
         func keep(_ index: Int, _ reason: String) { reasons[index, default: []].append(reason) }
         let newestFirst = Array(snapshots.indices.reversed())
@@ -53,21 +65,24 @@ extension RetentionPolicy {
         for (count, name, period) in periods {
             guard let count, count > 0 else { continue }
             var seen: Set<String> = []
-            for index in newestFirst {
-                let label = period(snapshots[index].time)
+            // By time: one that a clock dated far back must not count for a new period.
+            for index in newestFirst.sorted(by: { (times[$0], $0) > (times[$1], $1) }) {
+                let label = period(times[index])
                 guard !seen.contains(label) else { continue }
                 if seen.count == count { break }
                 seen.insert(label)
                 keep(index, "\(name) \(label)")
             }
         }
-        if let within, let newest = snapshots.map(\.time).max() {
-            for index in newestFirst where newest.timeIntervalSince(snapshots[index].time) <= within {
+        if let within, let newest = times.max() {
+            for index in newestFirst where newest.timeIntervalSince(times[index]) <= within {
                 keep(index, "within")
             }
         }
         return snapshots.indices.map {
-            RetentionDecision(snapshot: snapshots[$0], keeps: reasons[$0] != nil, reasons: reasons[$0] ?? [])
+            RetentionDecision(
+                snapshot: snapshots[$0], keeps: reasons[$0] != nil, reasons: reasons[$0] ?? [],
+                isDatedAhead: snapshots[$0].isDatedAhead(of: now))
         }
     }
 

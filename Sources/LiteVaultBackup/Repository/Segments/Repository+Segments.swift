@@ -4,12 +4,8 @@ internal import Foundation
 extension Repository {
     /// The segments of a database by their names, in order.
     func segments(_ database: String) async throws -> [SegmentName] {
-        try await store.list(RepositoryFormat.segments(database)).map { object in
-            guard let name = SegmentName(object.name) else {
-                throw BackupError(.damaged, "has a name that no segment has", path: object.name)
-            }
-            return name
-        }
+        // Other names are told by whoever lists the repository.
+        try await store.list(RepositoryFormat.segments(database)).compactMap { SegmentName($0.name) }
     }
 
     /// What a segment says, and where its frames start.
@@ -105,13 +101,16 @@ extension Repository {
             // In this order: the snapshot that a segment continues was there before it.
             let names = try await segments(database)
             guard !names.isEmpty else { continue }
-            let present = try await manifests(database)
+            let survey = try await survey(database)
+            let present = survey.snapshots
             for name in names {
                 // Stored after a snapshot that is gone, and not needed by a later one that was taken meanwhile.
                 let isNeeded = present.contains {
                     $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
                 }
-                if !isNeeded { try await store.remove(name.object) }
+                // Nor by one that can not be read now, of which nothing but the sequence is known.
+                let isPerhapsNeeded = survey.unreadable.contains { $0.sequence >= name.snapshot }
+                if !isNeeded && !isPerhapsNeeded { try await store.remove(name.object) }
             }
         }
     }
@@ -123,9 +122,7 @@ extension Repository {
         let forgotten = try? await forgotten(database)
         for object in try await store.list(RepositoryFormat.segments(database)) {
             do {
-                guard let name = SegmentName(object.name) else {
-                    throw BackupError(.damaged, "has a name that no segment has", path: object.name)
-                }
+                guard let name = SegmentName(object.name) else { continue }
                 let (record, head) = try await segment(name, database)
                 if let previous, record.sequence == previous.sequence + 1, record.predecessor != previous.hash.hex {
                     list.add(object.name, "does not follow on the segment before it: one of the two was replaced")
@@ -144,7 +141,8 @@ extension Repository {
         }
     }
 
-    private func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
+    /// Reads the frames of a segment and compares them with their hash.
+    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
         var digest = SHA256()
         let end = start + record.payloadSize
         for offset in stride(from: start, to: end, by: 8 << 20) {

@@ -1,13 +1,16 @@
+internal import Crypto
 internal import Foundation
 
 /// Reads nodes out of tree packs that are files of this machine: objects of a folder where they lie, of other stores as
 /// copies in a folder. Every node is checked against the hash that its parent has of it.
-package final class NodeSource: @unchecked Sendable {  // its lock guards `open` and `order`
+package final class NodeSource: @unchecked Sendable {  // its lock guards `open`, `order` and `whole`
     private let store: any ObjectStore
     private let folder: String
     private let lock = NSLock()
     private var open: [PackID: LocalFile] = [:]
     private var order: [PackID] = []
+    /// Copies that were compared with their hashes.
+    private var whole: Set<PackID> = []
 
     /// - Parameter folder: where copies are kept; they stay until somebody removes them.
     package init(store: any ObjectStore, folder: String) {
@@ -41,19 +44,65 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
     }
 
     /// Makes the pack available to ``node(_:level:)``.
+    ///
+    /// A copy is compared with its hash before it is used for the first time, and fetched again where it is not the one that
+    /// was stored: it was not synced when it was made, and nobody else watches over it.
     package func prepare(_ pack: PackID) async throws {
         let name = RepositoryFormat.tree(pack)
         let path = path(pack)
-        if access(path, R_OK) == 0 { return }
-        guard store.localPath(name) == nil else { throw BackupError(.missing, "is missing", path: name) }
+        guard store.localPath(name) == nil else {
+            guard access(path, R_OK) == 0 else { throw BackupError(.missing, "is missing", path: name) }
+            return
+        }
+        if isCompared(pack) { return }
+        if Self.isWhole(path, pack) { return compared(pack) }
         try Folder.create(folder)
         let temporary = path + "." + PackID().hex
         do {
             try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
-            guard rename(temporary, path) == 0 else { throw BackupError(errno: errno, "rename", path: path) }
+            // What lies there under the name may be anything.
+            if rename(temporary, path) != 0 {
+                try? FileManager.default.removeItem(atPath: path)
+                guard rename(temporary, path) == 0 else { throw BackupError(errno: errno, "rename", path: path) }
+            }
         } catch {
             unlink(temporary)
             throw error
+        }
+        // If it is not whole now, that is how it is stored: nodes tell for themselves.
+        compared(pack)
+    }
+
+    private func isCompared(_ pack: PackID) -> Bool { lock.withLock { whole.contains(pack) } }
+
+    private func compared(_ pack: PackID) {
+        lock.withLock {
+            whole.insert(pack)
+            open[pack] = nil
+            order.removeAll { $0 == pack }
+        }
+    }
+
+    /// Whether a file is the tree pack of that name, by the hash at its end.
+    private static func isWhole(_ path: String, _ pack: PackID) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        do {
+            let file = try LocalFile(reading: path)
+            let content = try file.size() - Int64(RepositoryFormat.hashBytes)
+            guard content > Int64(RepositoryFormat.packHeader) else { return false }
+            let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
+            guard header.starts(with: RepositoryFormat.treeMagic), Array(header[24..<40]) == pack.bytes else {
+                return false
+            }
+            var digest = SHA256()
+            try file.forEachPiece { offset, bytes in
+                let count = min(Int64(bytes.count), max(0, content - offset))
+                digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]))
+            }
+            return try Array(digest.finalize()) == file.read(at: content, count: RepositoryFormat.hashBytes)
+        } catch {
+            return false
         }
     }
 

@@ -1,12 +1,12 @@
 /// Builds a block map, entry by entry, and takes over the nodes of the previous snapshot's map that are the same.
 struct TreeBuilder {
     private var previous: BlockMap?
-    private let avoided: Set<PackID>
+    private let avoided: AvoidedPacks
     private var pending: [[TreeEntry]] = []
     private var counts: [Int] = []
     private let packs: TreePackWriter
 
-    init(previous: BlockMap?, avoiding avoided: Set<PackID>, into packs: TreePackWriter) {
+    init(previous: BlockMap?, avoiding avoided: AvoidedPacks, into packs: TreePackWriter) {
         self.previous = previous
         self.avoided = avoided
         self.packs = packs
@@ -28,7 +28,8 @@ struct TreeBuilder {
         let index = counts[level]
         pending[level].removeAll(keepingCapacity: true)
         counts[level] += 1
-        if let old = try previous?.node(level: level, index: index), old.node == node,
+        // One that can not be read is no node to take over.
+        if let old = try? previous?.node(level: level, index: index), old.node == node,
             !avoided.contains(old.entry.pack)
         {
             return try append(old.entry, level: level + 1)
@@ -45,5 +46,19 @@ struct TreeBuilder {
             level += 1
         }
         throw BackupError(.wrongKind, "there is nothing in it")
+    }
+}
+
+/// Packs of which nothing is taken over into a new snapshot.
+enum AvoidedPacks {
+    /// Of none of them it is known that it stays: everything is stored.
+    case all
+    case these(Set<PackID>)
+
+    func contains(_ pack: PackID) -> Bool {
+        switch self {
+        case .all: true
+        case .these(let packs): packs.contains(pack)
+        }
     }
 }

@@ -29,6 +29,8 @@ public struct SnapshotResult: Sendable {
     /// Commits in the database's write-ahead log, behind a damaged frame, that are not in the snapshot. SQLite does not recover
     /// them either: after a loss of power they may never have been whole, else the log was damaged or tampered with.
     public let unreachableCommits: Int
+    /// What is wrong in the repository, beside this snapshot, which is whole.
+    public let warnings: [RepositoryWarning]
     /// Whether the database is as it was at the snapshot before.
     public var isUnchanged: Bool { snapshot.changed == 0 }
 }

@@ -8,7 +8,7 @@ final class SnapshotSink: BlockSink {
     private let repository: [UInt8]
     private let folder: String
     private let previous: BlockMap?
-    private let avoided: Set<PackID>
+    private let avoided: AvoidedPacks
     private let allowsPlaintext: Bool
     private let trustsPrevious: Bool
     private let progress: BackupProgress.Report
@@ -25,6 +25,8 @@ final class SnapshotSink: BlockSink {
     private(set) var changed = 0
     /// The first 16 bytes: the salt of an encrypted database.
     private(set) var salt: [UInt8] = []
+    /// What was wrong with the block map of the previous snapshot; nil where it could be read.
+    private(set) var damage: BackupError?
     /// Whether everybody can read it, or parts of it.
     private(set) var isPlaintext = false
     /// How many bytes at the start of an encrypted image are not encrypted; nil for a plain one.
@@ -34,7 +36,7 @@ final class SnapshotSink: BlockSink {
     /// - Parameter trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plain page.
     init(
         repository: [UInt8], folder: String, previous: BlockMap?, trustsPrevious: Bool = true,
-        avoiding avoided: Set<PackID>, allowsPlaintext: Bool, progress: @escaping BackupProgress.Report
+        avoiding avoided: AvoidedPacks, allowsPlaintext: Bool, progress: @escaping BackupProgress.Report
     ) {
         self.repository = repository
         self.folder = folder
@@ -72,7 +74,7 @@ final class SnapshotSink: BlockSink {
         if index == 0 { try examine(blocks) }
         let start = Int64(index) * Int64(blockSize)
         let rest = clear.map { $0 - Int(clamping: start) }
-        let old = try (0..<(blocks.count + blockSize - 1) / blockSize).map { try compared?.entry(index + $0) }
+        let old = (0..<(blocks.count + blockSize - 1) / blockSize).map { known(index + $0) }
         let digests = BlockHashes.of(blocks, known: old.map { trustsPrevious ? $0?.hash : nil }, clear: rest)
         for (number, digest) in digests.enumerated() {
             let offset = number * blockSize
@@ -93,6 +95,16 @@ final class SnapshotSink: BlockSink {
             }
         }
         try progress(BackupProgress(.capturing, min(Int64(index) * Int64(blockSize), byteCount), of: byteCount))
+    }
+
+    /// Where a block was in the previous snapshot, which it is only compared with: what can not be read counts as changed.
+    private func known(_ index: Int) -> TreeEntry? {
+        do {
+            return try compared?.entry(index)
+        } catch {
+            damage = damage ?? error as? BackupError
+            return nil
+        }
     }
 
     private func add(_ block: UnsafeRawBufferPointer, _ digest: BlockDigest, _ old: TreeEntry?) throws {

@@ -1,0 +1,227 @@
+import Foundation
+import LiteVaultBackup
+import Testing
+
+/// Processes that sleep between two requests, while others take them for dead. Tests/Protocol has all orders of all requests; these
+/// are those in which the model failed before it was mended.
+@Suite struct CoordinationTests {
+    let scratch = Scratch()
+    let base: DirectoryStore
+
+    init() { base = DirectoryStore(scratch.path("repository")) }
+
+    /// A machine that uses the store.
+    func open(_ store: any ObjectStore, machine: String) async throws -> Repository {
+        let local = LocalFolders(
+            state: scratch.path("state-" + machine), cache: scratch.path("cache-" + machine),
+            spool: scratch.path("spool-" + machine))
+        return try await Repository.openOrCreate(store, local: local)
+    }
+
+    func age(_ name: String, _ seconds: Double) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -seconds)], ofItemAtPath: base.location + "/" + name)
+    }
+
+    var keepLast: RetentionPolicy {
+        var policy = RetentionPolicy()
+        policy.last = 1
+        return policy
+    }
+
+    /// Every snapshot that is listed is restored; the newest has the content of `image`.
+    func requireAllRestorable(_ repository: Repository, _ image: TestImage? = nil) async throws {
+        for snapshot in try await repository.snapshots() {
+            let path = scratch.path(UUID().uuidString)
+            try await repository.restore(snapshot, to: path)
+        }
+        if let image {
+            let path = scratch.path(UUID().uuidString)
+            try await repository.restore(try await repository.snapshot(.latest), to: path)
+            #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == image.bytes)
+        }
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await repository.check(options).problems == [])
+    }
+
+    /// What others do while the writer sleeps.
+    enum Meanwhile: CaseIterable, Sendable {
+        case prune
+        case snapshot
+        case snapshotForgetPrune
+    }
+
+    @Test(arguments: Meanwhile.allCases)
+    func `H-COORD-01 a writer that slept between its last look at its lease and its manifest stores no snapshot`(
+        meanwhile: Meanwhile
+    ) async throws {
+        let store = HookedStore(base)
+        let (other, hooked) = (try await open(base, machine: "a"), try await open(store, machine: "b"))
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await other.snapshot(image)
+        for block in 0..<10 { try image.change(block: block) }
+        let database = other.databaseID("a.db")
+        let (manifest, lease) = ("snapshots/\(database)/0000000002", "leases/\(database)")
+        let once = OnceOnly()
+        let content = image
+        store.setHooks(before: { call, name in
+            guard call == "put", name == manifest else { return }
+            try await once {
+                try age(lease, 700)
+                if meanwhile != .prune { try await other.snapshot(content) }
+                if meanwhile == .snapshotForgetPrune { _ = try await other.forget(keepLast) }
+                if meanwhile != .snapshot {
+                    _ = try await other.prune(grace: 0)
+                    let removed = try await other.prune(grace: 0).removed
+                    #expect(removed >= 2)
+                }
+            }
+        })
+        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
+        store.setHooks()
+        try await requireAllRestorable(other)
+        let next = try await hooked.snapshot(image).snapshot.sequence
+        #expect(next == (meanwhile == .prune ? 3 : 4))
+        try await requireAllRestorable(other, image)
+    }
+
+    @Test func `H-COORD-02 a manifest whose answer was lost is not stored again once it was forgotten`() async throws {
+        let store = HookedStore(base)
+        let (other, hooked) = (try await open(base, machine: "a"), try await open(store, machine: "b"))
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await other.snapshot(image)
+        for block in 0..<10 { try image.change(block: block) }
+        let database = other.databaseID("a.db")
+        let (manifest, lease) = ("snapshots/\(database)/0000000002", "leases/\(database)")
+        let once = OnceOnly()
+        let newer = try TestImage(scratch.path("newer.db"), blocks: 10)
+        store.setHooks(after: { call, name in
+            guard call == "put", name == manifest else { return }
+            try await once {
+                let bytes = try await base.get(manifest)
+                try age(lease, 700)
+                try await other.snapshot(newer, database: "a.db")
+                _ = try await other.forget(keepLast)
+                _ = try await other.prune(grace: 0)
+                let removed = try await other.prune(grace: 0).removed
+                #expect(removed >= 2)
+                // The store's client tries again, as it was not told.
+                let code = await ObjectStoreConformance.code {
+                    _ = try await base.put(manifest, bytes: bytes, condition: .absent)
+                }
+                #expect(code == .conflict)
+            }
+        })
+        _ = try await hooked.snapshot(image)
+        store.setHooks()
+        #expect(try await other.snapshots().map(\.sequence) == [3])
+        try await requireAllRestorable(other)
+    }
+
+    @Test func `H-COORD-03 a clock that is put back during a snapshot lets nobody remove its packs`() async throws {
+        let store = HookedStore(base)
+        let (other, hooked) = (try await open(base, machine: "a"), try await open(store, machine: "b"))
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await other.snapshot(image)
+        for block in 0..<10 { try image.change(block: block) }
+        let manifest = "snapshots/\(other.databaseID("a.db"))/0000000002"
+        let once = OnceOnly()
+        // The lease is taken by a clock that is two hours ahead; the packs are stored after that was put right.
+        store.setClock(ahead: 7200)
+        store.setHooks(before: { call, name in
+            if call == "put", name.hasPrefix("data/") { store.setClock(ahead: 0) }
+            guard call == "put", name == manifest else { return }
+            try await once {
+                for _ in 0..<3 {
+                    let removed = try await other.prune(grace: 0).removed
+                    #expect(removed == 0)
+                }
+            }
+        })
+        try await hooked.snapshot(image)
+        store.setHooks()
+        try await requireAllRestorable(other, image)
+    }
+
+    @Test func `H-COORD-04 without conditional writes nothing is removed that a sleeping writer may count on`() async throws {
+        let (plain, store) = (HookedStore(base, conditional: false), HookedStore(base, conditional: false))
+        let (other, hooked) = (try await open(plain, machine: "a"), try await open(store, machine: "b"))
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await other.snapshot(image)
+        for block in 0..<5 { try image.change(block: block) }
+        let database = other.databaseID("a.db")
+        let (manifest, lease) = ("snapshots/\(database)/0000000002", "leases/\(database)")
+        let once = OnceOnly()
+        let newer = try TestImage(scratch.path("newer.db"), blocks: 10)
+        store.setHooks(before: { call, name in
+            guard call == "put", name == manifest else { return }
+            try await once {
+                let announced = try await base.list("leases/write-").map(\.name)
+                #expect(announced.count == 1)
+                for name in announced + [lease] { try age(name, 86_400) }
+                // A day is no reason to remove anything, but another writer need not wait so long.
+                try await other.snapshot(newer, database: "a.db")
+                try await other.snapshot(newer, database: "a.db")
+                _ = try await other.forget(keepLast)
+                for _ in 0..<3 {
+                    let removed = try await other.prune(grace: 0).removed
+                    #expect(removed == 0)
+                }
+            }
+        })
+        try await hooked.snapshot(image)
+        store.setHooks()
+        // By a machine that had seen nothing of it: the older one lies before the newer one, and both are whole.
+        let third = try await open(plain, machine: "c")
+        let listed = try await third.snapshots()
+        #expect(listed.map(\.sequence) == [2, 3])
+        for snapshot in listed { try await third.restore(snapshot, to: scratch.path("out-\(snapshot.sequence)")) }
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: scratch.path("out-2")))) == image.bytes)
+        #expect(try await base.list("leases/write-").isEmpty)
+    }
+
+    @Test func `H-COORD-04 without conditional writes a writer that is never heard of again holds pruning up for a week`()
+        async throws
+    {
+        let store = HookedStore(base, conditional: false)
+        let repository = try await open(store, machine: "a")
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await repository.snapshot(image)
+        image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await repository.snapshot(image)
+        _ = try await repository.forget(keepLast)
+        // Of another machine that crashed.
+        let announced = "leases/write-0123"
+        let record =
+            #"{"acquired":1,"boot":1,"holder":"0123","host":"x","namespace":1,"process":1,"released":false,"start":1,"type":"lease"}"#
+        try await base.put(announced, bytes: Array(record.utf8), condition: .absent)
+        for seconds in [0.0, 600_000] {
+            try age(announced, seconds)
+            let removed = try await repository.prune(grace: 0).removed
+            #expect(removed == 0)
+        }
+        try age(announced, 605_000)
+        // Only now are they listed: by the clocks they might have been that writer's.
+        #expect(try await repository.prune(grace: 0).doomed == 2)
+        #expect(try await repository.prune(grace: 0).removed == 2)
+        #expect(try await base.attributes(announced) == nil)
+        try await requireAllRestorable(repository, image)
+    }
+
+    @Test func `H-COORD-01 a lease that promises an impossible snapshot occupies no name`() async throws {
+        let repository = try await open(base, machine: "a")
+        let image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await repository.snapshot(image)
+        let lease = "leases/" + repository.databaseID("a.db")
+        for number in [-1, 0, 5000, Int.max] {
+            let record =
+                #"{"acquired":1,"boot":1,"holder":"0123","host":"x","namespace":1,"process":1,"released":false,"sequence":\#(number),"start":1,"type":"lease"}"#
+            try await base.put(lease, bytes: Array(record.utf8), condition: .none)
+            try age(lease, 700)
+            try await repository.snapshot(image)
+        }
+        #expect(try await repository.snapshots().map(\.sequence) == [1, 2, 3, 4, 5])
+        try await requireAllRestorable(repository, image)
+    }
+}
