@@ -18,6 +18,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         /// When it was taken, by the store's clock, in seconds since 1970.
         var acquired: Double
         var released: Bool
+        /// What its holder wants to be kept with it, through all who take it: a follower's newest segment, sealed.
+        var note: String?
 
         static let byteLimit = RepositoryFormat.documentBytes
 
@@ -71,14 +73,14 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         let keepsConditions = try await store.keepsConditions()
         let now = try await store.now()
         let own = ProcessIdentity.current
-        let record = Record(
+        var record = Record(
             holder: PackID().hex, host: ProcessInfo.processInfo.hostName, process: own.process, start: own.start,
             boot: own.boot, namespace: own.namespace, acquired: now, released: false)
         var condition = PutCondition.absent
         if let present = try await store.attributes(name) {
-            if let held = try await holder(name, store), !held.released, !held.isDead,
-                now - present.modified < patience
-            {
+            let held = try await holder(name, store)
+            record.note = held?.note
+            if let held, !held.released, !held.isDead, now - present.modified < patience {
                 throw BackupError(
                     .busy, "\(what) is in use by process \(held.process) on \(held.host)",
                     path: "\(store.location)/\(name)",
@@ -115,6 +117,12 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         } catch let error as BackupError where error.code == .missing || error.code == .damaged {
             return nil
         }
+    }
+
+    /// What is kept with it. A new note is stored with the next renewal: with ``confirm()``, ``release()``, or in a minute.
+    var note: String? {
+        get { locked { record.note } }
+        set { locked { record.note = newValue } }
     }
 
     /// Makes sure that it is still ours, in the store.
