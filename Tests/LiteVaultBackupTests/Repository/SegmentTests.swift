@@ -125,7 +125,8 @@ import Testing
         let repository = try await repository()
         let writer = try await SegmentWriter.open(repository, database: "a.db")
         #expect(
-            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") } == .busy)
+            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") }
+                == .busy)
         await writer.close()
         let next = try await SegmentWriter.open(repository, database: "a.db")
         await next.close()
@@ -182,9 +183,10 @@ import Testing
         let third = try await followed.take()
         try followed.insert(3)
         let late = try #require(try await followed.poll())
-        #expect(try await repository.followed([first, second, third]).until == [
-            first.id: late, second.id: late, third.id: late,
-        ])
+        #expect(
+            try await repository.followed([first, second, third]).until == [
+                first.id: late, second.id: late, third.id: late,
+            ])
 
         // A new run begins.
         followed.follower.stop()
