@@ -109,8 +109,9 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
                     let seen = await writer.seen
                     with {
                         $0.newest = max($0.newest, newest)
-                        $0.gap = $0.gap ?? seen.map { SnapshotGap(since: $0, reason: "nobody followed") }
+                        $0.gap = $0.gap ?? writer.loss ?? seen.map { SnapshotGap(since: $0, reason: "nobody followed") }
                     }
+                    if let loss = writer.loss { tell(.gap(loss)) }
                     let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                     let (newRuns, newRun) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                     return Session(

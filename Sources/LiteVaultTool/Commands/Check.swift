@@ -61,7 +61,7 @@ struct Check: VaultCommand {
         options.restores = restoreTest
         options.assertions = assertions
         options.databases = database.map { [$0] }
-        options.selection = SnapshotSelection(id: snapshot, at: nil)
+        options.selection = SnapshotSelection(id: snapshot)
         options.progress = session.backupProgress
         if authenticate || restoreTest {
             options.key = try session.keyIfGiven(key, for: repository.location)

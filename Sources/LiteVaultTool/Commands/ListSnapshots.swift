@@ -9,8 +9,9 @@ struct ListSnapshots: VaultCommand {
         """
         Each with its id, time, size, what it added to the repository and the result of its last verification. \
         Manifests are authenticated where the repository's secret is given, and compared with what this machine \
-        remembers. What is damaged, missing or rolled back is told after the list, and the exit status is 65 then. Where the log was followed, it is told until when \
-        every point in time after a snapshot can be restored, and after which gap a snapshot was taken.
+        remembers. What is damaged, missing or rolled back is told after the list, and the exit status is 65 then; so are \
+        segments of a followed log. Where the log was followed, it is told until when every point in time after a \
+        snapshot can be restored, and after which gap a snapshot was taken.
         """,
         examples: [
             "litevault snapshots --repository /backup/vaults",
@@ -33,19 +34,9 @@ struct ListSnapshots: VaultCommand {
         let (found, reached) = try AsyncWork.wait {
             let found = try await opened.snapshots(database: name)
             found.warnings.forEach(warnings.add)
-            var reached: [String: Date] = [:]
-            for group in Dictionary(grouping: found, by: \.database).values {
-                do {
-                    reached.merge(try await opened.followedUntil(group)) { $1 }
-                } catch let error as BackupError where error.code == .damaged {
-                    // The snapshots themselves need no segment.
-                    warnings.add(
-                        RepositoryWarning(
-                            .damage, path: error.path ?? "segments/", message: error.message,
-                            remedy: "'litevault repair' sets it aside, and tells which points in time are lost."))
-                }
-            }
-            return (found, reached)
+            let logs = try await opened.followed(Array(found))
+            logs.warnings.forEach(warnings.add)
+            return (found, logs.until)
         }
         var report = Report()
         report.set("repository", .string(repository.location))

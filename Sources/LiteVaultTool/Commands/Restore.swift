@@ -10,7 +10,8 @@ struct Restore: VaultCommand {
         """
         The newest snapshot, one by its id, or the last that was taken at a time or before. Every block is compared \
         with its hash while it is written, and the file gets the name DEST only when it is whole. It has the key that \
-        the database had at that time.
+        the database had at that time. Where the log was followed and segments of it are missing or damaged that belong \
+        to the time, nothing is restored (65), and the newest time that can be reached is told.
         """,
         examples: [
             "litevault restore --repository /backup/vaults --database vault.db restored.db",
@@ -31,10 +32,11 @@ struct Restore: VaultCommand {
 
     @Option(
         help: .init(
-            "The state at this time: the last snapshot before it, and what was followed since (UTC without a zone).",
+            "The state at this time: the last snapshot before it, and what was followed since (UTC without a zone). "
+                + "'latest-reachable': the newest of which nothing is missing.",
             valueName: "time"),
-        transform: TimeArgument.date(parsing:))
-    var at: Date?
+        transform: TimeArgument.selection(parsing:))
+    var at: SnapshotSelection?
 
     @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -47,7 +49,7 @@ struct Restore: VaultCommand {
         try session.claim(secret)
         try Preflight.requireAbsent(dest)
         let opened = try session.repository(repository, secret)
-        let selection = SnapshotSelection(id: snapshot, at: at)
+        let selection = at ?? SnapshotSelection(id: snapshot)
         let (name, path, progress) = (database, dest, session.backupProgress)
         let warnings = WarningList()
         let (found, reached) = try AsyncWork.wait {
@@ -61,6 +63,9 @@ struct Restore: VaultCommand {
         report.set("database", .string(found.database))
         report.set("time", .string(TimeArgument.exact(found.time)))
         if let reached { report.set("log_until", .string(TimeArgument.exact(reached))) }
+        let state = reached ?? found.time
+        report.set("wanted", .string(selection.wanted(found)))
+        report.set("reached", .string(TimeArgument.exact(state)))
         report.set("destination", .string(dest))
         report.addResult(of: dest, session)
         report.say(
@@ -68,6 +73,11 @@ struct Restore: VaultCommand {
                 + "taken \(TimeArgument.exact(found.time)), to \(Wording.path(dest)): \(Wording.outcome(of: dest, session))."
         )
         if let reached { report.say("With what was followed of its log until \(TimeArgument.exact(reached)).") }
+        if case .at(let time) = selection {
+            report.say(
+                "Wanted: \(TimeArgument.exact(time)). Reached: the state of \(TimeArgument.exact(state))"
+                    + (time > state ? ", the last before it that the repository has." : "."))
+        }
         // Whatever they are about: this snapshot is whole.
         report.add(warnings.all, after: nil, session, repository.location)
         report.say("Every block was compared with its hash; \(SnapshotSummary.protection(opened)).")
@@ -76,14 +86,18 @@ struct Restore: VaultCommand {
 }
 
 extension SnapshotSelection {
-    /// What `--snapshot` and `--at` mean.
-    init(id: String?, at: Date?) {
-        if let at {
-            self = .at(at)
-        } else if let id, id != "latest" {
-            self = .id(id)
-        } else {
-            self = .latest
+    /// What `--snapshot` means.
+    init(id: String?) {
+        if let id, id != "latest" { self = .id(id) } else { self = .latest }
+    }
+
+    /// The time that was asked for, as JSON has it.
+    fileprivate func wanted(_ snapshot: Snapshot) -> String {
+        switch self {
+        case .latest: "latest"
+        case .latestReachable: "latest-reachable"
+        case .at(let time): TimeArgument.exact(time)
+        case .id: TimeArgument.exact(snapshot.time)
         }
     }
 }

@@ -15,6 +15,11 @@ extension Failure {
         case let error as BackupError:
             self.init(
                 FailureCode(error.code), Self.inline(error.message), path: error.path, remedy: error.remedy)
+            if let broken = error.cause as? BrokenLog {
+                times = Times(
+                    wanted: broken.wanted.map(TimeArgument.exact) ?? "latest",
+                    reachable: TimeArgument.exact(broken.reachable))
+            }
         default:
             self.init(
                 .internal, Self.inline(String(describing: error)),

@@ -7,6 +7,14 @@ struct Failure: Error, Equatable {
     var path: String?
     /// What to do about it: a sentence.
     var remedy: String?
+    /// Of a restore that does not reach what was wanted.
+    var times: Times?
+
+    /// The time that was wanted, and the newest that can be had.
+    struct Times: Equatable {
+        let wanted: String
+        let reachable: String
+    }
 
     init(_ code: FailureCode, _ message: String, path: String? = nil, remedy: String? = nil) {
         self.code = code

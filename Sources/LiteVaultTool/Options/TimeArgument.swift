@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import LiteVaultBackup
 
 /// A point in time as an argument has it: ISO 8601, in UTC where no zone is given.
 enum TimeArgument {
@@ -15,6 +16,16 @@ enum TimeArgument {
             if let date = try? style.parse(full) { return date }
         }
         throw ValidationError("a time is written 2026-11-21T12:30:00Z; without a zone it is UTC")
+    }
+
+    /// What `--at` means.
+    static func selection(parsing text: String) throws -> SnapshotSelection {
+        if text == "latest-reachable" { return .latestReachable }
+        do { return .at(try date(parsing: text)) } catch {
+            throw ValidationError(
+                "a time is written 2026-11-21T12:30:00Z, without a zone it is UTC; the newest that can be had is latest-reachable"
+            )
+        }
     }
 
     /// To the millisecond, for times that somebody may want to go back to: given as an argument, it is the same time.

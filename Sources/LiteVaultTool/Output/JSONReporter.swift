@@ -18,6 +18,7 @@ struct JSONReporter: Reporter {
                 [
                     ("code", .string(failure.code.rawValue)), ("message", .string(failure.message)),
                     ("path", JSONValue(failure.path)), ("remedy", JSONValue(failure.remedy)),
+                    ("wanted", JSONValue(failure.times?.wanted)), ("reachable", JSONValue(failure.times?.reachable)),
                 ]))
     }
 

@@ -59,7 +59,10 @@ import Testing
         }
     }
 
-    func rows(_ repository: Repository, _ selection: SnapshotSelection) async throws -> Int64? {
+    func rows(
+        _ repository: Repository, _ selection: SnapshotSelection, in scratch: Scratch? = nil
+    ) async throws -> Int64? {
+        let scratch = scratch ?? self.scratch
         let path = scratch.path(UUID().uuidString)
         try await repository.restore(selection, to: path)
         let restored = try Connection(path)
@@ -122,7 +125,8 @@ import Testing
         let repository = try await repository()
         let writer = try await SegmentWriter.open(repository, database: "a.db")
         #expect(
-            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") } == .busy)
+            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") }
+                == .busy)
         await writer.close()
         let next = try await SegmentWriter.open(repository, database: "a.db")
         await next.close()
@@ -156,7 +160,8 @@ import Testing
         #expect(try await !repository.check().problems.isEmpty)
         try await store.remove(names[1])
         #expect(try await !repository.check().problems.isEmpty)
-        #expect(try await rows(repository, .latest) == 1)
+        #expect(await ObjectStoreConformance.code { _ = try await rows(repository, .latest) } == .damaged)
+        #expect(try await rows(repository, .latestReachable) == 1)
         try await store.put(names[1], bytes: bytes, condition: .none)
         #expect(try await rows(repository, .latest) == 3)
     }
@@ -178,18 +183,19 @@ import Testing
         let third = try await followed.take()
         try followed.insert(3)
         let late = try #require(try await followed.poll())
-        #expect(try await repository.followedUntil([first, second, third]) == [
-            first.id: late, second.id: late, third.id: late,
-        ])
+        #expect(
+            try await repository.followed([first, second, third]).until == [
+                first.id: late, second.id: late, third.id: late,
+            ])
 
         // A new run begins.
         followed.follower.stop()
         try await followed.poll()
         let fourth = try await followed.take()
-        #expect(try await repository.followedUntil([third, fourth]) == [third.id: late])
+        #expect(try await repository.followed([third, fourth]).until == [third.id: late])
         try followed.insert(4)
         let last = try #require(try await followed.poll())
-        #expect(try await repository.followedUntil([third, fourth]) == [third.id: late, fourth.id: last])
+        #expect(try await repository.followed([third, fourth]).until == [third.id: late, fourth.id: last])
         await followed.writer.close()
 
         // The second goes, and what continued it with it: a hole in the first run, that nobody made.
@@ -200,7 +206,7 @@ import Testing
         #expect(gone == [second.id])
         #expect(try await repository.store.list("segments/").count == 3)
         #expect(try await repository.check().problems == [])
-        #expect(try await repository.followedUntil([first, third]) == [first.id: early, third.id: late])
+        #expect(try await repository.followed([first, third]).until == [first.id: early, third.id: late])
         #expect(try await rows(repository, .at(late)) == 3)
         #expect(try await rows(repository, .at(early)) == 1)
     }

@@ -92,7 +92,7 @@ extension Repository {
             for warning in warnings where warning.severity == .damage { list.add(warning.path, warning.message) }
             if survey.isRemembered { report.remembered += 1 } else { report.unremembered += 1 }
             rememberNewest(survey)
-            try await checkSegments(survey.database, readsData: options.readsData, list)
+            try await checkSegments(survey.database, survey.snapshots, readsData: options.readsData, list)
             found += survey.snapshots
         }
         return found

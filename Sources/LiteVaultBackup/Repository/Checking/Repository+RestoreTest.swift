@@ -86,7 +86,7 @@ extension Repository {
 extension CheckOptions {
     fileprivate func chooses(_ snapshot: Snapshot) -> Bool {
         switch selection {
-        case .latest: true
+        case .latest, .latestReachable: true
         case .id(let id): snapshot.id.hasPrefix(id)
         case .at(let time): snapshot.time <= time
         }

@@ -20,6 +20,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         var released: Bool
         /// Which snapshot its holder may store; nil until that is decided, and where none is stored.
         var sequence: Int?
+        /// What its holder wants to be kept with it, through all who take it: a follower's newest segment, sealed.
+        var note: String?
 
         static let byteLimit = RepositoryFormat.documentBytes
 
@@ -89,7 +91,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         let keepsConditions = try await store.keepsConditions()
         let now = try await store.now()
         let own = ProcessIdentity.current
-        let record = Record(
+        var record = Record(
             holder: PackID().hex, host: ProcessInfo.processInfo.hostName, process: own.process, start: own.start,
             boot: own.boot, namespace: own.namespace, acquired: now, released: false)
         let announced = fence == nil || keepsConditions ? nil : RepositoryFormat.lease(announcement + record.holder)
@@ -101,7 +103,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
             }
             var condition = PutCondition.absent
             if let present = try await store.attributes(name) {
-                if let held = try await holder(name, store), !held.released {
+                let held = try await holder(name, store)
+                record.note = held?.note
+                if let held, !held.released {
                     guard held.isDead || isStale(present, now, patience) else {
                         throw BackupError(
                             .busy, "\(what) is in use by process \(held.process) on \(held.host)",
@@ -158,6 +162,12 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         } catch let error as BackupError where error.code == .missing || error.code == .damaged {
             return nil
         }
+    }
+
+    /// What is kept with it. A new note is stored with the next renewal: with ``confirm()``, ``release()``, or in a minute.
+    var note: String? {
+        get { locked { record.note } }
+        set { locked { record.note = newValue } }
     }
 
     /// Makes sure that it is still ours, in the store.

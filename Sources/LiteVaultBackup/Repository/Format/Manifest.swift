@@ -54,6 +54,8 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     var root: Root
     var log: LogPosition?
     var gap: Gap?
+    /// The newest segment that was stored before it, as far as its machine knew; absent where nobody followed.
+    var newestSegment: SegmentMark?
     /// Blocks that differ from the predecessor's, and bytes of the packs that were written.
     var changedBlocks: Int
     var dataBytes: Int64
@@ -67,6 +69,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("epoch", epoch, in: RepositoryFormat.sequences)
         try require("time", time: time)
         try require("gap", time: gap?.since)
+        try newestSegment?.check()
         try require("size", size, in: 1...RepositoryFormat.imageBytes)
         try require("blocks", Int64(blocks), in: Self.blocks(size)...Self.blocks(size))
         try require("pack", root.pack, digits: 32)

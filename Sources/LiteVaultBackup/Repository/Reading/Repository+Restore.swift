@@ -12,39 +12,48 @@ extension Repository {
     public func restore(
         _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws {
-        try await restore(snapshot, [], to: destination, progress)
+        let none = SegmentRow(snapshot: snapshot.time, wanted: nil)
+        try await restore(snapshot, none, asFarAsWhole: false, to: destination, progress)
     }
 
     /// Writes the state that `selection` means into a new file: with ``SnapshotSelection/latest`` and
     /// ``SnapshotSelection/at(_:)`` also what the segments of a followed log add to a snapshot.
     ///
+    /// Where segments are missing or damaged that belong to the state, nothing is restored, unless
+    /// ``SnapshotSelection/latestReachable`` asks for the newest state that can be had. A time later than the last commit that
+    /// was seen is no error: then the state is that of the last commit.
+    ///
     /// - Parameters:
     ///   - database: needed where the repository has several.
     ///   - warning: told what is wrong in the repository beside what is restored.
-    /// - Returns: the snapshot, and the time that the segments reach beyond it.
-    /// - Throws: as ``restore(_:to:progress:)``, and `noInput` when there is no such state.
+    /// - Returns: the snapshot, and the time that the segments reach beyond it; nil where none was needed.
+    /// - Throws: as ``restore(_:to:progress:)``, and `noInput` when there is no such state; `damaged` with a ``BrokenLog`` as
+    ///   its cause where segments are missing or damaged, which tells the newest time that can be reached.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
         warning: (RepositoryWarning) -> Void = { _ in }, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> (snapshot: Snapshot, segmentsUntil: Date?) {
-        let (chosen, warnings) = try await select(selection, database)
+        let (chosen, warnings, newest) = try await select(selection, database)
         warnings.forEach(warning)
         var time: Date?
         if case .id = selection {
-            try await restore(chosen, [], to: destination, progress)
+            try await restore(chosen, to: destination, progress: progress)
             return (chosen, nil)
         }
         if case .at(let limit) = selection { time = limit }
-        let row = try await segments(after: chosen, until: time)
-        try await restore(chosen, row, to: destination, progress)
-        return (chosen, row.last?.0.date)
+        let takesLess = selection == .latestReachable
+        let row = try await segments(after: chosen, newest: newest, until: time)
+        if let obstacle = row.obstacle, !takesLess { throw obstacle.error }
+        let count = try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, progress)
+        return (chosen, count > 0 ? row.date(through: count) : nil)
     }
 
+    @discardableResult
     private func restore(
-        _ snapshot: Snapshot, _ row: [(SegmentName, SegmentRecord, Int64)], to destination: String,
+        _ snapshot: Snapshot, _ row: SegmentRow, asFarAsWhole: Bool, to destination: String,
         _ progress: @escaping BackupProgress.Report
-    ) async throws {
+    ) async throws -> Int {
         if try BackupError.about(destination, { try FileMetadata.ifExists(path: destination) }) != nil {
             throw BackupError(
                 .cannotCreate, "the destination exists", path: destination,
@@ -56,8 +65,9 @@ extension Repository {
             return try ReplacementFile(destination: destination)
         }
         try await write(snapshot, into: try LocalFile(updating: file.path), progress: progress)
-        if !row.isEmpty { try await apply(row, to: file.path) }
+        let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
         try BackupError.about(destination) { try file.publish() }
+        return count
     }
 
     /// Writes the image into a file, from its start.

@@ -68,10 +68,10 @@ extension Repository {
     /// As ``snapshot(_:database:)``, with what is wrong beside it.
     func select(
         _ selection: SnapshotSelection, _ database: String?
-    ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning]) {
+    ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning], newest: Snapshot?) {
         let surveys = try await surveys(database)
         let warnings = notices + surveys.flatMap(\.warnings)
-        if case .id(let id) = selection { return (try choose(id, surveys), warnings) }
+        if case .id(let id) = selection { return (try choose(id, surveys), warnings, nil) }
         let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
         guard present.count <= 1 else {
             let names = Set(present.compactMap(\.snapshots.last?.database)).sorted()
@@ -85,13 +85,15 @@ extension Repository {
                 database.map { "there is no snapshot of a database '\($0)'" } ?? "there is no snapshot",
                 path: store.location, remedy: "'litevault snapshots' lists those that are there.")
         }
-        if case .at(let time) = selection { return (try choose(time, survey), warnings) }
-        if let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
-        if let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
+        if case .at(let time) = selection { return (try choose(time, survey), warnings, survey.snapshots.last) }
+        // What asks for the best that can be had goes on from the newest that can be read.
+        let takesLess = selection == .latestReachable
+        if !takesLess, let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
+        if !takesLess, let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
         guard let last = survey.snapshots.last else {
             throw BackupError(.noInput, "there is no snapshot", path: store.location)
         }
-        return (last, warnings)
+        return (last, warnings, last)
     }
 
     private func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {

@@ -8,4 +8,6 @@ public enum SnapshotSelection: Sendable, Equatable {
     case id(String)
     /// The last that was taken at that time or before.
     case at(Date)
+    /// The newest, and of what a followed log adds to it as much as can be had: where segments are missing, up to there.
+    case latestReachable
 }

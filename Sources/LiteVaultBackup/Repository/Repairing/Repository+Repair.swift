@@ -45,7 +45,7 @@ private final class Repair {
             try await repairForgotten(survey, lost)
             for one in lost { try await setAside(one.object, one.error.message) }
             try await repairVerified(database)
-            try await repairSegments(database, survey.snapshots.last?.database)
+            try await repairSegments(survey)
         }
         let isDoomedDamaged = try await repairDoomed()
         try await findLosses(databases, isDoomedDamaged: isDoomedDamaged)
@@ -120,6 +120,8 @@ private final class Repair {
             }
         }
         guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else { return }
+        // Where nothing was noted yet, segments are noted from now on; a list that was lost may have had some.
+        if damage == nil, forgotten.ranges.isEmpty, forgotten.segments == nil { forgotten.segments = [] }
         forgotten.insert(gone.map { $0...$0 } + missing)
         try await write(forgotten, as: name)
         report.actions.append(
@@ -150,11 +152,16 @@ private final class Repair {
         }
     }
 
-    private func repairSegments(_ database: String, _ name: String?) async throws {
+    /// Sets those aside that are damaged, and notes them and those that are missing as lost.
+    private func repairSegments(_ survey: DatabaseSurvey) async throws {
+        let (database, name) = (survey.database, survey.snapshots.last?.database)
         var before: Date?
-        for segment in try await repository.segments(database) {
+        var log = try await repository.segmentLog(database, survey.snapshots)
+        var lost: [ClosedRange<Int>] = []
+        for segment in log.names {
             do {
                 let (record, head) = try await repository.segment(segment, database)
+                log.learn(record)
                 if options.readsData { try await repository.compare(record, head.length, segment) }
             } catch let error as BackupError where error.isDamage {
                 report.lostSegments.append(
@@ -162,9 +169,26 @@ private final class Repair {
                         database: name, path: segment.object, after: before, until: segment.date,
                         reason: error.message))
                 try await setAside(segment.object, error.message)
+                lost.append(segment.sequence...segment.sequence)
             }
             before = segment.date
         }
+        for hole in log.holes where !(log.forgotten.lost ?? []).contains(where: {
+            $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]
+        }) {
+            report.lostSegments.append(
+                RepairReport.LostSegment(
+                    database: name, path: log.path(hole.range),
+                    after: log.names.last { $0.sequence < hole.range.lowerBound }?.date,
+                    until: Date(timeIntervalSince1970: Double(hole.next.time) / 1000), reason: log.text(hole.range)))
+            lost.append(hole.range)
+        }
+        guard !lost.isEmpty, !options.dryRun else { return }
+        let object = RepositoryFormat.forgotten(database)
+        var noted = try await repository.forgotten(database)
+        let known = noted
+        noted.insert(lost: lost)
+        if noted != known { try await write(noted, as: object) }
     }
 
     // MARK: Blocks

@@ -1,21 +1,31 @@
 /// Which snapshots of a database were removed by retention, or set aside by a repair, so that a check can tell one that
 /// somebody else removed.
-struct Forgotten: CheckedDocument {
+struct Forgotten: CheckedDocument, Equatable {
     var type = "forgotten"
     var repository: String
     var database: String
     /// First and last sequence of each row, in order.
     var ranges: [[Int]]
+    /// As ``ranges``, for segments; nil where an older version wrote it, which does not note them.
+    var segments: [[Int]]?
+    /// Segments that a repair found lost. A check tells of them no more; a restore does not go on beyond them.
+    var lost: [[Int]]?
 
     static let byteLimit = RepositoryFormat.listBytes
 
     func check() throws(OutOfLimits) {
+        try require("ranges", ranges)
+        try require("segments", segments ?? [])
+        try require("lost", lost ?? [])
+    }
+
+    private func require(_ member: String, _ rows: [[Int]]) throws(OutOfLimits) {
         var last = 0
-        for range in ranges {
+        for range in rows {
             guard let first = range.first, let end = range.last, range.count == 2, first > last, end >= first else {
-                throw OutOfLimits("ranges", "are no pairs in order")
+                throw OutOfLimits(member, "are no pairs in order")
             }
-            try require("ranges", end, in: RepositoryFormat.sequences)
+            try require(member, end, in: RepositoryFormat.sequences)
             last = end
         }
     }
@@ -45,12 +55,28 @@ struct Forgotten: CheckedDocument {
         return rows
     }
 
+    func hasSegment(_ sequence: Int) -> Bool {
+        (segments ?? []).contains { $0[0] <= sequence && sequence <= $0[1] }
+    }
+
     mutating func insert(_ sequences: [Int]) { insert(sequences.map { $0...$0 }) }
 
     mutating func insert(_ rows: [ClosedRange<Int>]) {
-        ranges += rows.map { [$0.lowerBound, $0.upperBound] }
-        ranges = ranges.sorted { $0[0] < $1[0] }.reduce(into: []) { rows, next in
-            if let last = rows.last, last[1] + 1 >= next[0] {
+        ranges = Self.rows(ranges + rows.map { [$0.lowerBound, $0.upperBound] })
+    }
+
+    mutating func insert(segments gone: [ClosedRange<Int>]) {
+        segments = Self.rows((segments ?? []) + gone.map { [$0.lowerBound, $0.upperBound] })
+    }
+
+    mutating func insert(lost gone: [ClosedRange<Int>]) {
+        lost = Self.rows((lost ?? []) + gone.map { [$0.lowerBound, $0.upperBound] })
+    }
+
+    /// In order, those that touch as one.
+    private static func rows(_ rows: [[Int]]) -> [[Int]] {
+        rows.sorted { $0[0] < $1[0] }.reduce(into: []) { rows, next in
+            if let last = rows.last, last[1] >= next[0] - 1 {
                 rows[rows.count - 1][1] = max(last[1], next[1])
             } else {
                 rows.append(next)
@@ -82,6 +108,8 @@ extension Repository {
         for (database, gone) in Dictionary(grouping: snapshots, by: \.manifest.database) {
             var all = try await forgotten(database)
             before[database] = all
+            // From the first time on, what is removed of segments is noted too.
+            if all.ranges.isEmpty, all.segments == nil { all.segments = [] }
             all.insert(gone.map(\.sequence))
             try await put(all, as: RepositoryFormat.forgotten(database), condition: .none)
         }

@@ -1,42 +1,65 @@
 public import struct Foundation.Date
 
+/// What the followed logs of a repository add to its snapshots.
+public struct FollowedLogs: Sendable {
+    /// Until when every point in time after a snapshot can be restored, by the snapshots' ids; without those that nothing
+    /// continues.
+    public internal(set) var until: [String: Date] = [:]
+    /// Segments that are missing or damaged: what was committed in them can not be restored, other points in time can.
+    public internal(set) var warnings: [RepositoryWarning] = []
+}
+
 extension Repository {
-    /// Until when every point in time after a snapshot can be restored, by the segments that continue it; by the snapshots'
-    /// ids, without those that nothing continues.
+    /// Until when every point in time after each snapshot can be restored, by the segments that continue it, and which
+    /// segments are missing: at the end, in the middle, or all.
     ///
-    /// Reads the starts of a few segments for each run of a follower, however many segments there are.
-    ///
-    /// - Throws: ``BackupError`` `damaged` for a segment whose start is not whole or not authentic.
-    public func followedUntil(_ snapshots: [Snapshot]) async throws -> [String: Date] {
-        var result: [String: Date] = [:]
-        var names: [String: [SegmentName]] = [:]
-        var runs: [String: String] = [:]
-        for snapshot in snapshots {
-            let database = snapshot.manifest.database
-            if names[database] == nil { names[database] = try await segments(database) }
-            let present = names[database] ?? []
-            // As a restore chooses them.
-            guard let first = present.firstIndex(where: { $0.date >= snapshot.time.addingTimeInterval(-0.002) }) else {
-                continue
+    /// Reads the starts of a few segments for each run of a follower, however many segments there are. What is missing is
+    /// told by the segments' numbers, and compared with what this machine, the follower's lease and the manifests remember.
+    public func followed(_ snapshots: [Snapshot]) async throws -> FollowedLogs {
+        var result = FollowedLogs()
+        for (database, snapshots) in Dictionary(grouping: snapshots, by: \.manifest.database).sorted(by: {
+            $0.key < $1.key
+        }) {
+            var log = try await segmentLog(database, snapshots)
+            var records: [String: SegmentRecord?] = [:]
+            // One that can not be read ends what can be reached.
+            func record(_ index: Int) async throws -> SegmentRecord? {
+                let name = log.names[index]
+                if let known = records[name.object] { return known }
+                do {
+                    let (record, head) = try await segment(name, database)
+                    records[name.object] = record
+                    log.learn(record)
+                    if index == log.names.count - 1, name.sequence >= log.newest?.mark.sequence ?? 0 {
+                        try? remember(SegmentMark(record, head.document.hash), database)
+                    }
+                    return record
+                } catch let error as BackupError where error.isDamage {
+                    records[name.object] = .some(nil)
+                    result.warnings.append(RepositoryWarning(error, name.object))
+                    return nil
+                }
             }
-            func run(_ index: Int) async throws -> String {
-                let name = present[index]
-                if let known = runs[name.object] { return known }
-                let (record, _) = try await segment(name, database)
-                runs[name.object] = record.run
-                return record.run
+            if !log.names.isEmpty { _ = try await record(log.names.count - 1) }
+            for snapshot in snapshots {
+                // As a restore chooses them.
+                let exact = snapshot.time.addingTimeInterval(-0.002)
+                guard let first = log.names.firstIndex(where: { $0.date >= exact }),
+                    let start = try await record(first),
+                    let began = Timestamp.date(start.began), began <= snapshot.time,
+                    log.missing(before: start, snapshot) == nil
+                else { continue }
+                // The last one that is of that run, with none missing in between: both only become untrue once.
+                var (low, high) = (first, log.names.count - 1)
+                while low < high {
+                    let middle = (low + high + 1) / 2
+                    let isWhole = log.names[middle].sequence - log.names[first].sequence == middle - first
+                    let goesOn = isWhole ? try await record(middle)?.run == start.run : false
+                    if goesOn { low = middle } else { high = middle - 1 }
+                }
+                result.until[snapshot.id] = log.names[low].date
             }
-            let (record, _) = try await segment(present[first], database)
-            guard let began = Timestamp.date(record.began), began <= snapshot.time else { continue }
-            // The last one that is of that run, with none missing in between: both only become untrue once.
-            var (low, high) = (first, present.count - 1)
-            while low < high {
-                let middle = (low + high + 1) / 2
-                let isWhole = present[middle].sequence - present[first].sequence == middle - first
-                let goesOn = isWhole ? try await run(middle) == record.run : false
-                if goesOn { low = middle } else { high = middle - 1 }
-            }
-            result[snapshot.id] = present[low].date
+            result.warnings += log.warnings
         }
         return result
     }

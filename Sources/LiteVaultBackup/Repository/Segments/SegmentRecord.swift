@@ -10,6 +10,9 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var sequence: Int
     /// The hash of the segment before; absent for the first.
     var predecessor: String?
+    /// From which segment on all were stored by versions that remember the newest and note what they remove; absent in
+    /// segments of older ones.
+    var notedFrom: Int?
     /// The sequence of the newest snapshot when it was stored.
     var snapshot: Int
     /// The run of the follower, 32 hexadecimal digits, the segment's place in it from 0, and when it began: nothing is missing
@@ -33,6 +36,7 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     func check() throws(OutOfLimits) {
         try require("sequence", sequence, in: RepositoryFormat.sequences)
         try require("predecessor", predecessor, digits: 64)
+        try require("noted_from", notedFrom, in: RepositoryFormat.sequences)
         try require("snapshot", snapshot, in: 0...RepositoryFormat.sequences.upperBound)
         try require("run", run, digits: 32)
         try require("place", place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
@@ -76,15 +80,14 @@ struct SegmentName: Equatable, Sendable {
 
     /// Nil for what is no such name.
     init?(_ object: String) {
-        let parts = object.split(separator: "/").last?.split(separator: ".") ?? []
-        guard parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
+        let path = object.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = path.last?.split(separator: ".", omittingEmptySubsequences: false) ?? []
+        guard path.count == 3, parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
             let snapshot = parts[1] == Self.none ? 0 : RepositoryFormat.sequence(parts[1]),
             let time = Int64(parts[2]), Self.times.contains(time), String(time) == parts[2]
         else { return nil }
-        self.object = object
-        self.sequence = sequence
-        self.snapshot = snapshot
-        self.time = time
+        self.init(database: String(path[1]), sequence: sequence, snapshot: snapshot, time: time)
+        guard self.object == object else { return nil }
     }
 
     var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }

@@ -7,15 +7,24 @@ package actor SegmentWriter {
     private let repository: Repository
     private let database: String
     private let lease: Lease
-    private var last: (sequence: Int, hash: Hash256, seen: Date)?
+    /// The newest that anybody remembers; what is stored next has the number after it, whether it is still there or not.
+    private var last: SegmentMark?
+    /// From which segment on there are marks.
+    private let notedFrom: Int
+    /// What of the log is missing, found when it was opened.
+    package nonisolated let loss: SnapshotGap?
+    /// A segment of which it is not known whether it was stored, and the snapshot in its name.
+    private var tried: (run: [UInt8], place: UInt64, snapshot: Int)?
 
     private init(
-        repository: Repository, database: String, lease: Lease, last: (sequence: Int, hash: Hash256, seen: Date)?
+        repository: Repository, database: String, lease: Lease, last: SegmentMark?, notedFrom: Int, loss: SnapshotGap?
     ) {
         self.repository = repository
         self.database = database
         self.lease = lease
         self.last = last
+        self.notedFrom = notedFrom
+        self.loss = loss
     }
 
     /// Takes the lease.
@@ -28,12 +37,43 @@ package actor SegmentWriter {
         let lease = try await Lease.take(
             Lease.follower + database, of: repository.store, what: "following the database '\(name)'")
         do {
-            var last: (sequence: Int, hash: Hash256, seen: Date)?
-            if let newest = try await repository.segments(database).last {
-                let (_, head) = try await repository.segment(newest, database)
-                last = (newest.sequence, head.document.hash, newest.date)
+            let log = try await repository.segmentLog(database, [])
+            var last = log.newest?.mark
+            var loss: SnapshotGap?
+            if let name = log.names.last, name.sequence >= last?.sequence ?? 1 {
+                let found: SegmentMark?
+                do {
+                    let (record, head) = try await repository.segment(name, database)
+                    found = SegmentMark(record, head.document.hash)
+                } catch let error as BackupError where error.isDamage {
+                    // What follows on it can not be restored with it, but from its own snapshot.
+                    found = nil
+                    loss = SnapshotGap(
+                        since: log.names.dropLast().last?.date, reason: "the newest segment \(error.message)")
+                }
+                if let found, found.sequence == last?.sequence, found.hash != last?.hash {
+                    loss = SnapshotGap(
+                        since: log.names.dropLast().last?.date, reason: "the newest segment was replaced by another one"
+                    )
+                }
+                last = found ?? SegmentMark(lost: name)
+            } else if let newest = last {
+                // Retention may have removed it with its snapshot.
+                if let hole = log.holes.last, hole.range.upperBound == newest.sequence {
+                    loss = SnapshotGap(
+                        since: log.names.last?.date, reason: "the newest segments were removed from the repository")
+                }
             }
-            return SegmentWriter(repository: repository, database: database, lease: lease, last: last)
+            // Numbers are never given twice: what retention noted as removed would be excused for another segment.
+            let isNew = log.names.isEmpty && log.memories.isEmpty
+            let forgotten = isNew ? try await repository.forgotten(database) : log.forgotten
+            if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
+                last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
+            }
+            let number = (last?.sequence ?? 0) + 1
+            return SegmentWriter(
+                repository: repository, database: database, lease: lease, last: last,
+                notedFrom: log.notedFrom ?? last?.notedFrom ?? number, loss: loss)
         } catch {
             await lease.release()
             throw error
@@ -52,10 +92,15 @@ package actor SegmentWriter {
         let segment = try SegmentFile(path).segment
         let seen = Int64(truncatingIfNeeded: segment.seen)
         let number = (last?.sequence ?? 0) + 1
+        // Tried again it has the same name and the same bytes, whatever was stored meanwhile.
+        let again = tried.flatMap { $0.run == segment.run && $0.place == segment.sequence ? $0.snapshot : nil }
+        let snapshot = again ?? snapshot
+        tried = (segment.run, segment.sequence, snapshot)
         let name = SegmentName(database: database, sequence: number, snapshot: snapshot, time: seen)
         let record = SegmentRecord(
-            repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash.hex,
-            snapshot: snapshot, run: segment.run.hex, place: segment.sequence, began: Timestamp.text(began),
+            repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash,
+            notedFrom: notedFrom, snapshot: snapshot, run: segment.run.hex, place: segment.sequence,
+            began: Timestamp.text(began),
             salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
             frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
             time: Timestamp.text(Date(timeIntervalSince1970: Double(seen) / 1000)), payloadSize: size,
@@ -73,11 +118,17 @@ package actor SegmentWriter {
             // The answer to a first try was lost.
             guard try await repository.segment(name, database).record == record else { throw error }
         }
-        last = (number, hash, Date(timeIntervalSince1970: Double(seen) / 1000))
+        tried = nil
+        let mark = SegmentMark(record, hash)
+        last = mark
+        // It goes to the store with the next renewal of the lease: this costs no request.
+        lease.note = try repository.note(mark, database)
+        // What can not be remembered here is remembered there.
+        try? repository.remember(mark, database)
     }
 
     /// When what the newest segment has had been seen; nil while there is none.
-    package var seen: Date? { last?.seen }
+    package var seen: Date? { last.flatMap { $0.seen > 0 ? $0.date : nil } }
 
     /// Gives the lease back.
     package func close() async { await lease.release() }

@@ -103,6 +103,7 @@ extension Repository {
                 pack: captured.root.pack.hex, offset: captured.root.position, hash: captured.root.hash.hex),
             log: outcome.log.map { .init(salts: $0.salts, frames: $0.frames) },
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
+            newestSegment: newestMark(database, previous: last),
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)
         let snapshot = try await publish(manifest, lease)
         return SnapshotResult(
