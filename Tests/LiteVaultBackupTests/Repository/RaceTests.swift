@@ -94,7 +94,8 @@ import Testing
         #expect(try await other.prune(grace: 0).doomed > 0)
         let once = OnceOnly()
         store.setHooks(after: { call, name in
-            guard call == "list", name == listed else { return }
+            // It lists everything at once.
+            guard call == "list", name.isEmpty else { return }
             try await once {
                 let removed = try await other.prune(grace: 0).removed
                 #expect(removed > 0)
@@ -104,7 +105,8 @@ import Testing
         options.readsData = true
         #expect(try await hooked.check(options).problems == [])
         store.setHooks()
-        #expect(try await base.list(listed).count == 1)
+        let left = try await base.list(listed)
+        #expect(left.count == 1)
     }
 
     @Test func `who removes what no snapshot needs has to read all of them`() async throws {
@@ -114,7 +116,7 @@ import Testing
             guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
             for object in try await base.list(name) { try await base.remove(object.name) }
         })
-        #expect(await ObjectStoreConformance.code { _ = try await hooked.prune(grace: 0) } == .missing)
+        #expect(await ObjectStoreConformance.code { _ = try await hooked.prune(grace: 0) } == .damaged)
     }
 
     /// The machine sleeps between the last pack and the manifest, and is believed to be gone meanwhile.

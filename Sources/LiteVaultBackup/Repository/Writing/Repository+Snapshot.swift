@@ -39,6 +39,8 @@ extension Repository {
         // Read whole, though the newest would do: who takes snapshots is who hears of those that are damaged.
         let survey = try await survey(database)
         if let rollback = survey.rollback { throw rollback }
+        // A store that did not answer says nothing about the manifest: the next one has to follow on it.
+        if let newest = survey.unreadableNewest, !newest.error.isDamage { throw newest.error }
         let advisories = try await advisories(survey)
         // A number is never given twice, not even that of a manifest that was set aside.
         let highest = max(survey.newestSequence, survey.fences.last ?? 0, advisories.newestForgotten)
