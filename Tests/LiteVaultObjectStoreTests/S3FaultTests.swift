@@ -102,7 +102,7 @@ import Testing
     @Test func `H-JOB-04 a server that answers most requests with errors is given up after the patience`() async throws {
         let (proxy, store) = try setUp {
             $0.attempts = 1000
-            $0.patience = 2
+            $0.patience = 15
             $0.firstPause = 0.05
         }
         try await store.put("x", bytes: [1], condition: .none)
