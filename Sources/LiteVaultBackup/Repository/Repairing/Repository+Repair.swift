@@ -173,7 +173,8 @@ private final class Repair {
             }
             before = segment.date
         }
-        for hole in log.holes where !(log.forgotten.lost ?? []).contains(where: {
+        for hole in log.holes
+        where !(log.forgotten.lost ?? []).contains(where: {
             $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]
         }) {
             report.lostSegments.append(

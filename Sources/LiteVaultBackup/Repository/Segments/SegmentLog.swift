@@ -85,7 +85,9 @@ struct SegmentLog: Sendable {
     var warnings: [RepositoryWarning] {
         let known = forgotten.lost ?? []
         return faults.map { RepositoryWarning($0, database) }
-            + holes.filter { hole in !known.contains { $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1] } }
+            + holes.filter { hole in
+                !known.contains { $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1] }
+            }
             .map {
                 RepositoryWarning(
                     .damage, path: path($0.range), message: text($0.range),
@@ -163,7 +165,8 @@ extension Repository {
             var gone = going.map { $0.sequence...$0.sequence }
             for hole in log.holes
             where survey.unreadable.isEmpty
-                && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time }) {
+                && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time })
+            {
                 gone.append(hole.range)
             }
             if all.segments == nil, !all.ranges.isEmpty { gone += log.gaps }

@@ -121,8 +121,9 @@ package actor SegmentWriter {
         tried = nil
         let mark = SegmentMark(record, hash)
         last = mark
-        // It goes to the store with the next renewal of the lease: this costs no request.
-        lease.note = try repository.note(mark, database)
+        // It goes to the store with the next renewal of the lease: this costs no request. The segment is stored: whatever
+        // fails from here on must not have it stored again.
+        if let note = try? repository.note(mark, database) { lease.note = note }
         // What can not be remembered here is remembered there.
         try? repository.remember(mark, database)
     }
