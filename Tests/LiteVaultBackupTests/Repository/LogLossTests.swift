@@ -90,6 +90,24 @@ import Testing
         }
     }
 
+    @Test func `H-LOG-01: all of a run that began right after another one is removed`() async throws {
+        let repository = try await open("one")
+        let followed = try await follow(repository)
+        _ = try await commit(1...2, followed)
+        followed.follower.stop()
+        _ = try followed.follower.poll(into: &followed.spool)
+        let second = try await followed.take()
+        let seen = try await commit(3...4, followed)
+        await followed.writer.close()
+        for name in try await segments(repository)[2...] { try await repository.store.remove(name) }
+        for reader in [repository, try await open("two")] {
+            #expect(try await broken(reader, .latest)?.reachable == second.time)
+            #expect(try await broken(reader, .at(seen[1])) != nil)
+            #expect(try await restored(reader, .at(second.time)) == 2)
+            #expect(try await restored(reader, .latestReachable) == 2)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `H-LOG-02: a segment in the middle is removed, or the first after a snapshot`(_ secret: Bool) async throws {
         let repository = try await open("one", secret: secret)

@@ -138,7 +138,9 @@ extension Repository {
         }
         let reached = row.date(through: row.segments.count)
         if row.obstacle == nil, time.map({ reached < $0.addingTimeInterval(-0.0005) }) ?? true,
-            let missing = try await missing(behind: last, snapshot, exact, log, until: end)
+            // A row that ends before the snapshot does not continue it: another one may.
+            let missing = try await missing(
+                behind: last.flatMap { $0.name.date < exact ? nil : $0 }, snapshot, exact, log, until: end)
         {
             row.obstacle = BrokenLog(
                 object: log.path(missing), problem: log.text(missing), wanted: time, reachable: reached)
