@@ -331,6 +331,18 @@ private final class Repair {
         }
     }
 
+    /// Whether a file is set aside by a second name, which only files of this user with mode 0600 get, or is small enough to
+    /// be copied. Gives it that mode.
+    private static func canBeKept(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return true }
+        if status.st_uid == geteuid(), fchmod(descriptor, 0o600) == 0 { return true }
+        return Int64(status.st_size) <= RepositoryFormat.segmentBytes + 65_536
+    }
+
     /// Stores a copy of an object below `damaged/`, and compares it; nil where the object is gone.
     private func keep(_ name: String) async throws -> String? {
         guard let lease else { return nil }
@@ -343,6 +355,13 @@ private final class Repair {
             // A store in a folder gives the file a second name, however large it is.
             fetched = path
             guard access(path, F_OK) == 0 else { return nil }
+            guard Self.canBeKept(path) else {
+                report.unfinished.append(
+                    RepositoryWarning(
+                        .damage, path: name, message: "is too large to be copied, and is not this user's",
+                        remedy: "Move it out of the repository by hand."))
+                return nil
+            }
         } else {
             // A name of a companion goes with the temporary file.
             fetched += "-journal"
@@ -370,6 +389,8 @@ private final class Repair {
             }
             // One that was set aside before, by a run that was killed perhaps, need not be the same.
             if let path = store.localPath(target), Self.isSame(path, fetched) { return target }
+            let size = try LocalFile(reading: fetched).size()
+            guard try await store.attributes(target)?.size == size else { continue }
             if try await hash(target) == LocalFile(reading: fetched).hash() { return target }
         }
         throw BackupError(.cannotCreate, "there are too many objects of that name", path: copy(name))
