@@ -34,7 +34,9 @@ struct ForeignKeyViolations {
             rows[reference, default: []].append(try row.get(1, as: Int64?.self))
         }
         for reference in references {
-            let rows = rows[reference] ?? []
+            var rows = rows[reference] ?? []
+            // Old engines name a row WITHOUT ROWID by some number of it.
+            if try !Rowid.exists(in: reference.table, "main", connection) { rows = rows.map { _ in nil } }
             let told = try Self.tell(rows, of: reference, connection)
             for (index, row) in rows.enumerated() {
                 found.append(
@@ -102,7 +104,8 @@ struct ForeignKeyViolations {
 
     /// SQL for the values of columns as one text.
     private static func text(of columns: [String]) -> String {
-        columns.isEmpty ? "''" : columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
+        // Old engines' quote() of a number is a number.
+        (["''"] + columns.map { "quote(\($0))" }).joined(separator: " || ',' || ")
     }
 
     /// The primary key of a table of the main database, in the order of its declaration.

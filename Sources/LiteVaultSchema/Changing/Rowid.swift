@@ -2,13 +2,20 @@ internal import LiteVaultCore
 
 /// The number of a row.
 enum Rowid {
+    /// Whether the rows of a table have rowids, under whatever name.
+    static func exists(in table: String, _ schema: String, _ connection: Connection) throws -> Bool {
+        if try alias(of: table, schema, connection) != nil { return true }
+        let columns = try SchemaReader(connection: connection, schemaName: schema).columnDefinitions(table: table)
+        return Set(columns.map { $0.name.lowercased() }).isSuperset(of: ["rowid", "_rowid_", "oid"])
+    }
+
     /// `rowid`, `_rowid_` or `oid`, whichever no column hides; nil for a table WITHOUT ROWID.
     static func alias(of table: String, _ schema: String, _ connection: Connection) throws -> String? {
-        let definitions = try SchemaReader(connection: connection).columnDefinitions(table: table)
+        let definitions = try SchemaReader(connection: connection, schemaName: schema).columnDefinitions(table: table)
         let columns = Set(definitions.map { $0.name.lowercased() })
         guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else { return nil }
         do {
-            _ = try connection.prepare("SELECT \(alias) FROM \(schema).\(quoted(table))")
+            _ = try connection.prepare("SELECT \(alias) FROM \(quoted(schema)).\(quoted(table))")
             return alias
         } catch let error as DatabaseError where error.code == 1 {
             // "no such column": the table is WITHOUT ROWID.

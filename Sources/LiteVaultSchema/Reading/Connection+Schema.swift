@@ -31,9 +31,20 @@ extension Connection {
     ///   - schemaName: the name of an attached database; by default the main one.
     /// - Throws: `DatabaseError`, also when there is no such table, or a foreign key refers to what is no key.
     public func foreignKeyCheck(table: String? = nil, in schemaName: String? = nil) throws -> [ForeignKeyError] {
-        try all("PRAGMA \(schemaName.map { quoted($0) + "." } ?? "")foreign_key_check" + argument(table)) { row in
-            ForeignKeyError(
-                from: try row.get(0), rowId: try row.get(1, as: Int64?.self) ?? 0, to: try row.get(2))
+        let prefix = schemaName.map { quoted($0) + "." } ?? ""
+        let found = try all("PRAGMA \(prefix)foreign_key_check" + argument(table)) { row in
+            (
+                from: try row.get(0, as: String.self), rowId: try row.get(1, as: Int64?.self),
+                to: try row.get(2, as: String.self)
+            )
+        }
+        // Old engines name a row WITHOUT ROWID by some number of it.
+        var hasRowids: [String: Bool] = [:]
+        for table in Set(found.map(\.from)) {
+            hasRowids[table] = try Rowid.exists(in: table, schemaName ?? "main", self)
+        }
+        return found.map { row in
+            ForeignKeyError(from: row.from, rowId: hasRowids[row.from] == false ? 0 : row.rowId ?? 0, to: row.to)
         }
     }
 
