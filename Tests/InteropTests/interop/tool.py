@@ -34,7 +34,7 @@ class Run:
 class Tool:
     def __init__(self, path):
         self.path = path
-        text = self.run("--version").expect(0).output.strip()
+        text = self.run("--version").expect(0).output.splitlines()[0]  # what the engine is; its defects follow
         found = re.search(r"SQLCipher (\d+)\.(\d+)\.(\d+)", text)
         self.text = text
         # None without encryption.
