@@ -8,7 +8,7 @@ all_engines=(sqlcipher sqlite sqlcipher-3)
 # that holds its build) and engine_scratch (the path under which it is built).
 #
 # Compiled files name the path they were built under. Where .build is a link, every engine is built through it, so that
-# what does not depend on the engine (all dependencies) is compiled once and copied: see engine_build. A developer's own
+# what does not depend on the engine (all dependencies) is compiled once and copied: see engine_seed. A developer's own
 # .build is a directory: then each engine has a path of its own, and shares nothing.
 engine_select() {
     swift_args=() engine_env=()
@@ -44,7 +44,7 @@ engine_swift() {
 
 # engines_share: lets the engines share what does not depend on them, in a checkout that has no .build yet.
 engines_share() {
-    [ -e "$root/.build" ] || ln -s .build-sqlcipher "$root/.build"
+    [ -e "$root/.build" ] || ln -sfn .build-sqlcipher "$root/.build"
     [ ! -L "$root/.build" ] || mkdir -p "$root/.build-sqlcipher"
 }
 
