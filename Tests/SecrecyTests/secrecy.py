@@ -246,11 +246,13 @@ def main():
                 prepare(folder)
         except Skip as skip:
             reason = str(skip)
+        if reason:
+            print(f"skipped  all cases: {reason}")
+            print("0 passed, 0 failed, 1 skipped")
+            return 0
         for name, case, arguments in cases():
             result, why = "passed", ""
             try:
-                if reason:
-                    raise Skip(reason)
                 case(folder, *arguments)
             except Skip as skip:
                 result, why = "skipped", f": {skip}"

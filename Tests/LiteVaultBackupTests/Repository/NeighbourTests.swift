@@ -130,6 +130,38 @@ import Testing
         #expect(try await restored(repository, .latest) == image.bytes)
     }
 
+    @Test(arguments: ["removed", "a directory", "a link"])
+    func `H-REP-03 where a manifest is missing that retention did not remove, no older state is taken for its time`(
+        how: String
+    ) async throws {
+        let repository = try await open()
+        let (images, _) = try await filled(repository)
+        let (lost, before) = (images[1].0, images[0])
+        let name = path(lost.object)
+        try FileManager.default.removeItem(atPath: name)
+        switch how {
+        case "a directory": try FileManager.default.createDirectory(atPath: name, withIntermediateDirectories: false)
+        case "a link": try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: path(before.0.object))
+        default: break
+        }
+        for time in [lost.time, images[2].0.time.addingTimeInterval(-0.0005)] where time < images[2].0.time {
+            let error = await failure { _ = try await restored(repository, .at(time)) }
+            #expect(error?.code == .damaged)
+            #expect(error?.path == lost.object)
+            #expect(error?.remedy?.contains(before.0.id) == true)
+        }
+        #expect(try await restored(repository, .at(images[2].0.time)) == images[2].1)
+        #expect(try await restored(repository, .id(before.0.id)) == before.1)
+        #expect(try await restored(repository, .latest) == images.last?.1)
+        // Without the list nobody can tell what retention removed. It is advisory, so that is a warning.
+        let list = "forgotten/\(lost.object.split(separator: "/")[1])"
+        try write([], list)
+        var warnings: [RepositoryWarning] = []
+        let out = scratch.path("out.db")
+        try await repository.restore(.at(lost.time), to: out, warning: { warnings.append($0) })
+        #expect(warnings.contains { $0.path == list && $0.severity == .damage })
+    }
+
     @Test func `H-REP-03 where the newest manifest is damaged no older state is taken for it, and snapshots go on`() async throws {
         let repository = try await open()
         var (images, image) = try await filled(repository)

@@ -70,7 +70,7 @@ extension Repository {
         _ selection: SnapshotSelection, _ database: String?
     ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning], newest: Snapshot?) {
         let surveys = try await surveys(database)
-        let warnings = notices + surveys.flatMap(\.warnings)
+        var warnings = notices + surveys.flatMap(\.warnings)
         if case .id(let id) = selection { return (try choose(id, surveys), warnings, nil) }
         let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
         guard present.count <= 1 else {
@@ -85,7 +85,18 @@ extension Repository {
                 database.map { "there is no snapshot of a database '\($0)'" } ?? "there is no snapshot",
                 path: store.location, remedy: "'litevault snapshots' lists those that are there.")
         }
-        if case .at(let time) = selection { return (try choose(time, survey), warnings, survey.snapshots.last) }
+        if case .at(let time) = selection {
+            let chosen = try choose(time, survey)
+            var missing: Int?
+            do {
+                missing = try await missingSequence(after: chosen, survey)
+            } catch let error as BackupError {
+                // The list of what retention removed is advisory: it may stop no restore.
+                warnings.append(RepositoryWarning(error, RepositoryFormat.forgotten(survey.database)))
+            }
+            if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
+            return (chosen, warnings, survey.snapshots.last)
+        }
         // What asks for the best that can be had goes on from the newest that can be read.
         let takesLess = selection == .latestReachable
         if !takesLess, let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
@@ -133,11 +144,27 @@ extension Repository {
         return chosen
     }
 
+    /// The first sequence between a snapshot and the next object of its database that is missing and was not removed by
+    /// retention: that snapshot may be the one of the time wanted.
+    private func missingSequence(after chosen: Snapshot, _ survey: DatabaseSurvey) async throws -> Int? {
+        let present = survey.present
+        guard let next = present.first(where: { $0 > chosen.sequence }), next > chosen.sequence + 1 else { return nil }
+        return try await forgotten(survey.database).missing(present)
+            .first { chosen.sequence < $0.lowerBound && $0.upperBound < next }?.lowerBound
+    }
+
+    private func instead(ofMissing sequence: Int, _ database: String, _ before: Snapshot) -> BackupError {
+        BackupError(
+            .damaged,
+            "snapshot \(sequence), which may be the one that is wanted, is missing, and was not removed by 'forget'",
+            path: RepositoryFormat.snapshot(database, sequence), remedy: remedy(before))
+    }
+
     /// Says which older snapshot can be had by its id: it is not what was asked for, so it is not taken silently.
     private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> BackupError {
         BackupError(
             one.error.code,
-            "snapshot \(one.sequence), which may be the one that is wanted, can not be read: "
+            "snapshot \(one.sequence), which may be the one that is wanted, cannot be read: "
                 + one.error.message, path: one.object, remedy: remedy(before), cause: one.error)
     }
 
