@@ -12,6 +12,11 @@ public struct RunResult: Sendable, Equatable {
     /// The rowid of the row that was inserted last on the connection (`sqlite3_last_insert_rowid`): of this statement's, if it
     /// inserted one. 0 before the first.
     public let insertedRowID: Int64
+
+    package init(changes: Int, insertedRowID: Int64) {
+        self.changes = changes
+        self.insertedRowID = insertedRowID
+    }
 }
 
 extension Connection {

@@ -21,8 +21,7 @@ struct NoteStore {
     @discardableResult
     func add(title: String, body: String) throws -> Int64 {
         try database.write { db in
-            try db.run("INSERT INTO note (title, body, written) VALUES (?, ?, ?)", with: title, body, Date())
-            return db.lastInsertRowid
+            try db.run("INSERT INTO note (title, body, written) VALUES (?, ?, ?)", with: title, body, Date()).insertedRowID
         }
     }
 
@@ -42,8 +41,7 @@ struct NoteStore {
     /// Removes a note. Returns whether there was one of that number.
     func remove(_ id: Int64) throws -> Bool {
         try database.write { db in
-            try db.run("DELETE FROM note WHERE id = ?", with: id)
-            return db.changes > 0
+            try db.run("DELETE FROM note WHERE id = ?", with: id).changes > 0
         }
     }
 
@@ -52,8 +50,8 @@ struct NoteStore {
         let steps = [
             "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL)"
         ]
-        let done = Int(try db.readUserVersion())
+        let done = Int(try db.pragma(.userVersion))
         for step in steps.dropFirst(done) { try db.execute(step) }
-        if done < steps.count { try db.setUserVersion(UserVersion(steps.count)) }
+        if done < steps.count { try db.setPragma(.userVersion, to: Int32(steps.count)) }
     }
 }
