@@ -83,11 +83,24 @@ let package = Package(
                 "LiteVaultPool",
             ],
             swiftSettings: swift),
+        // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
         .target(
-            name: "LiteVaultBackup",
+            name: "LiteVaultCapture",
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "DurableFile", "CFileSupport"] + engine,
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultRepository",
             dependencies: [
-                "LiteVaultCore", "LiteVaultCipher", "DurableFile", .product(name: "Crypto", package: "swift-crypto"),
-            ] + engine,
+                "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "DurableFile",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultFollow",
+            dependencies: ["LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "DurableFile"],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
             swiftSettings: swift),
         // Alone in linking an HTTP client: what keeps to folders builds without one.
         .target(
