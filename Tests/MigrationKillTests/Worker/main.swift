@@ -30,7 +30,7 @@ func content(_ db: Connection) throws -> [String] {
     }
     if objects.contains(where: { $0.name == "book_ft" }) {
         let found = try db.value("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'", as: Int.self)
-        lines.append("found in the full-text index: \(found ?? -1)")
+        lines.append("found in the full-text index: \(found)")
     }
     return lines
 }
