@@ -12,7 +12,6 @@
 @_exported public import protocol LiteVaultCore.Binding
 @_exported public import struct LiteVaultCore.Blob
 @_exported public import class LiteVaultCore.Connection
-@_exported public import struct LiteVaultCore.Cursor
 @_exported public import enum LiteVaultCore.DateText
 @_exported public import struct LiteVaultCore.EngineInfo
 @_exported public import struct LiteVaultCore.EngineUnsupported

@@ -89,7 +89,7 @@ extension Connection {
     /// Runs a statement of this library's own. Under the lock.
     package func runOnce(_ sql: String) throws {
         let statement = try checkOut(sql)
-        defer { giveBack(statement) }
+        defer { checkIn(statement) }
         var code = sqlite3_step(statement.handle)
         while code == SQLITE_ROW { code = sqlite3_step(statement.handle) }
         try check(code, sql: sql)

@@ -106,3 +106,69 @@ public struct EngineInfo: Sendable {
         return .sqlcipher(version: version)
     }
 }
+
+/// A version of the SQLite library, such as 3.46.1. SQLCipher reports that of the SQLite it contains.
+public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
+    /// The first number.
+    public let major: Int
+    /// The second number.
+    public let minor: Int
+    /// The third number.
+    public var point: Int = 0
+
+    /// A version by its three numbers.
+    public init(major: Int, minor: Int, point: Int = 0) {
+        self.major = major
+        self.minor = minor
+        self.point = point
+    }
+
+    /// A version from the form of `SQLITE_VERSION_NUMBER`: 3046001 is 3.46.1.
+    public init(number: Int) {
+        self.init(major: number / 1_000_000, minor: number / 1000 % 1000, point: number % 1000)
+    }
+
+    /// "SQLite 3.46.1".
+    public var description: String { "SQLite \(major).\(minor).\(point)" }
+
+    /// Earlier versions come first.
+    public static func < (lhs: SQLiteVersion, rhs: SQLiteVersion) -> Bool {
+        (lhs.major, lhs.minor, lhs.point) < (rhs.major, rhs.minor, rhs.point)
+    }
+
+    /// Versions are equal when all three numbers are.
+    public static func == (lhs: SQLiteVersion, rhs: SQLiteVersion) -> Bool {
+        (lhs.major, lhs.minor, lhs.point) == (rhs.major, rhs.minor, rhs.point)
+    }
+}
+
+/// The linked engine is too old for what was asked, or was built without it. Nothing was changed.
+public struct EngineUnsupported: Error, CustomStringConvertible, Sendable, Equatable {
+    /// What was asked for, such as "VACUUM INTO".
+    public let feature: String
+    /// The version that has it; nil when it depends on how the library was built.
+    public let requiredVersion: SQLiteVersion?
+    /// The version that is linked.
+    public let linkedVersion: SQLiteVersion
+
+    /// An error about the linked engine.
+    public init(feature: String, requiredVersion: SQLiteVersion?) {
+        self.feature = feature
+        self.requiredVersion = requiredVersion
+        linkedVersion = EngineInfo.linked.sqliteVersion
+    }
+
+    /// What is missing, what would have it, and what is linked.
+    public var description: String {
+        guard let requiredVersion else { return "\(feature) is not part of the linked engine (\(linkedVersion))" }
+        return "\(feature) needs \(requiredVersion) or later; the linked engine is \(linkedVersion)"
+    }
+
+    /// Throws unless the linked engine is at least `version`.
+    package static func require(_ major: Int, _ minor: Int, _ point: Int = 0, for feature: String) throws {
+        let version = SQLiteVersion(major: major, minor: minor, point: point)
+        guard EngineInfo.linked.sqliteVersion >= version else {
+            throw EngineUnsupported(feature: feature, requiredVersion: version)
+        }
+    }
+}

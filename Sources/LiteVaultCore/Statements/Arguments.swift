@@ -121,3 +121,17 @@ extension Execution {
         if code == SQLITE_OK { code = bound }
     }
 }
+
+extension DatabaseError {
+    init(wrongCount count: Int, expected: Int, sql: String) {
+        self = .error(
+            message: "\(expected) values expected, \(count) passed", code: SQLITE_RANGE,
+            statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
+    }
+
+    init(unknownParameter name: String, sql: String) {
+        self = .error(
+            message: "there is no parameter '\(name)'", code: SQLITE_RANGE,
+            statement: ErrorContext(sql: SQLRedaction.redacted(sql), extendedCode: SQLITE_RANGE))
+    }
+}

@@ -176,49 +176,24 @@ extension Connection {
     @usableFromInline
     package func end(_ execution: Execution) {
         execution.prepared._withUnsafeGuaranteedRef { prepared in
-            giveBack(prepared)
+            checkIn(prepared)
             if !prepared.isCached { execution.prepared.release() }
         }
         leave()
     }
 }
 
-extension Statement {
-    /// Takes the connection's lock, and resets the statement.
-    @usableFromInline
-    func begin() throws -> Execution {
-        _ = try connection.enter()
-        guard let execution, pendingError == nil else {
-            defer { connection.leave() }
-            // This throws.
-            return try withPrepared { Execution($0, of: connection) }
-        }
-        do { try connection.requireTransaction() } catch {
-            connection.leave()
-            throw error
-        }
-        isExhausted = false
-        execution.prepared._withUnsafeGuaranteedRef { prepared in
-            if prepared.isRunning { sqlite3_reset(execution.handle) }
-            prepared.isRunning = true
-            prepared.mayHaveNewNames = true
-            noteExecution(prepared)
-        }
-        return execution
+extension Execution {
+    /// Asks something about the statement.
+    package func withPrepared<T>(_ body: (PreparedStatement) throws -> T) rethrows -> T {
+        try body(prepared.takeUnretainedValue())
     }
 
-    /// Resets the statement, and gives the connection's lock back.
-    @usableFromInline
-    func end(_ execution: Execution) {
-        sqlite3_reset(execution.handle)
-        execution.prepared._withUnsafeGuaranteedRef { $0.isRunning = false }
-        connection.leave()
-    }
-
-    /// Nil for a text without a statement.
-    private var execution: Execution? {
-        // Made before anything is called, so that no reference is counted.
-        guard let prepared else { return nil }
-        return Execution(prepared, of: connection)
+    /// A copy of the current row.
+    ///
+    /// - Parameter columns: finds out what the columns are called.
+    package func copyRow(_ columns: (PreparedStatement) throws -> RowColumns) rethrows -> Row {
+        let prepared = prepared.takeUnretainedValue()
+        return prepared.copyRow(try columns(prepared))
     }
 }

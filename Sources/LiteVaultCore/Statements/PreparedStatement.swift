@@ -5,7 +5,7 @@ internal import LiteVaultEngine
 /// A `sqlite3_stmt` and what is known about it. It belongs to one connection and is used only under its lock.
 @usableFromInline
 package final class PreparedStatement {
-    @usableFromInline let handle: OpaquePointer
+    @usableFromInline package let handle: OpaquePointer
     package let sql: String
     private let isASCII: Bool
     let isCacheable: Bool
@@ -20,14 +20,14 @@ package final class PreparedStatement {
     var execution: UInt64 = 0
     /// Perhaps not reset since it was stepped.
     var isRunning = false
-    /// Whether the names can have changed: the engine prepares a statement anew at the first step of an execution.
+    /// Whether the names can have changed: the engine prepares a statement again at the first step of an execution.
     var mayHaveNewNames = true
     /// How many rows an array was made of last.
     var lastRowCount = 0
     /// The row that was copied last: its memory is used again unless it was kept.
     var cells: RowCells?
     /// What the columns of copied rows are called.
-    var described: Described?
+    var layout: ColumnLayout?
     private var names: [String] = []
     private var nameReprepares: Int32 = -1
     /// Where the next column is probably looked for.
@@ -43,7 +43,7 @@ package final class PreparedStatement {
         parameterCount = sqlite3_bind_parameter_count(handle)
     }
 
-    /// The names of the columns, read again when the schema changed and the engine prepared the statement anew.
+    /// The names of the columns, read again when the schema changed and the engine prepared the statement again.
     @usableFromInline
     var columnNames: [String] {
         let reprepares = lv_reprepare_count(handle)
@@ -106,4 +106,53 @@ package final class PreparedStatement {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
+}
+
+extension PreparedStatement {
+    /// A copy of the current row. Under the connection's lock.
+    package func copyRow(_ columns: RowColumns) -> Row {
+        if isKnownUniquelyReferenced(&cells), let cells, cells.columns === columns {
+            // Nobody kept the row before. What another thread read of it, it read before it gave its reference away.
+            cells.read(handle)
+            return Row(cells)
+        }
+        let cells = RowCells(columns)
+        cells.read(handle)
+        self.cells = cells
+        return Row(cells)
+    }
+
+    /// What the columns are called, and how expressions name them. Under the connection's lock, after the first step of
+    /// an execution: that is when the engine prepares a statement again.
+    ///
+    /// - Parameters:
+    ///   - isSame: whether what was made before by `make` still holds.
+    ///   - make: finds out, and returns what `isSame` is asked about as well.
+    package func rowColumns(
+        isSame: (AnyObject) -> Bool, make: ([String]) throws -> (RowColumns, AnyObject)
+    ) rethrows -> RowColumns {
+        let reprepares = lv_reprepare_count(handle)
+        if let layout, reprepares >= 0, reprepares == layout.reprepares, isSame(layout.origin) {
+            return layout.columns
+        }
+        let (columns, origin) = try make(columnNames)
+        // The connection may have been used by `make`, so ask again.
+        layout = ColumnLayout(columns: columns, origin: origin, reprepares: lv_reprepare_count(handle))
+        return columns
+    }
+
+    /// The same for rows whose columns are named by the statement alone.
+    package func rowColumns() -> RowColumns {
+        rowColumns(isSame: { $0 is NamedByStatement }, make: { (RowColumns(names: $0), NamedByStatement()) })
+    }
+}
+
+/// Marks columns that no query describes.
+final class NamedByStatement {}
+
+/// What is known about the columns of a statement's rows.
+struct ColumnLayout {
+    let columns: RowColumns
+    let origin: AnyObject
+    let reprepares: Int32
 }

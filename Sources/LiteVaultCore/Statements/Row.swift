@@ -1,3 +1,6 @@
+public import CEngineSupport
+internal import LiteVaultEngine
+
 /// A row that was copied out of a query: it can be kept, sent elsewhere, and holds nothing of the database back.
 ///
 /// The memory of a row that nobody kept is used again for the next one.
@@ -42,5 +45,224 @@ public struct Row: Sendable {
             throw QueryError.ambiguousColumn(name: name, similar: matches.map { names[$0] })
         }
         return try value(at: index)
+    }
+}
+
+/// The values of one row, in memory of its own.
+///
+/// It is written by the statement that reads the row, while nobody else refers to it: a row that was kept keeps its
+/// cells, and the next one gets new ones.
+@usableFromInline
+package final class RowCells: @unchecked Sendable {  // written only while there is one reference
+    @usableFromInline package let columns: RowColumns
+    @usableFromInline package let count: Int
+    @usableFromInline let cells: UnsafeMutablePointer<lv_cell>
+    /// What texts and blobs consist of.
+    private var memory: UnsafeMutableRawPointer?
+    private(set) var capacity = 0
+
+    init(_ columns: RowColumns) {
+        self.columns = columns
+        count = columns.count
+        cells = .allocate(capacity: Swift.max(count, 1))
+        cells.initialize(repeating: lv_cell(bits: 0, length: 0, type: SQLITE_NULL), count: Swift.max(count, 1))
+    }
+
+    deinit {
+        cells.deallocate()
+        memory?.deallocate()
+    }
+
+    /// Copies the current row of a statement. Under the connection's lock, and with no other reference to the cells.
+    func read(_ statement: OpaquePointer) {
+        // A position beyond the statement's columns reads as NULL.
+        let length = lv_read_cells(statement, cells, Int32(truncatingIfNeeded: count))
+        guard length > 0 else { return }
+        reserve(length)
+        lv_copy_cells(cells, Int32(truncatingIfNeeded: count), memory)
+    }
+
+    private func reserve(_ length: Int) {
+        guard length > capacity else { return }
+        memory?.deallocate()
+        capacity = Swift.max(length, Swift.min(capacity * 2, 1 << 16))
+        memory = .allocate(byteCount: capacity, alignment: 8)
+    }
+
+    /// Whether the value is NULL. `index` is below `count`, as everywhere here.
+    @inlinable
+    @inline(__always)
+    package func isNull(_ index: Int) -> Bool { cells[index].type == 5 }
+
+    /// The value of an INTEGER.
+    @inlinable
+    @inline(__always)
+    package func integer(_ index: Int) -> Int64? { cells[index].type == 1 ? cells[index].bits : nil }
+
+    /// The value of a REAL.
+    @inlinable
+    @inline(__always)
+    package func real(_ index: Int) -> Double? {
+        cells[index].type == 2 ? Double(bitPattern: UInt64(bitPattern: cells[index].bits)) : nil
+    }
+
+    /// The value of a TEXT.
+    @inlinable
+    @inline(__always)
+    package func text(_ index: Int) -> String? {
+        cells[index].type == 3 ? String(decoding: bytes(index), as: UTF8.self) : nil
+    }
+
+    /// The bytes of a TEXT or a BLOB: valid while there is a reference to the cells.
+    @inlinable
+    @inline(__always)
+    func bytes(_ index: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(bitPattern: Int(truncatingIfNeeded: cells[index].bits)),
+            count: Int(cells[index].length))
+    }
+
+    /// The value by its storage class.
+    package func stored(_ index: Int) -> StoredValue {
+        switch cells[index].type {
+        case SQLITE_INTEGER: .integer(cells[index].bits)
+        case SQLITE_FLOAT: .real(Double(bitPattern: UInt64(bitPattern: cells[index].bits)))
+        case SQLITE_TEXT: .text(String(decoding: bytes(index), as: UTF8.self))
+        case SQLITE_BLOB: .blob([UInt8](bytes(index)))
+        default: .null
+        }
+    }
+
+    /// Cells of values that come from elsewhere.
+    convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
+        self.init(columns)
+        let length = values.prefix(count).reduce(0) { sum, value in
+            switch value {
+            case .text(let text): sum + text.utf8.count
+            case .blob(let bytes): sum + bytes.count
+            default: sum
+            }
+        }
+        reserve(length)
+        var end = memory
+        for (index, value) in values.prefix(count).enumerated() {
+            switch value {
+            case .null: break
+            case .integer(let number): cells[index] = lv_cell(bits: number, length: 0, type: SQLITE_INTEGER)
+            case .real(let number):
+                cells[index] = lv_cell(
+                    bits: Int64(bitPattern: number.bitPattern), length: 0, type: SQLITE_FLOAT)
+            case .text(let text): write(Array(text.utf8), SQLITE_TEXT, index, &end)
+            case .blob(let bytes): write(bytes, SQLITE_BLOB, index, &end)
+            }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ type: Int32, _ index: Int, _ end: inout UnsafeMutableRawPointer?) {
+        cells[index] = lv_cell(
+            bits: Int64(Int(bitPattern: end)), length: Int32(clamping: bytes.count), type: type)
+        guard let start = end, !bytes.isEmpty else { return }
+        start.copyMemory(from: bytes, byteCount: bytes.count)
+        end = start + bytes.count
+    }
+}
+
+/// What the columns of a row are called.
+@usableFromInline
+package final class RowColumns: @unchecked Sendable {  // constants, and words that are read and written atomically
+    /// As the query gives them.
+    package let names: [String]
+    private let givenKeys: [String]?
+    /// Which keys are one quoted name, and not repeated by a later column: the last one is meant then.
+    private let isPlain: [Bool]
+    /// How many columns there are.
+    @usableFromInline let count: Int
+    /// The position that is tried first, then for each column the identity of an expression that was found to name it.
+    @usableFromInline let words: UnsafeMutablePointer<UInt>
+    /// What keeps these expressions.
+    private let owners: UnsafeMutablePointer<UInt>
+
+    package init(names: [String], keys: [String]? = nil) {
+        self.names = names
+        givenKeys = keys
+        count = names.count
+        var later: Set<String> = []
+        var isPlain = [Bool](repeating: false, count: names.count)
+        for index in names.indices.reversed() where keys.map({ $0[index] == quoted(names[index]) }) ?? true {
+            isPlain[index] = later.insert(names[index]).inserted
+        }
+        self.isPlain = isPlain
+        words = .allocate(capacity: count + 2)
+        words.initialize(repeating: 0, count: count + 2)
+        owners = .allocate(capacity: count + 1)
+        owners.initialize(repeating: 0, count: count + 1)
+    }
+
+    deinit {
+        for index in 0..<count {
+            if let owner = UnsafeRawPointer(bitPattern: owners[index]) {
+                Unmanaged<AnyObject>.fromOpaque(owner).release()
+            }
+        }
+        words.deallocate()
+        owners.deallocate()
+    }
+
+    /// As expressions name them: quoted, and with the table where the query says so.
+    package var keys: [String] { givenKeys ?? names.map(quoted) }
+
+    /// The position of each key; of the last column where several have it.
+    package var positions: [String: Int] {
+        Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The position of a column that is named without its table, by its name without quotes.
+    ///
+    /// Rows are read in the same order again and again: the column after the one that was found last is tried first.
+    package func plainPosition(of name: String) -> Int? {
+        // Another thread may write the hint meanwhile: it is read once, and never trusted.
+        let hint = Int(bitPattern: lv_word_load(words))
+        if hint < count, isPlain[hint], names[hint] == name {
+            lv_word_store(words, UInt(bitPattern: hint + 1 < count ? hint + 1 : 0))
+            return hint
+        }
+        for index in 0..<count where isPlain[index] && names[index] == name {
+            lv_word_store(words, UInt(bitPattern: index + 1 < count ? index + 1 : 0))
+            return index
+        }
+        return nil
+    }
+
+    /// The position of a column by an expression that was found before.
+    ///
+    /// - Parameter identity: the address of the expression's tree. It can be trusted: a tree that was found is kept for as
+    ///   long as these columns live, so no other can have its address.
+    @inlinable
+    @inline(__always)
+    package func position(ofIdentity identity: UInt) -> Int? {
+        // A hint that is out of bounds cannot be stored: every store is of a position, or 0. There is always one word
+        // behind it, which is 0 where there is no column.
+        let hint = Int(bitPattern: lv_word_load(words))
+        guard lv_word_load(words + hint + 1) == identity else { return positionElsewhere(ofIdentity: identity) }
+        lv_word_store(words, UInt(bitPattern: hint + 1 < count ? hint + 1 : 0))
+        return hint
+    }
+
+    @usableFromInline
+    func positionElsewhere(ofIdentity identity: UInt) -> Int? {
+        for index in 0..<count where lv_word_load(words + index + 1) == identity {
+            lv_word_store(words, UInt(bitPattern: index + 1 < count ? index + 1 : 0))
+            return index
+        }
+        return nil
+    }
+
+    /// Notes the expression that names a column, the first one for each.
+    package func remember(_ owner: AnyObject, identity: UInt, at index: Int) {
+        guard index >= 0, index < count, lv_word_load(words + index + 1) == 0 else { return }
+        let reference = Unmanaged.passRetained(owner)
+        guard lv_word_claim(owners + index, UInt(bitPattern: reference.toOpaque())) else { return reference.release() }
+        // Only who claimed the slot gets here, and the owner is kept already.
+        lv_word_store(words + index + 1, identity)
     }
 }

@@ -61,22 +61,30 @@ public struct RowIterator: FailableIterator {
     func end() { statement.endExecution() }
 }
 
-extension Statement {
-    /// The rows of the statement, from its first one, with the values that are bound.
-    public func prepareRowIterator() -> RowIterator { RowIterator(self) }
+/// An iterator that can fail.
+public protocol FailableIterator: IteratorProtocol {
+    /// The next element, or nil after the last one.
+    ///
+    /// - Throws: what kept the element from being produced.
+    func failableNext() throws -> Self.Element?
+}
 
-    func nextRow(_ columns: (PreparedStatement) throws -> RowColumns) throws -> Row? {
-        try withPrepared { prepared in
-            guard !isExhausted else { return nil }
-            guard try step(prepared) else {
-                isExhausted = true
-                sqlite3_reset(prepared.handle)
-                return nil
-            }
-            if let rowColumns, isUndisturbed(prepared) { return prepared.copyRow(rowColumns) }
-            let found = try columns(prepared)
-            rowColumns = found
-            return prepared.copyRow(found)
-        }
+extension FailableIterator {
+    /// The next element, or nil after the last one.
+    ///
+    /// `IteratorProtocol` has no way to report an error, and ending early would pass for a shorter result: an error stops the
+    /// program. Use ``failableNext()`` where one can happen, that is wherever a file is involved.
+    public func next() -> Element? {
+        do { return try failableNext() } catch { fatalError("iteration failed, use failableNext(): \(error)") }
+    }
+}
+
+extension Array {
+    /// All remaining elements.
+    ///
+    /// - Throws: the iterator's error; elements produced before it are dropped.
+    public init<I: FailableIterator>(_ failableIterator: I) throws where Element == I.Element {
+        self.init()
+        while let element = try failableIterator.failableNext() { append(element) }
     }
 }

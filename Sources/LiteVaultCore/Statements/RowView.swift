@@ -53,3 +53,88 @@ public struct RowView: ~Copyable {
         return prepared.copyRow(prepared.rowColumns())
     }
 }
+
+/// Reads the columns of a row in their order. It must not outlive the row.
+///
+/// `RowView` cannot be captured next to a parameter pack (the compiler of Swift 6.3 crashes), this can.
+@usableFromInline
+package struct RowColumnReader {
+    @usableFromInline let statement: OpaquePointer
+    @usableFromInline var index: Int32 = -1
+
+    @inlinable
+    package init(_ execution: Execution) { statement = execution.handle }
+
+    /// The value of the next column.
+    ///
+    /// - Throws: `QueryError` when it is not there, is NULL or cannot be read as this type.
+    @inlinable
+    @inline(__always)
+    package mutating func next<V: ColumnValue>(_: V.Type) throws -> V {
+        index &+= 1
+        return try V.read(from: ColumnReader(statement, index))
+    }
+}
+
+extension Statement {
+    /// Runs the statement with the columns of a row of another statement, unconverted (`sqlite3_bind_value`).
+    ///
+    /// The locks of both connections are held by the caller.
+    ///
+    /// - Throws: `DatabaseError`; the statement is reset.
+    package func runCopying(_ row: borrowing RowView) throws {
+        guard let prepared else { return }
+        sqlite3_reset(prepared.handle)
+        defer { sqlite3_reset(prepared.handle) }
+        for index in 0..<prepared.parameterCount {
+            let code = sqlite3_bind_value(prepared.handle, index + 1, sqlite3_column_value(row.statement, index))
+            if code != SQLITE_OK { try connection.check(code, sql: prepared.sql) }
+        }
+        while try step(prepared) {}
+    }
+}
+
+extension RowView {
+    /// Whether all columns are equal to those of another row, in storage class and in content.
+    package func isEqual(to other: borrowing RowView) -> Bool {
+        let count = sqlite3_column_count(statement)
+        guard count == sqlite3_column_count(other.statement) else { return false }
+        for index in 0..<count
+        where !areEqual(sqlite3_column_value(statement, index), sqlite3_column_value(other.statement, index)) {
+            return false
+        }
+        return true
+    }
+}
+
+private func areEqual(_ left: OpaquePointer, _ right: OpaquePointer) -> Bool {
+    let type = sqlite3_value_type(left)
+    guard type == sqlite3_value_type(right) else { return false }
+    switch type {
+    case SQLITE_INTEGER: return sqlite3_value_int64(left) == sqlite3_value_int64(right)
+    case SQLITE_FLOAT: return sqlite3_value_double(left).bitPattern == sqlite3_value_double(right).bitPattern
+    case SQLITE_TEXT:
+        return areEqual(
+            left, right, UnsafeRawPointer(sqlite3_value_text(left)), UnsafeRawPointer(sqlite3_value_text(right)))
+    case SQLITE_BLOB: return areEqual(left, right, sqlite3_value_blob(left), sqlite3_value_blob(right))
+    default: return true
+    }
+}
+
+private func areEqual(
+    _ left: OpaquePointer, _ right: OpaquePointer, _ leftBytes: UnsafeRawPointer?, _ rightBytes: UnsafeRawPointer?
+) -> Bool {
+    let leftBuffer = UnsafeRawBufferPointer(
+        start: leftBytes, count: leftBytes == nil ? 0 : Int(sqlite3_value_bytes(left)))
+    let rightBuffer = UnsafeRawBufferPointer(
+        start: rightBytes, count: rightBytes == nil ? 0 : Int(sqlite3_value_bytes(right)))
+    return leftBuffer.elementsEqual(rightBuffer)
+}
+
+extension Statement {
+    /// Whether the current row is equal to a row of another statement, in storage classes and in content.
+    package func isCurrentRowEqual(to row: borrowing RowView) -> Bool {
+        guard let prepared else { return false }
+        return RowView(prepared).isEqual(to: row)
+    }
+}

@@ -2,22 +2,22 @@ internal import LiteVaultEngine
 
 /// A prepared SQL statement.
 ///
-/// It can be run any number of times with different values bound to its parameters. Every call waits for the
-/// connection's lock; the statement itself is to be used by one thread at a time.
+/// It can be run any number of times with different values for its parameters. Every call waits for the connection's lock; the
+/// statement itself is to be used by one thread at a time.
 public final class Statement {
-    let connection: Connection
+    @usableFromInline package let connection: Connection
     /// nil when the text holds no statement: only blanks and comments.
-    let prepared: PreparedStatement?
+    @usableFromInline let prepared: PreparedStatement?
     private let text: String
-    /// The statement that this one iterates over: see `makeIterator()`.
+    /// The statement that this one iterates over: see `init(iterating:)`.
     private let base: Statement?
     private var iteration: UInt64 = 0
     /// What went wrong in a call that cannot throw; the next one that can does.
-    var pendingError: (any Error)?
+    @usableFromInline var pendingError: (any Error)?
     /// What the columns of the rows of an iteration are called, once there was a row.
-    var rowColumns: RowColumns?
+    private var rowColumns: RowColumns?
     /// Whether the last step of an iteration said that there are no more rows.
-    var isExhausted = false
+    private var isExhausted = false
 
     /// Prepares a statement (`sqlite3_prepare_v3`).
     ///
@@ -28,12 +28,12 @@ public final class Statement {
         base = nil
         _ = try connection.enter()
         defer { connection.leave() }
-        prepared = try connection.cache.take(SQL) ?? connection.compile(SQL)
+        prepared = try connection.cache.remove(SQL) ?? connection.compile(SQL)
     }
 
-    /// An iteration over the rows of a statement, from the first one: it shares the prepared statement, and resets it when
-    /// it goes away. A loop that was left early would hold its locks for as long as the statement lives otherwise.
-    init(iterating statement: Statement) {
+    /// Begins an iteration over the rows of a statement, from the first one: it shares the prepared statement, and resets it
+    /// when it goes away. A loop that was left early would hold its locks for as long as the statement lives otherwise.
+    package init(iterating statement: Statement) {
         connection = statement.connection
         prepared = statement.prepared
         text = statement.text
@@ -51,24 +51,8 @@ public final class Statement {
 
     deinit {
         guard let prepared else { return }
-        guard let base else { return connection.retire(prepared) }
+        guard let base else { return connection.deferring(.finalization(prepared)) }
         if !isExhausted { connection.deferring(.endOfIteration(base, iteration)) }
-    }
-
-    /// Ends an iteration unless something else has been begun since. Under the lock.
-    func endIteration(_ iteration: UInt64) {
-        if let prepared, prepared.execution == iteration { sqlite3_reset(prepared.handle) }
-    }
-
-    /// Whether it is an iteration over the rows of another statement.
-    var isIteration: Bool { base != nil }
-
-    /// Whether nothing else was begun since this iteration was. Under the lock.
-    func isUndisturbed(_ prepared: PreparedStatement) -> Bool { base != nil && prepared.execution == iteration }
-
-    /// Notes that the statement itself is being executed.
-    func noteExecution(_ prepared: PreparedStatement) {
-        if base == nil { prepared.execution &+= 1 }
     }
 
     /// The number of columns of a row (`sqlite3_column_count`): 0 for a statement that returns none.
@@ -86,23 +70,27 @@ public final class Statement {
     /// Whether running it changes nothing in the database file (`sqlite3_stmt_readonly`).
     public var isReadOnly: Bool { prepared.map { sqlite3_stmt_readonly($0.handle) != 0 } ?? true }
 
-    /// The values of the current row.
-    public var row: Cursor { Cursor(self) }
-
     /// Runs a block with the prepared statement, under the connection's lock.
     ///
     /// - Throws: an error that an earlier call had to keep, and `SQLITE_MISUSE` for a text without a statement.
-    func withPrepared<T>(_ body: (PreparedStatement) throws -> T) throws -> T {
+    @inlinable
+    package func withPrepared<T>(_ body: (PreparedStatement) throws -> T) throws -> T {
         _ = try connection.enter()
         defer { connection.leave() }
-        if let pendingError {
-            self.pendingError = nil
-            throw pendingError
-        }
-        guard let prepared else { throw DatabaseError(misuse: "the SQL text is empty", sql: text) }
+        guard let prepared, pendingError == nil else { throw unusable() }
         return try body(prepared)
     }
+
+    @usableFromInline
+    func unusable() -> any Error {
+        defer { pendingError = nil }
+        return pendingError ?? DatabaseError(misuse: "the SQL text is empty", sql: text)
+    }
 }
+
+/// Statements are not Sendable: one thread could step what another one reads.
+@available(*, unavailable)
+extension Statement: @unchecked Sendable {}
 
 extension Connection {
     /// Prepares a statement (`sqlite3_prepare_v3`) to run it many times. What is run now and then needs none: the connection keeps
@@ -114,11 +102,219 @@ extension Connection {
     public func prepare(_ sql: String) throws -> Statement { try Statement(self, sql: sql) }
 }
 
-/// Statements are not Sendable: one thread could step what another one reads.
-@available(*, unavailable)
-extension Statement: @unchecked Sendable {}
-
 extension Statement: CustomStringConvertible {
     /// The SQL text, as it was prepared. Keys written into the text are replaced.
     public var description: String { SQLRedaction.redacted(text) }
+}
+
+// Binding
+
+extension Statement {
+    /// Resets the statement and binds a value to each parameter, in order.
+    ///
+    /// - Throws: `SQLITE_RANGE` when the number of values is not that of the parameters; nothing is bound then.
+    package func setBindings(_ values: [(any Binding)?]) throws {
+        // An earlier bind that went wrong does not matter any more.
+        pendingError = nil
+        try withPrepared { prepared in
+            rewind(prepared)
+            guard values.count == Int(prepared.parameterCount) else {
+                throw DatabaseError(
+                    wrongCount: values.count, expected: Int(prepared.parameterCount), sql: prepared.sql)
+            }
+            for (index, value) in values.enumerated() {
+                try bind(value, at: Int32(index + 1), of: prepared)
+            }
+        }
+    }
+
+    /// Resets the statement and binds values to parameters by name, with the `:`, `@` or `$`. Parameters that are not
+    /// named are NULL.
+    ///
+    /// - Throws: `SQLITE_RANGE` when there is no parameter of such a name.
+    package func setBindings(_ values: [String: (any Binding)?]) throws {
+        pendingError = nil
+        try withPrepared { prepared in
+            rewind(prepared)
+            for (name, value) in values {
+                // A name ends at a NUL in C, and the part before it could be a parameter.
+                let index = name.utf8.contains(0) ? 0 : sqlite3_bind_parameter_index(prepared.handle, name)
+                guard index > 0 else { throw DatabaseError(unknownParameter: name, sql: prepared.sql) }
+                try bind(value, at: index, of: prepared)
+            }
+        }
+    }
+
+    /// Binds, and keeps an error for the next call that can throw.
+    package func deferringError(_ body: () throws -> Void) -> Statement {
+        do { try body() } catch { pendingError = error }
+        return self
+    }
+
+    private func rewind(_ prepared: PreparedStatement) {
+        noteExecution(prepared)
+        prepared.reset()
+        isExhausted = false
+    }
+
+    private func bind(_ value: (any Binding)?, at index: Int32, of prepared: PreparedStatement) throws {
+        let code = value?.bind(to: prepared.handle, at: index) ?? sqlite3_bind_null(prepared.handle, index)
+        try connection.check(code, sql: prepared.sql)
+    }
+}
+
+// Execution with the values that are bound
+
+extension Statement {
+    /// Runs the statement to its end.
+    ///
+    /// - Throws: `DatabaseError`; the statement is reset and holds no lock.
+    package func runBound() throws -> Statement {
+        try withPrepared { prepared in
+            sqlite3_reset(prepared.handle)
+            defer { sqlite3_reset(prepared.handle) }
+            while try step(prepared) {}
+        }
+        isExhausted = false
+        return self
+    }
+
+    /// The first column of the first row; nil when it is NULL or there is no row.
+    ///
+    /// - Throws: `DatabaseError`; the statement is reset and holds no lock.
+    package func valueOfBound() throws -> (any Binding)? {
+        try withPrepared { prepared in
+            sqlite3_reset(prepared.handle)
+            defer { sqlite3_reset(prepared.handle) }
+            guard try step(prepared) else { return nil }
+            let value = untyped(sqlite3_column_value(prepared.handle, 0))
+            // A statement that writes commits only when it ends, and that can fail.
+            try connection.check(sqlite3_reset(prepared.handle), sql: prepared.sql)
+            return value
+        }
+    }
+
+    /// Advances to the next row (`sqlite3_step`). After the last row the next call starts from the beginning.
+    ///
+    /// - Returns: false when there are no more rows.
+    /// - Throws: `DatabaseError`; the statement is reset.
+    package func advance() throws -> Bool {
+        try withPrepared {
+            noteExecution($0)
+            return try step($0)
+        }
+    }
+
+    /// Ends the execution: the statement gives back its locks and forgets its bound values (`sqlite3_reset`,
+    /// `sqlite3_clear_bindings`).
+    package func clear() {
+        try? withPrepared { $0.reset() }
+        isExhausted = false
+    }
+
+    /// Ends the execution, and keeps the bound values.
+    func endExecution() {
+        try? withPrepared { _ = sqlite3_reset($0.handle) }
+        isExhausted = false
+    }
+
+    /// The next row of untyped values, or nil after the last one. Under module `SQLite` the call after that begins with the
+    /// first row again, as ``advance()`` does; an iteration stays at its end.
+    ///
+    /// - Throws: `DatabaseError`; the statement is reset.
+    package func nextValues() throws -> [(any Binding)?]? {
+        try withPrepared { prepared in
+            noteExecution(prepared)
+            guard !isExhausted else { return nil }
+            guard try step(prepared) else {
+                isExhausted = base != nil || !connection.isDropIn
+                sqlite3_reset(prepared.handle)
+                return nil
+            }
+            return (0..<sqlite3_column_count(prepared.handle)).map {
+                untyped(sqlite3_column_value(prepared.handle, $0))
+            }
+        }
+    }
+
+    /// The next row of an iteration, copied; nil after the last one.
+    func nextRow(_ columns: (PreparedStatement) throws -> RowColumns) throws -> Row? {
+        try withPrepared { prepared in
+            guard !isExhausted else { return nil }
+            guard try step(prepared) else {
+                isExhausted = true
+                sqlite3_reset(prepared.handle)
+                return nil
+            }
+            // Names hold for as long as nothing else was begun.
+            if let rowColumns, base != nil, prepared.execution == iteration { return prepared.copyRow(rowColumns) }
+            let found = try columns(prepared)
+            rowColumns = found
+            return prepared.copyRow(found)
+        }
+    }
+
+    func step(_ prepared: PreparedStatement) throws -> Bool {
+        try connection.requireTransaction()
+        prepared.isRunning = true
+        let code = sqlite3_step(prepared.handle)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE { return false }
+        do { try connection.check(code, sql: prepared.sql) } catch {
+            sqlite3_reset(prepared.handle)
+            throw error
+        }
+        return false
+    }
+
+    /// Ends an iteration unless something else was begun since. Under the lock.
+    func endIteration(_ iteration: UInt64) {
+        if let prepared, prepared.execution == iteration { sqlite3_reset(prepared.handle) }
+    }
+
+    /// Notes that the statement itself is being executed.
+    private func noteExecution(_ prepared: PreparedStatement) {
+        if base == nil { prepared.execution &+= 1 }
+    }
+}
+
+// Execution with typed values: what `run(with:)` and `forEach(with:)` are made of
+
+extension Statement {
+    /// Takes the connection's lock, and resets the statement.
+    @usableFromInline
+    func begin() throws -> Execution {
+        _ = try connection.enter()
+        guard let execution, pendingError == nil else {
+            defer { connection.leave() }
+            throw unusable()
+        }
+        do { try connection.requireTransaction() } catch {
+            connection.leave()
+            throw error
+        }
+        isExhausted = false
+        execution.prepared._withUnsafeGuaranteedRef { prepared in
+            if prepared.isRunning { sqlite3_reset(execution.handle) }
+            prepared.isRunning = true
+            prepared.mayHaveNewNames = true
+            noteExecution(prepared)
+        }
+        return execution
+    }
+
+    /// Resets the statement, and gives the connection's lock back.
+    @usableFromInline
+    func end(_ execution: Execution) {
+        sqlite3_reset(execution.handle)
+        execution.prepared._withUnsafeGuaranteedRef { $0.isRunning = false }
+        connection.leave()
+    }
+
+    /// Nil for a text without a statement.
+    private var execution: Execution? {
+        // Made before anything is called, so that no reference is counted.
+        guard let prepared else { return nil }
+        return Execution(prepared, of: connection)
+    }
 }

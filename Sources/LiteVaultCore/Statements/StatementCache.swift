@@ -29,14 +29,14 @@ struct StatementCache {
     }
 
     /// Takes the statement of this text out of the cache, for somebody who keeps it.
-    mutating func take(_ sql: String) -> PreparedStatement? {
+    mutating func remove(_ sql: String) -> PreparedStatement? {
         guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
         remove(found)
         return found
     }
 
     /// Keeps a statement that nobody uses. Returns the one that has to go: this one, or the least recently used.
-    mutating func keep(_ statement: PreparedStatement) -> PreparedStatement? {
+    mutating func insert(_ statement: PreparedStatement) -> PreparedStatement? {
         guard statement.isCacheable, statements[statement.sql] == nil else { return statement }
         uses += 1
         statement.lastUse = uses
@@ -82,7 +82,7 @@ struct StatementCache {
 }
 
 extension Connection {
-    /// A statement from the cache, or a new one. It is marked as used; `giveBack` ends that. Under the lock.
+    /// A statement from the cache, or a new one. It is marked as used; `checkIn` ends that. Under the lock.
     func checkOut(_ sql: String) throws -> PreparedStatement {
         let statement = try cache.statement(for: sql) ?? compileForUse(sql)
         statement.isInUse = true
@@ -91,14 +91,14 @@ extension Connection {
 
     private func compileForUse(_ sql: String) throws -> PreparedStatement {
         guard let statement = try compile(sql) else { throw DatabaseError(misuse: "the SQL text is empty", sql: sql) }
-        if statement.isCacheable, let evicted = cache.keep(statement), evicted !== statement {
+        if statement.isCacheable, let evicted = cache.insert(statement), evicted !== statement {
             sqlite3_finalize(evicted.handle)
         }
         return statement
     }
 
     /// Ends the use of a statement that was checked out. Under the lock.
-    func giveBack(_ statement: PreparedStatement) {
+    func checkIn(_ statement: PreparedStatement) {
         statement.isInUse = false
         statement.reset()
         if !statement.isCached { sqlite3_finalize(statement.handle) }
@@ -153,11 +153,6 @@ extension Connection {
         guard db != nil else { return }
         statement.isInUse = false
         statement.reset()
-        if let evicted = cache.keep(statement) { sqlite3_finalize(evicted.handle) }
-    }
-
-    /// Takes a statement back from an owner that is being deinitialised, on whatever thread.
-    func retire(_ statement: PreparedStatement) {
-        deferring(.finalization(statement))
+        if let evicted = cache.insert(statement) { sqlite3_finalize(evicted.handle) }
     }
 }

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `one step copies everything`() throws {
-        let backup = try source.backup(usingConnection: target)
+        let backup = try Backup(sourceConnection: source, targetConnection: target)
         try backup.step()
         #expect(backup.remainingPages == 0)
         #expect(backup.pageCount > 40)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `steps copy some pages each, and tell how many remain`() throws {
-        let backup = try source.backup(usingConnection: target)
+        let backup = try Backup(sourceConnection: source, targetConnection: target)
         var remaining: [Int32] = []
         while try backup.advance(pages: .limited(number: 10)) != .done { remaining.append(backup.remainingPages) }
         backup.finish()
@@ -35,20 +35,20 @@ import Testing
     }
 
     @Test func `a step after the last one, and after the end, does no harm`() throws {
-        let backup = try source.backup(usingConnection: target)
+        let backup = try Backup(sourceConnection: source, targetConnection: target)
         try backup.step()
         try backup.step()
         #expect(try backup.advance(pages: .limited(number: 1)) == .done)
         backup.finish()
         backup.finish()
         #expect(throws: DatabaseError.self) { try backup.step() }
-        #expect(throws: DatabaseError.self) { try backup.advance() }
+        #expect(throws: DatabaseError.self) { try backup.step() }
         #expect(backup.remainingPages == 0)
         #expect(try target.number("SELECT count(*) FROM t") == 3)
     }
 
     @Test(arguments: [0, -1, Int32.min]) func `a step of no pages copies none`(number: Int32) throws {
-        let backup = try source.backup(usingConnection: target)
+        let backup = try Backup(sourceConnection: source, targetConnection: target)
         #expect(try backup.advance(pages: .limited(number: number)) == .more)
         #expect(backup.remainingPages == backup.pageCount)
     }
@@ -56,7 +56,7 @@ import Testing
     @Test func `an unfinished backup leaves the target as it was`() throws {
         try target.execute("CREATE TABLE mine(x)")
         do {
-            let backup = try source.backup(usingConnection: target)
+            let backup = try Backup(sourceConnection: source, targetConnection: target)
             try backup.step(pagesToCopy: .limited(number: 5))
         }
         #expect(try target.column("SELECT name FROM sqlite_master") == ["mine"])
@@ -64,23 +64,23 @@ import Testing
 
     @Test func `a backup replaces what was in the target`() throws {
         try target.execute("CREATE TABLE mine(x)")
-        try source.backup(usingConnection: target).step()
+        try Backup(sourceConnection: source, targetConnection: target).step()
         #expect(try target.column("SELECT name FROM sqlite_master ORDER BY name") == ["big", "t"])
     }
 
     @Test func `attached and temporary databases can be copied`() throws {
         try source.attach(.inMemory, as: "odd \"name\"")
         try source.execute("CREATE TABLE \"odd \"\"name\"\"\".u(x); CREATE TEMP TABLE v(x)")
-        try source.backup(databaseName: .attached(name: "odd \"name\""), usingConnection: target).step()
+        try Backup(sourceConnection: source, sourceName: .attached(name: "odd \"name\""), targetConnection: target).step()
         #expect(try target.column("SELECT name FROM sqlite_master") == ["u"])
         try target.attach(.inMemory, as: "b")
-        try source.backup(databaseName: .temp, usingConnection: target, andDatabaseName: .attached(name: "b")).step()
+        try Backup(sourceConnection: source, sourceName: .temp, targetConnection: target, targetName: .attached(name: "b")).step()
         #expect(try target.column("SELECT name FROM b.sqlite_master") == ["v"])
     }
 
     @Test func `a database that is not there is an error`() throws {
         #expect(throws: DatabaseError.self) {
-            try source.backup(databaseName: .attached(name: "x"), usingConnection: target)
+            try Backup(sourceConnection: source, sourceName: .attached(name: "x"), targetConnection: target)
         }
         #expect(throws: DatabaseError.self) {
             try source.backup(usingConnection: target, andDatabaseName: .attached(name: "x"))
@@ -88,9 +88,9 @@ import Testing
     }
 
     @Test func `a connection cannot be copied into itself, nor into a target in use`() throws {
-        #expect(throws: DatabaseError.self) { try source.backup(usingConnection: source) }
+        #expect(throws: DatabaseError.self) { try Backup(sourceConnection: source, targetConnection: source) }
         try target.execute("CREATE TABLE mine(x); BEGIN; INSERT INTO mine VALUES (1)")
-        #expect(throws: DatabaseError.self) { try source.backup(usingConnection: target).step() }
+        #expect(throws: DatabaseError.self) { try Backup(sourceConnection: source, targetConnection: target).step() }
         try target.execute("ROLLBACK")
         try source.close()
         try target.close()
@@ -99,8 +99,8 @@ import Testing
     @Test func `a step while another connection holds the lock says busy, and goes on later`() throws {
         let writer = try Connection(scratch.path("test.db"))
         try writer.execute("BEGIN EXCLUSIVE")
-        let backup = try source.backup(usingConnection: target)
-        #expect(try backup.advance() == .busy)
+        let backup = try Backup(sourceConnection: source, targetConnection: target)
+        #expect(try backup.step() == .busy)
         let error = #expect(throws: DatabaseError.self) { try backup.step() }
         #expect(error?.resultCode == .busy)
         try writer.execute("ROLLBACK")
@@ -111,18 +111,18 @@ import Testing
     @Test func `a step waits for locks as long as the busy timeout says`() throws {
         let writer = try Connection(scratch.path("test.db"))
         try writer.execute("BEGIN EXCLUSIVE")
-        source.busyTimeout = 10
+        source.lockTimeout = .seconds(10)
         let thread = BackgroundThread {
             Thread.sleep(forTimeInterval: 0.1)
             try? writer.execute("ROLLBACK")
         }
-        try source.backup(usingConnection: target).step()
+        try Backup(sourceConnection: source, targetConnection: target).step()
         #expect(thread.join())
         #expect(try target.number("SELECT count(*) FROM t") == 3)
     }
 
     @Test func `changes made by the source itself during a copy are part of it`() throws {
-        let backup = try source.backup(usingConnection: target)
+        let backup = try Backup(sourceConnection: source, targetConnection: target)
         try backup.step(pagesToCopy: .limited(number: 3))
         try source.run("INSERT INTO t VALUES (4)")
         try backup.step()
@@ -136,13 +136,13 @@ import Testing
         try other.execute("CREATE TABLE t(x)")
         let ended = onThreads(2) { index in
             let (from, to) = index == 0 ? (one, other) : (other, one)
-            for _ in 1...300 { try? from.backup(usingConnection: to).step(pagesToCopy: .limited(number: 1)) }
+            for _ in 1...300 { try? Backup(sourceConnection: from, targetConnection: to).step(pagesToCopy: .limited(number: 1)) }
         }
         #expect(ended)
     }
 
     @Test func `a backup that goes away while other threads hold the connections does not wait`() throws {
-        let held = Shared(Handed(value: try source.backup(usingConnection: target) as Backup?))
+        let held = Shared(Handed(value: try Backup(sourceConnection: source, targetConnection: target) as Backup?))
         let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let holder = BackgroundThread { [target] in
             try? target.withLock {

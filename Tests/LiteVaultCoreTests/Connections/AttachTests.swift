@@ -59,13 +59,13 @@ import Testing
 
     @Test func `detaching works while statements on the database are cached, not while one runs`() throws {
         try db.attach(.uri(scratch.path("other #1?.db")), as: "other")
-        _ = try db.scalar("SELECT x FROM other.t")
+        _ = try db.value("SELECT x FROM other.t", as: StoredValue.self)
         let reading = try db.prepare("SELECT x FROM other.t")
-        #expect(try reading.step())
+        #expect(try reading.advance())
         #expect(throws: DatabaseError.self) { try db.detach("other") }
-        reading.reset()
+        reading.clear()
         try db.detach("other")
-        #expect(throws: DatabaseError.self) { try reading.scalar() }
+        #expect(throws: DatabaseError.self) { try reading.valueOfBound() }
         #expect(throws: DatabaseError.self) { try db.detach("other") }
     }
 

@@ -24,19 +24,19 @@ import Testing
     }
 
     @Test func `by default a call does not wait for a lock`() {
-        #expect(db.busyTimeout == 0)
+        #expect(db.lockTimeout == .seconds(0))
         #expect(waited() < 0.2)
     }
 
     @Test func `a timeout is how long a call waits`() {
-        db.busyTimeout = 0.3
-        #expect(db.busyTimeout == 0.3)
+        db.lockTimeout = .seconds(0.3)
+        #expect(db.lockTimeout == .seconds(0.3))
         let time = waited()
         #expect(time > 0.25 && time < 5)
     }
 
     @Test func `a call within its timeout goes on once the lock is gone`() throws {
-        db.busyTimeout = 10
+        db.lockTimeout = .seconds(10)
         let thread = BackgroundThread { [holder] in
             Thread.sleep(forTimeInterval: 0.1)
             try? holder.execute("ROLLBACK")
@@ -47,14 +47,14 @@ import Testing
 
     @Test(arguments: [-1, -Double.infinity, .nan, -0.0, 0.0001])
     func `a timeout without meaning is none`(seconds: Double) {
-        db.busyTimeout = seconds
-        #expect(db.busyTimeout >= 0 && db.busyTimeout < 0.001)
+        db.lockTimeoutSeconds = seconds
+        #expect(db.lockTimeoutSeconds >= 0 && db.lockTimeoutSeconds < 0.001)
         #expect(waited() < 0.2)
     }
 
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e12, 3_000_000])
     func `a timeout beyond all measure waits, and does not trap`(seconds: Double) throws {
-        db.busyTimeout = seconds
+        db.lockTimeoutSeconds = seconds
         let thread = BackgroundThread { [holder] in
             Thread.sleep(forTimeInterval: 0.05)
             try? holder.execute("ROLLBACK")
@@ -65,7 +65,7 @@ import Testing
 
     @Test func `a handler is asked with how often it was asked before, until it says no`() {
         let counts = Shared<[Int]>([])
-        db.busyHandler { count in
+        db.setBusyHandler { count in
             counts.update { $0.append(count) }
             return count < 3
         }
@@ -74,32 +74,32 @@ import Testing
     }
 
     @Test func `a handler set after a timeout replaces it`() {
-        db.busyTimeout = 30
-        db.busyHandler { _ in false }
+        db.lockTimeout = .seconds(30)
+        db.setBusyHandler { _ in false }
         #expect(waited() < 5)
-        #expect(db.busyTimeout == 0)
+        #expect(db.lockTimeout == .seconds(0))
     }
 
     @Test func `a timeout set after a handler replaces it`() {
         let asked = Shared(0)
-        db.busyHandler { _ in
+        db.setBusyHandler { _ in
             asked.update { $0 += 1 }
             return true
         }
-        db.busyTimeout = 0.05
+        db.lockTimeout = .seconds(0.05)
         #expect(waited() < 5)
         #expect(asked.value == 0)
     }
 
     @Test func `removing a handler makes calls fail at once`() {
-        db.busyHandler { _ in true }
-        db.busyHandler(nil)
+        db.setBusyHandler { _ in true }
+        db.setBusyHandler(nil)
         #expect(waited() < 0.2)
     }
 
     @Test func `the connection cannot be used in a handler, and is fine afterwards`() throws {
         let failure = Shared<DatabaseError?>(nil)
-        db.busyHandler { [unowned db] _ in
+        db.setBusyHandler { [unowned db] _ in
             do { try db.run("SELECT 1") } catch { failure.update { $0 = error as? DatabaseError } }
             #expect(throws: DatabaseError.self) { try db.close() }
             #expect(throws: DatabaseError.self) { try db.execute("SELECT 1") }
@@ -112,8 +112,8 @@ import Testing
     }
 
     @Test func `a handler can be replaced while it runs`() {
-        db.busyHandler { [unowned db] _ in
-            db.busyTimeout = 0
+        db.setBusyHandler { [unowned db] _ in
+            db.lockTimeout = .seconds(0)
             return false
         }
         _ = waited()

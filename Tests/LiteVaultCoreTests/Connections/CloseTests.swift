@@ -27,32 +27,31 @@ import Testing
         expectClosed { try db.execute("SELECT 1") }
         expectClosed { try db.run("SELECT 1") }
         expectClosed { _ = try db.prepare("SELECT 1") }
-        expectClosed { _ = try db.scalar("SELECT 1") }
-        expectClosed { try db.forEachRow("SELECT 1") { _ in } }
+        expectClosed { _ = try db.value("SELECT 1", as: StoredValue.self) }
+        expectClosed { try db.forEach("SELECT 1") { _ in } }
         expectClosed { try db.transaction {} }
-        expectClosed { try db.savepoint {} }
+        expectClosed { try db.withSavepoint {} }
         expectClosed { try db.attach(.inMemory, as: "a") }
         expectClosed { try db.detach("a") }
         expectClosed { try db.vacuum() }
-        expectClosed { try db.setUserVersion(1) }
-        expectClosed { _ = try db.readUserVersion() }
-        expectClosed { _ = try db.setJournalMode(.wal) }
+        expectClosed { try db.setPragma(.userVersion, to: 1) }
+        expectClosed { _ = try db.pragma(.userVersion) }
+        expectClosed { try db.setPragma(.journalMode, to: .wal) }
         expectClosed { _ = try db.walCheckpoint() }
         expectClosed { try db.defineFunction("f") { _ in nil } }
         expectClosed { try db.createCollation("c") { _, _ in .orderedSame } }
-        expectClosed { _ = try db.backup(usingConnection: Connection()) }
-        expectClosed { _ = try Connection().backup(usingConnection: db) }
-        #expect(db.changes == 0 && db.totalChanges == 0 && db.lastInsertRowid == 0)
-        #expect(!db.isInTransaction && !db.readonly && !db.refusesKeyStatements)
-        #expect(db.userVersion == nil)
+        expectClosed { _ = try Backup(sourceConnection: db, targetConnection: Connection()) }
+        expectClosed { _ = try Backup(sourceConnection: Connection(), targetConnection: db) }
+        #expect(db.changedRowCount == 0 && db.totalChangedRowCount == 0 && db.lastInsertedRowID == 0)
+        #expect(!db.isInTransaction && !db.isReadOnly && !db.refusesKeyStatements)
         #expect(db.description == "")
-        db.busyTimeout = 1
-        db.busyHandler { _ in false }
-        db.trace { _ in }
+        db.lockTimeout = .seconds(1)
+        db.setBusyHandler { _ in false }
+        db.setTrace { _ in }
         db.updateHook { _, _, _, _ in }
         db.commitHook {}
         db.rollbackHook {}
-        db.createFunction("f") { _ in nil }
+        try db.defineFunction("f") { _ in nil }
         db.refusesKeyStatements = true
         db.interrupt()
     }
@@ -60,24 +59,24 @@ import Testing
     @Test func `the handle of a closed connection fails C calls with an error and does not crash`() throws {
         try db.close()
         var statement: OpaquePointer?
-        #expect(sqlite3_prepare_v2(db.handle, "SELECT * FROM t", -1, &statement, nil) == SQLITE_ERROR)
-        #expect(sqlite3_exec(db.handle, "CREATE TABLE x(y)", nil, nil, nil) != SQLITE_OK)
+        #expect(sqlite3_prepare_v2(db.unguardedHandle, "SELECT * FROM t", -1, &statement, nil) == SQLITE_ERROR)
+        #expect(sqlite3_exec(db.unguardedHandle, "CREATE TABLE x(y)", nil, nil, nil) != SQLITE_OK)
         #expect(throws: DatabaseError.self) { try db.withHandle { _ in } }
     }
 
     @Test func `the handle is that of SQLite while the connection is open`() throws {
-        #expect(sqlite3_get_autocommit(db.handle) == 1)
+        #expect(sqlite3_get_autocommit(db.unguardedHandle) == 1)
         #expect(try db.withHandle { sqlite3_exec($0, "INSERT INTO t VALUES (4)", nil, nil, nil) } == SQLITE_OK)
-        #expect(db.changes == 1)
+        #expect(db.changedRowCount == 1)
     }
 
     @Test func `closing while a statement is alive throws busy, and the connection goes on`() throws {
         let select = try db.prepare("SELECT x FROM t ORDER BY x")
-        #expect(try select.step())
+        #expect(try select.advance())
         let error = #expect(throws: DatabaseError.self) { try db.close() }
         #expect(error?.resultCode == .busy)
-        #expect(try select.step())
-        #expect(select.row[0] == 2)
+        #expect(try select.advance())
+        #expect(try select.withPrepared { try RowView($0).get(0) } == 2)
         #expect(try db.number("SELECT count(*) FROM t") == 3)
         withExtendedLifetime(select) {}
     }
@@ -86,13 +85,13 @@ import Testing
         do {
             let select = try db.prepare("SELECT x FROM t")
             #expect(throws: DatabaseError.self) { try db.close() }
-            _ = try select.scalar()
+            _ = try select.valueOfBound()
         }
         try db.close()
     }
 
     @Test func `closing inside a query of the connection throws`() throws {
-        try db.forEachRow("SELECT x FROM t") { _ in
+        try db.forEach("SELECT x FROM t") { _ in
             let error = #expect(throws: DatabaseError.self) { try db.close() }
             #expect(error?.resultCode == .busy)
         }
@@ -107,7 +106,7 @@ import Testing
 
     @Test func `closing while a backup copies from or into the connection throws busy`() throws {
         let target = try Connection()
-        let backup = try db.backup(usingConnection: target)
+        let backup = try Backup(sourceConnection: db, targetConnection: target)
         #expect(try backup.advance(pages: .limited(number: 1)) == .more)
         for connection in [db, target] {
             let error = #expect(throws: DatabaseError.self) { try connection.close() }
@@ -153,7 +152,7 @@ import Testing
         weak let watched = connection
         var statement = try connection?.prepare("SELECT count(*) FROM t")
         connection = nil
-        #expect(try statement?.scalar() as? Int64 == 3)
+        #expect(try statement?.valueOfBound() as? Int64 == 3)
         statement = nil
         #expect(watched == nil)
     }
@@ -163,14 +162,14 @@ import Testing
         var witness: Witness? = Witness()
         weak let watched = witness
         let db = try Connection()
-        db.busyHandler { [witness] _ in
+        db.setBusyHandler { [witness] _ in
             _ = witness; return false
         }
-        db.trace { [witness] _ in _ = witness }
+        db.setTrace { [witness] _ in _ = witness }
         db.updateHook { [witness] _, _, _, _ in _ = witness }
         db.commitHook { [witness] in _ = witness }
         db.rollbackHook { [witness] in _ = witness }
-        db.createFunction("f") { [witness] _ in
+        try db.defineFunction("f") { [witness] _ in
             _ = witness; return nil
         }
         try db.createCollation("c") { [witness] _, _ in

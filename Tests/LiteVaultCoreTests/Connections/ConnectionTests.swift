@@ -38,14 +38,14 @@ import Testing
     @Test func `a read-only connection reads and refuses to write`() throws {
         let scratch = try Scratch()
         let db = try Connection(try scratch.database(), readonly: true)
-        #expect(db.readonly)
+        #expect(db.isReadOnly)
         #expect(try db.number("SELECT count(*) FROM t") == 3)
         let error = #expect(throws: DatabaseError.self) { try db.execute("DELETE FROM t") }
         #expect(error?.resultCode.primary == .readOnly)
     }
 
     @Test func `a connection for writing says that it is not read-only`() throws {
-        #expect(try !Connection().readonly)
+        #expect(try !Connection().isReadOnly)
     }
 
     @Test func `a directory is no database`() throws {
@@ -68,17 +68,17 @@ import Testing
     @Test func `a journal mode given at opening is set`() throws {
         let scratch = try Scratch()
         let db = try Connection(scratch.path("wal.db"), journalMode: .wal)
-        #expect(db.journalMode == .wal)
+        #expect(try db.pragma(.journalMode) == .wal)
         try db.close()
-        #expect(try Connection(scratch.path("wal.db")).journalMode == .wal)
+        #expect(try Connection(scratch.path("wal.db")).pragma(.journalMode) == .wal)
     }
 
     @Test func `a journal mode is ignored where there is no file, and on read-only connections`() throws {
-        #expect(try Connection(.inMemory, journalMode: .wal).journalMode == .memory)
+        #expect(try Connection(.inMemory, journalMode: .wal).pragma(.journalMode) == .memory)
         _ = try Connection(.temporary, journalMode: .wal)
         _ = try Connection(.uri("m", parameters: [.mode(.memory)]), journalMode: .wal)
         let scratch = try Scratch()
-        #expect(try Connection(try scratch.database(), readonly: true, journalMode: .wal).journalMode == .delete)
+        #expect(try Connection(try scratch.database(), readonly: true, journalMode: .wal).pragma(.journalMode) == .delete)
     }
 
     @Test func `a journal mode that a file cannot have closes the connection and throws`() throws {
@@ -89,23 +89,23 @@ import Testing
         let error = #expect(throws: DatabaseError.self) { try Connection(path, journalMode: .wal) }
         #expect(error?.resultCode.primary == .busy)
         try holder.execute("ROLLBACK")
-        #expect(try Connection(path).journalMode == .delete)
+        #expect(try Connection(path).pragma(.journalMode) == .delete)
     }
 
     @Test func `rowid, changes and totals count what was done`() throws {
         let db = try Connection()
-        #expect(db.lastInsertRowid == 0)
-        #expect(db.changes == 0)
+        #expect(db.lastInsertedRowID == 0)
+        #expect(db.changedRowCount == 0)
         try db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
         try db.run("INSERT INTO t VALUES (41, 1), (42, 2)")
-        #expect(db.lastInsertRowid == 42)
-        #expect(db.changes == 2)
+        #expect(db.lastInsertedRowID == 42)
+        #expect(db.changedRowCount == 2)
         try db.run("UPDATE t SET x = 0")
-        #expect(db.changes == 2)
+        #expect(db.changedRowCount == 2)
         try db.run("DELETE FROM t WHERE id = 41")
-        #expect(db.changes == 1)
-        #expect(db.totalChanges == 5)
-        #expect(db.lastInsertRowid == 42)
+        #expect(db.changedRowCount == 1)
+        #expect(db.totalChangedRowCount == 5)
+        #expect(db.lastInsertedRowID == 42)
     }
 
     @Test func `execute runs every statement of a text, and stops at the first error`() throws {

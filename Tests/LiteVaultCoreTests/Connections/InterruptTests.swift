@@ -14,7 +14,7 @@ import Testing
                 db.interrupt()
             }
         }
-        let error = #expect(throws: DatabaseError.self) { try db.scalar(Self.endless) }
+        let error = #expect(throws: DatabaseError.self) { try db.value(Self.endless, as: StoredValue.self) }
         isDone.update { $0 = true }
         #expect(thread.join())
         #expect(error?.resultCode == .interrupt)
@@ -24,7 +24,7 @@ import Testing
     @Test func `an interrupted transaction is rolled back and its error is the interrupt`() throws {
         let db = try Connection()
         try db.execute("CREATE TABLE t(x)")
-        db.createFunction("stop") { [unowned db] _ in
+        try db.defineFunction("stop") { [unowned db] _ in
             db.interrupt()
             return 1
         }

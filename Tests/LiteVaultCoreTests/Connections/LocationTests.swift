@@ -73,7 +73,7 @@ import Testing
         let file = try scratch.database("a b.db")
         let db = try Connection("file:" + file.replacingOccurrences(of: " ", with: "%20") + "?mode=ro")
         #expect(try db.number("SELECT count(*) FROM t") == 3)
-        #expect(db.readonly)
+        #expect(db.isReadOnly)
     }
 
     @Test func `mode read-only refuses to write and to create`() throws {

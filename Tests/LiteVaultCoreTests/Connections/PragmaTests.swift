@@ -14,73 +14,71 @@ import Testing
     private func reader() throws -> Connection { try Connection(scratch.path("test.db"), readonly: true) }
 
     @Test(arguments: [0, 1, -1, Int32.max, .min]) func `user_version is read and set`(version: Int32) throws {
-        #expect(db.userVersion == 0)
-        db.userVersion = version
-        #expect(db.userVersion == version)
-        #expect(try reader().readUserVersion() == version)
-        try db.setUserVersion(3)
-        #expect(try db.readUserVersion() == 3)
-        db.userVersion = nil
-        #expect(db.userVersion == 3)
+        #expect(try db.pragma(.userVersion) == 0)
+        try db.setPragma(.userVersion, to: version)
+        #expect(try db.pragma(.userVersion) == version)
+        #expect(try reader().pragma(.userVersion) == version)
+        try db.setPragma(.userVersion, to: 3)
+        #expect(try db.pragma(.userVersion) == 3)
     }
 
-    @Test func `setting user_version throws where the setter is silent`() throws {
+    @Test func `setting user_version throws where the file cannot be written`() throws {
         let reader = try reader()
-        reader.userVersion = 7
-        #expect(reader.userVersion == 0)
-        let error = #expect(throws: DatabaseError.self) { try reader.setUserVersion(7) }
+        #expect(try reader.pragma(.userVersion) == 0)
+        let error = #expect(throws: DatabaseError.self) { try reader.setPragma(.userVersion, to: 7) }
         #expect(error?.resultCode.primary == .readOnly)
+        #expect(try reader.pragma(.userVersion) == 0)
     }
 
     @Test(arguments: [1, -1, Int32.max, .min]) func `application_id is read and set`(id: Int32) throws {
-        #expect(try db.readApplicationID() == 0)
-        try db.setApplicationID(id)
-        #expect(try reader().readApplicationID() == id)
-        #expect(throws: DatabaseError.self) { try reader().setApplicationID(1) }
+        #expect(try db.pragma(.applicationID) == 0)
+        try db.setPragma(.applicationID, to: id)
+        #expect(try reader().pragma(.applicationID) == id)
+        #expect(throws: DatabaseError.self) { try reader().setPragma(.applicationID, to: 1) }
     }
 
     @Test func `user_version is part of the transaction`() throws {
         #expect(throws: Mishap()) {
             try db.transaction {
-                try db.setUserVersion(9)
+                try db.setPragma(.userVersion, to: 9)
                 throw Mishap()
             }
         }
-        #expect(try db.readUserVersion() == 0)
+        #expect(try db.pragma(.userVersion) == 0)
     }
 
     @Test func `foreign keys are enforced when they are switched on`() throws {
         try db.execute("CREATE TABLE u(id PRIMARY KEY); CREATE TABLE v(u REFERENCES u)")
-        db.foreignKeys = true
-        #expect(db.foreignKeys)
+        try db.setPragma(.foreignKeys, to: true)
+        #expect(try db.pragma(.foreignKeys))
         let error = #expect(throws: DatabaseError.self) { try db.run("INSERT INTO v VALUES (1)") }
         #expect(error?.resultCode == .constraintForeignKey)
-        db.foreignKeys = false
-        #expect(!db.foreignKeys)
+        try db.setPragma(.foreignKeys, to: false)
+        #expect(try !db.pragma(.foreignKeys))
         try db.run("INSERT INTO v VALUES (1)")
     }
 
     @Test func `violations can be put off to the end of a transaction`() throws {
         try db.execute("CREATE TABLE u(id PRIMARY KEY); CREATE TABLE v(u REFERENCES u)")
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
         try db.transaction {
-            #expect(!db.deferForeignKeys)
-            db.deferForeignKeys = true
-            #expect(db.deferForeignKeys)
+            #expect(try !db.pragma(.deferForeignKeys))
+            try db.setPragma(.deferForeignKeys, to: true)
+            #expect(try db.pragma(.deferForeignKeys))
             try db.run("INSERT INTO v VALUES (1)")
             try db.run("INSERT INTO u VALUES (1)")
         }
-        #expect(!db.deferForeignKeys)
+        #expect(try !db.pragma(.deferForeignKeys))
     }
 
     @Test(arguments: Connection.Synchronous.allCases) func `synchronous is read and set`(mode: Connection.Synchronous)
         throws
     {
-        db.synchronous = mode
-        #expect(db.synchronous == mode)
-        try db.setSynchronous(.normal)
-        #expect(db.synchronous == .normal)
+        try db.setPragma(.synchronous, to: mode)
+        #expect(try db.pragma(.synchronous) == mode)
+        try db.setPragma(.synchronous, to: .normal)
+        #expect(try db.pragma(.synchronous) == .normal)
     }
 
-    @Test func `synchronous is full unless it is set`() { #expect(db.synchronous == .full) }
+    @Test func `synchronous is full unless it is set`() throws { #expect(try db.pragma(.synchronous) == .full) }
 }

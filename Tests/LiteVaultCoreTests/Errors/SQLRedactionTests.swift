@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: texts) func `a trace of a text with a key does not show it`(sql: String) throws {
         let db = try Connection()
         let traced = Shared<[String]>([])
-        db.trace { text in traced.update { $0.append(text) } }
+        db.setTrace { text in traced.update { $0.append(text) } }
         try? db.execute(sql)
         _ = try? db.run(sql)
         #expect(!traced.value.joined().contains("hunter2"), "\(traced.value)")
@@ -85,12 +85,12 @@ import Testing
     @Test func `keys that are bound are in no error and no trace`() throws {
         let db = try Connection()
         let traced = Shared<[String]>([])
-        db.trace { text in traced.update { $0.append(text) } }
-        do { try db.run("ATTACH ? AS a KEY ?", "/nonesuch/x.db", "hunter2") } catch {
+        db.setTrace { text in traced.update { $0.append(text) } }
+        do { try db.run("ATTACH ? AS a KEY ?", with: "/nonesuch/x.db", "hunter2") } catch {
             #expect(!"\(error)".contains("hunter2"))
         }
-        _ = try? db.run("EXPLAIN ATTACH ? AS a KEY ?", "/nonesuch/x.db", "hunter2")
-        _ = try? db.run("/* c */ ATTACH ? AS a KEY :key", [":key": "hunter2"])
+        _ = try? db.run("EXPLAIN ATTACH ? AS a KEY ?", with: "/nonesuch/x.db", "hunter2")
+        _ = try? db.run("/* c */ ATTACH ? AS a KEY :key", with: Bindings([":key": "hunter2"]))
         #expect(!traced.value.joined().contains("hunter2"), "\(traced.value)")
         #expect(!traced.value.isEmpty)
     }

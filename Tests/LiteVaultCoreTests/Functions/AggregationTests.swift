@@ -37,30 +37,16 @@ import Testing
         for _ in 1...3 { #expect(try db.number("SELECT total2(x) FROM t") == 113) }
     }
 
-    @Test func `reduce and result fold values, as SQLite.swift has them`() throws {
-        db.createAggregation(
-            "customConcat", initialValue: "",
-            reduce: { (joined: String, values: [(any Binding)?]) in joined + (values[0] as? String ?? "") },
-            result: { $0 })
-        #expect(try db.scalar("SELECT customConcat(g) FROM (SELECT DISTINCT g FROM t ORDER BY g)") as? String == "abc")
-    }
-
-    @Test func `reduce and result fold objects`() throws {
-        final class Count: Sendable {
-            let value: Int64
-            init(_ value: Int64) { self.value = value }
-        }
-        db.createAggregation(
-            "counted", initialValue: Count(0), reduce: { (count: Count, _) in Count(count.value + 1) },
-            result: { $0.value })
-        #expect(try db.number("SELECT counted(x) FROM t") == 5)
-        #expect(try db.number("SELECT counted(x) FROM t") == 5)
-    }
-
     @Test func `a state in memory of the caller's own is made and freed once for each group`() throws {
         let balance = Shared((made: 0, freed: 0))
-        db.createAggregation(
+        try db.defineAggregation(
             "summed", argumentCount: 1,
+            state: {
+                balance.update { $0.made += 1 }
+                let state = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+                state.initialize(to: 0)
+                return state
+            },
             step: { (values, state: UnsafeMutablePointer<Int64>) in state.pointee += values[0] as? Int64 ?? 0 },
             final: { state in
                 defer {
@@ -68,12 +54,6 @@ import Testing
                     balance.update { $0.freed += 1 }
                 }
                 return state.pointee
-            },
-            state: {
-                balance.update { $0.made += 1 }
-                let state = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
-                state.initialize(to: 0)
-                return state
             })
         #expect(try db.column("SELECT summed(x) FROM t GROUP BY g ORDER BY g") == ["3", "10", "100"])
         #expect(try db.number("SELECT summed(x) FROM t WHERE 0") == 0)
@@ -86,10 +66,10 @@ import Testing
             "failStep", initialValue: 0, step: { _, _ in throw Mishap(text: "step") }, result: { $0 })
         try db.defineAggregation(
             "failResult", initialValue: 0, step: { _, _ in }, result: { _ in throw Mishap(text: "result") })
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT failStep(x) FROM t") }
-        let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT failResult(x) FROM t") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT failStep(x) FROM t", as: StoredValue.self) }
+        let error = #expect(throws: DatabaseError.self) { try db.value("SELECT failResult(x) FROM t", as: StoredValue.self) }
         #expect(error?.message == "result")
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT failResult(x) FROM t WHERE 0") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT failResult(x) FROM t WHERE 0", as: StoredValue.self) }
     }
 
     @Test(arguments: [
@@ -118,20 +98,20 @@ import Testing
         // Left in the middle.
         do {
             let statement = try db.prepare("SELECT witness(x) FROM t GROUP BY g")
-            _ = try statement.step()
+            _ = try statement.advance()
         }
         #expect(living.value == 0)
     }
 
     @Test func `a deterministic flag and the number of arguments are passed on`() throws {
         try defineTotal()
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT total2(1, 2)") }
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT total2()") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT total2(1, 2)", as: StoredValue.self) }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT total2()", as: StoredValue.self) }
     }
 
     @Test func `an aggregate can be replaced and removed`() throws {
         try defineTotal()
         try db.removeFunction("total2", argumentCount: 1)
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT total2(x) FROM t") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT total2(x) FROM t", as: StoredValue.self) }
     }
 }

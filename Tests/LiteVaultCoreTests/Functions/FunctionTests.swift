@@ -9,11 +9,11 @@ import Testing
 
     @Test func `a function is given its arguments by their storage class`() throws {
         let seen = Shared<[String]>([])
-        db.createFunction("f") { values in
+        try db.defineFunction("f") { values in
             seen.update { $0 = values.map { $0.map { "\(type(of: $0)) \($0)" } ?? "nil" } }
             return nil
         }
-        #expect(try db.scalar("SELECT f(1, 2.5, 'a', x'00ff', NULL)") == nil)
+        #expect(try db.value("SELECT f(1, 2.5, 'a', x'00ff', NULL)", as: StoredValue.self) == .null)
         #expect(seen.value == ["Int64 1", "Double 2.5", "String a", "Blob x'00ff'", "nil"])
     }
 
@@ -26,43 +26,43 @@ import Testing
 
     @Test(arguments: results.indices) func `a function returns a value of any type`(index: Int) throws {
         let (value, literal) = Self.results[index]
-        db.createFunction("f", argumentCount: 0) { _ in value }
+        try db.defineFunction("f", argumentCount: 0) { _ in value }
         // SQLite before 3.16 quotes a number by the number itself.
-        #expect(try db.scalar("SELECT CAST(quote(f()) AS TEXT)") as? String == literal)
+        #expect(try db.value("SELECT CAST(quote(f()) AS TEXT)", as: String.self) == literal)
     }
 
     @Test func `UUID and URL are returned as text, nil as NULL`() throws {
         let uuid = UUID()
-        db.createFunction("u") { _ in uuid }
-        #expect(try db.scalar("SELECT u()") as? String == uuid.uuidString)
+        try db.defineFunction("u") { _ in uuid }
+        #expect(try db.value("SELECT u()", as: String.self) == uuid.uuidString)
         let url = URL(string: "https://example.org")
-        db.createFunction("v") { _ in url }
-        #expect(try db.scalar("SELECT v()") as? String == "https://example.org")
-        db.createFunction("n") { _ in nil }
+        try db.defineFunction("v") { _ in url }
+        #expect(try db.value("SELECT v()", as: String.self) == "https://example.org")
+        try db.defineFunction("n") { _ in nil }
         #expect(try db.number("SELECT n() IS NULL") == 1)
     }
 
     @Test func `a value that cannot be stored is an error, not another value`() throws {
-        db.createFunction("f") { _ in Date(timeIntervalSince1970: 1e14) }
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT f()") }
+        try db.defineFunction("f") { _ in Date(timeIntervalSince1970: 1e14) }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT f()", as: StoredValue.self) }
     }
 
     @Test func `text with NULs goes in and out whole`() throws {
-        db.createFunction("same", argumentCount: 1) { $0[0] }
+        try db.defineFunction("same", argumentCount: 1) { $0[0] }
         let text = "a\0b\0"
-        #expect(try db.scalar("SELECT same(?)", text) as? String == text)
+        #expect(try db.value("SELECT same(?)", with: text, as: String.self) == text)
         #expect(try db.number("SELECT length(CAST(same(?) AS BLOB))", text) == 4)
     }
 
     @Test func `a result outlives what it was made of`() throws {
-        db.createFunction("long") { _ in String(repeating: "x", count: 100_000) }
+        try db.defineFunction("long") { _ in String(repeating: "x", count: 100_000) }
         #expect(
             try db.column("SELECT length(long() || long()) FROM (SELECT 1 UNION SELECT 2)") == ["200000", "200000"])
     }
 
     @Test func `the number of arguments is fixed, or any`() throws {
-        db.createFunction("two", argumentCount: 2) { Int64($0.count) }
-        db.createFunction("any") { Int64($0.count) }
+        try db.defineFunction("two", argumentCount: 2) { Int64($0.count) }
+        try db.defineFunction("any") { Int64($0.count) }
         #expect(try db.number("SELECT two(1, 1)") == 2)
         #expect(throws: DatabaseError.self) { try db.number("SELECT two(1)") }
         #expect(throws: DatabaseError.self) { try db.number("SELECT two(1, 2, 3)") }
@@ -70,18 +70,18 @@ import Testing
     }
 
     @Test func `functions of one name and different numbers of arguments coexist`() throws {
-        db.createFunction("f", argumentCount: 1) { _ in "one" }
-        db.createFunction("f", argumentCount: 2) { _ in "two" }
+        try db.defineFunction("f", argumentCount: 1) { _ in "one" }
+        try db.defineFunction("f", argumentCount: 2) { _ in "two" }
         #expect(try db.column("SELECT f(1) UNION ALL SELECT f(1, 2)") == ["one", "two"])
         try db.removeFunction("f", argumentCount: 1)
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT f(1)") }
-        #expect(try db.scalar("SELECT f(1, 2)") as? String == "two")
+        #expect(throws: DatabaseError.self) { try db.value("SELECT f(1)", as: StoredValue.self) }
+        #expect(try db.value("SELECT f(1, 2)", as: String.self) == "two")
     }
 
     @Test(arguments: [128, 1000, UInt.max]) func `more arguments than SQLite allows are refused`(count: UInt) throws {
         #expect(throws: DatabaseError.self) { try db.defineFunction("f", argumentCount: count) { _ in nil } }
-        db.createFunction("f", argumentCount: count) { _ in nil }
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT f()") }
+        try db.defineFunction("f", argumentCount: count) { _ in nil }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT f()", as: StoredValue.self) }
     }
 
     @Test func `a name that SQLite does not allow is refused`() throws {
@@ -90,8 +90,8 @@ import Testing
 
     @Test func `a deterministic function can be used in an index, another one cannot`() throws {
         try db.execute("CREATE TABLE t(x); INSERT INTO t VALUES ('B'), ('a')")
-        db.createFunction("lowered", argumentCount: 1, deterministic: true) { ($0[0] as? String)?.lowercased() }
-        db.createFunction("other", argumentCount: 1) { $0[0] }
+        try db.defineFunction("lowered", argumentCount: 1, deterministic: true) { ($0[0] as? String)?.lowercased() }
+        try db.defineFunction("other", argumentCount: 1) { $0[0] }
         try db.execute("CREATE INDEX i ON t(lowered(x))")
         #expect(try db.column("SELECT x FROM t WHERE lowered(x) > '' ORDER BY lowered(x)") == ["a", "B"])
         #expect(try db.column("EXPLAIN QUERY PLAN SELECT x FROM t WHERE lowered(x) = 'b'").count == 1)
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `an error that a function throws is the error of its statement`() throws {
         try db.defineFunction("fail") { _ in throw Mishap(text: "it went wrong") }
-        let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT fail()") }
+        let error = #expect(throws: DatabaseError.self) { try db.value("SELECT fail()", as: StoredValue.self) }
         #expect(error?.resultCode == .error)
         #expect(error?.message == "it went wrong")
         try db.execute("CREATE TABLE t(x)")
@@ -109,30 +109,30 @@ import Testing
     }
 
     @Test func `a function defined again replaces the one before, in cached statements too`() throws {
-        db.createFunction("f") { _ in 1 }
+        try db.defineFunction("f") { _ in 1 }
         #expect(try db.number("SELECT f()") == 1)
-        db.createFunction("f") { _ in 2 }
+        try db.defineFunction("f") { _ in 2 }
         #expect(try db.number("SELECT f()") == 2)
         let kept = try db.prepare("SELECT f()")
-        db.createFunction("f") { _ in 3 }
-        #expect(try kept.scalar() as? Int64 == 3)
+        try db.defineFunction("f") { _ in 3 }
+        #expect(try kept.valueOfBound() as? Int64 == 3)
         try db.removeFunction("f")
-        #expect(throws: DatabaseError.self) { try kept.scalar() }
+        #expect(throws: DatabaseError.self) { try kept.valueOfBound() }
     }
 
     @Test func `a function can use its connection`() throws {
         try db.execute("CREATE TABLE log(x); CREATE TABLE t(x); INSERT INTO t VALUES (1), (2)")
         try db.defineFunction("logged", argumentCount: 1) { [unowned db] values in
-            try db.run("INSERT INTO log VALUES (?)", values[0])
-            return try db.transaction { try db.scalar("SELECT count(*) FROM log") }
+            try db.run("INSERT INTO log VALUES (?)", with: values[0])
+            return try db.transaction { try db.value("SELECT count(*) FROM log", as: Int.self) }
         }
         #expect(try db.column("SELECT logged(x) FROM t") == ["1", "2"])
         #expect(try db.column("SELECT x FROM log") == ["1", "2"])
     }
 
     @Test func `a function that fails in its use of the connection reports that error`() throws {
-        try db.defineFunction("failing") { [unowned db] _ in try db.scalar("SELECT * FROM nonesuch") }
-        let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT failing()") }
+        try db.defineFunction("failing") { [unowned db] _ in try db.value("SELECT * FROM nonesuch", as: Int.self) }
+        let error = #expect(throws: DatabaseError.self) { try db.value("SELECT failing()", as: StoredValue.self) }
         #expect(error?.message.contains("no such table: nonesuch") == true)
         #expect(error?.sql == "SELECT failing()")
     }
@@ -142,7 +142,7 @@ import Testing
             try db.close()
             return nil
         }
-        let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT closing()") }
+        let error = #expect(throws: DatabaseError.self) { try db.value("SELECT closing()", as: StoredValue.self) }
         #expect(error?.message.contains("cannot be closed") == true)
         #expect(try db.number("SELECT 1") == 1)
     }
@@ -151,14 +151,14 @@ import Testing
         final class Witness: Sendable {}
         var witness: Witness? = Witness()
         weak let watched = witness
-        db.createFunction("f") { [witness] _ in
+        try db.defineFunction("f") { [witness] _ in
             _ = witness
             return 1
         }
         witness = nil
         #expect(watched != nil)
         #expect(try db.number("SELECT f()") == 1)
-        db.createFunction("f") { _ in 2 }
+        try db.defineFunction("f") { _ in 2 }
         #expect(watched == nil)
     }
 
@@ -178,7 +178,7 @@ import Testing
 
     @Test func `functions cannot be replaced while a statement runs`() throws {
         try db.defineFunction("f") { _ in 1 }
-        try db.forEachRow("SELECT f()") { _ in
+        try db.forEach("SELECT f()") { _ in
             let error = #expect(throws: DatabaseError.self) { try db.defineFunction("f") { _ in 2 } }
             #expect(error?.resultCode == .busy)
         }
@@ -187,8 +187,8 @@ import Testing
 
     @Test func `functions work in databases of UTF-16`() throws {
         try db.execute("PRAGMA encoding = 'UTF-16le'; CREATE TABLE t(x)")
-        db.createFunction("same", argumentCount: 1) { $0[0] }
-        try db.run("INSERT INTO t VALUES (same(?))", "é\0🙂")
-        #expect(try db.scalar("SELECT same(x) FROM t") as? String == "é\0🙂")
+        try db.defineFunction("same", argumentCount: 1) { $0[0] }
+        try db.run("INSERT INTO t VALUES (same(?))", with: "é\0🙂")
+        #expect(try db.value("SELECT same(x) FROM t", as: String.self) == "é\0🙂")
     }
 }

@@ -21,7 +21,7 @@ import Testing
         guard Self.isSupported else {
             let error = #expect(throws: EngineUnsupported.self) { try defineSum() }
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 25))
-            #expect(throws: DatabaseError.self) { try db.scalar("SELECT wsum(x) FROM t") }
+            #expect(throws: DatabaseError.self) { try db.value("SELECT wsum(x) FROM t", as: StoredValue.self) }
             return
         }
         try defineSum()
@@ -32,7 +32,7 @@ import Testing
         #expect(try db.number("SELECT wsum(x) FROM t") == 10)
         #expect(try db.number("SELECT wsum(x) FROM t WHERE 0") == 0)
         try db.removeFunction("wsum", argumentCount: 1)
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT wsum(x) FROM t") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT wsum(x) FROM t", as: StoredValue.self) }
     }
 
     @Test func `an engine that is too old releases the closures`() throws {

@@ -70,8 +70,8 @@ import Testing
         let codes = Shared<[ResultCode?]>([])
         let attempt: () -> Void = { [unowned db] in
             for attempt in [
-                { try db.execute("SELECT 1") }, { try db.run("SELECT 1") }, { _ = try db.scalar("SELECT 1") },
-                { _ = try db.prepare("SELECT 1") }, { try db.forEachRow("SELECT 1") { _ in } }, { try db.close() },
+                { try db.execute("SELECT 1") }, { try db.run("SELECT 1") }, { _ = try db.value("SELECT 1", as: StoredValue.self) },
+                { _ = try db.prepare("SELECT 1") }, { try db.forEach("SELECT 1") { _ in } }, { try db.close() },
                 { try db.transaction {} }, { try db.withHandle { _ in } },
             ] as [() throws -> Void] {
                 do {
@@ -83,18 +83,18 @@ import Testing
         db.updateHook { _, _, _, _ in attempt() }
         db.commitHook { attempt() }
         db.rollbackHook { attempt() }
-        db.trace { _ in attempt() }
+        db.setTrace { _ in attempt() }
         try db.run("INSERT INTO t VALUES (1, 1)")
         try db.execute("BEGIN; ROLLBACK")
         #expect(codes.value.count >= 5 * 8)
         #expect(codes.value.allSatisfy { $0 == .misuse })
-        db.trace(nil)
+        db.setTrace(nil)
         #expect(try db.number("SELECT count(*) FROM t") == 1)
     }
 
     @Test func `numbers of the connection can be read in a hook`() throws {
         db.updateHook { [unowned db, seen] _, _, _, _ in
-            seen.update { $0.append("\(db.isInTransaction) \(db.lastInsertRowid)") }
+            seen.update { $0.append("\(db.isInTransaction) \(db.lastInsertedRowID)") }
         }
         try db.run("INSERT INTO t VALUES (5, 1)")
         #expect(seen.value.count == 1)

@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: ["load_extension", "sqlcipher_export"])
     func `while it is set, a function that reaches out of the database is refused`(name: String) throws {
-        db.createFunction(name) { _ in 1 }
+        try db.defineFunction(name) { _ in 1 }
         db.refusesKeyStatements = true
         let error = #expect(throws: DatabaseError.self) { try db.run("SELECT \(name)('x')") }
         #expect(error?.message == "not authorized to use function: \(name)")
@@ -65,7 +65,7 @@ import Testing
         db.refusesKeyStatements = true
         let target = try Connection()
         target.refusesKeyStatements = true
-        try db.backup(usingConnection: target).step()
+        try Backup(sourceConnection: db, targetConnection: target).step()
         #expect(try target.number("SELECT count(*) FROM t") == 0)
         #expect(throws: DatabaseError.self) { try target.run("PRAGMA temp_store = FILE") }
     }

@@ -8,11 +8,11 @@ import Testing
     init() throws {
         db = try Connection()
         try db.execute("CREATE TABLE t(x)")
-        db.trace { [seen] sql in seen.update { $0.append(sql) } }
+        db.setTrace { [seen] sql in seen.update { $0.append(sql) } }
     }
 
     @Test func `a trace is told of each statement that runs, with its values`() throws {
-        try db.run("INSERT INTO t VALUES (?)", "it's")
+        try db.run("INSERT INTO t VALUES (?)", with: "it's")
         try db.execute("DELETE FROM t")
         try db.execute("SELECT 1")
         _ = try db.first("SELECT ?", with: 5) { try $0.get(0, as: Int.self) }
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `a trace that was removed is not called any more`() throws {
-        db.trace(nil)
+        db.setTrace(nil)
         try db.run("SELECT 1")
         #expect(seen.value == [])
     }
@@ -40,9 +40,9 @@ import Testing
     }
 
     @Test func `a trace can remove itself`() throws {
-        db.trace { [unowned db, seen] sql in
+        db.setTrace { [unowned db, seen] sql in
             seen.update { $0.append(sql) }
-            db.trace(nil)
+            db.setTrace(nil)
         }
         try db.run("SELECT 1")
         try db.run("SELECT 2")

@@ -54,21 +54,23 @@ import Testing
     @Test func `a cached statement holds no lock`() throws {
         try db.run("INSERT INTO t VALUES (1), (2)")
         _ = try db.first("SELECT x FROM t") { try $0.get(0, as: Int.self) }
-        _ = try db.scalar("SELECT x FROM t")
+        _ = try db.value("SELECT x FROM t", as: StoredValue.self)
         do {
             let select = try db.prepare("SELECT x FROM t")
-            #expect(try select.step())
+            #expect(try select.advance())
         }
         try db.execute("DROP TABLE t")
     }
 
     @Test func `a statement that somebody holds is not handed to others`() throws {
-        let mine = try db.prepare("SELECT ?", "mine")
-        let yours = try db.prepare("SELECT ?", "yours")
-        #expect(try db.scalar("SELECT ?", "theirs") as? String == "theirs")
+        let mine = try db.prepare("SELECT ?")
+        try mine.setBindings(["mine"])
+        let yours = try db.prepare("SELECT ?")
+        try yours.setBindings(["yours"])
+        #expect(try db.value("SELECT ?", with: "theirs", as: String.self) == "theirs")
         #expect(try db.first("SELECT ?", with: "fast") { try $0.get(0, as: String.self) } == "fast")
-        #expect(try mine.scalar() as? String == "mine")
-        #expect(try yours.scalar() as? String == "yours")
+        #expect(try mine.valueOfBound() as? String == "mine")
+        #expect(try yours.valueOfBound() as? String == "yours")
     }
 
     @Test func `the same text nested in itself uses statements of its own`() throws {
@@ -98,7 +100,7 @@ import Testing
         for _ in 1...2 {
             for sql in [composed, decomposed] {
                 let expected = Array(sql.utf8.dropFirst(8).dropLast())
-                #expect(Array((try db.scalar(sql) as? String ?? "").utf8) == expected)
+                #expect(Array((try db.value(sql, as: String.self)).utf8) == expected)
                 let typed = try db.first(sql) { try $0.get(0, as: String.self) }
                 #expect(Array((typed ?? "").utf8) == expected)
             }

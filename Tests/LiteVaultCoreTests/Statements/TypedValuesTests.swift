@@ -36,8 +36,9 @@ import Testing
 
     @Test func `a statement that stands in the middle of its rows starts over`() throws {
         try db.execute("INSERT INTO few VALUES (1, 1), (2, 2), (3, 3)")
-        let statement = try db.prepare("SELECT a FROM few WHERE a >= ? ORDER BY a", 1)
-        #expect(try statement.step())
+        let statement = try db.prepare("SELECT a FROM few WHERE a >= ? ORDER BY a")
+        try statement.setBindings([1])
+        #expect(try statement.advance())
         var seen: [Int] = []
         try statement.forEach(with: 2) { seen.append(try $0.get(0)) }
         #expect(seen == [2, 3])

@@ -13,11 +13,12 @@ import Testing
             (try $0.get(0, as: V.self), try $0.get(1, as: String.self))
         }
         #expect(typed?.0 == value)
-        let statement = try db.prepare("SELECT ?1, typeof(?1)", value)
-        #expect(try statement.step())
-        #expect(try statement.row.get(0, as: V.self) == value)
-        #expect(try statement.row.get(0, as: V?.self) == value)
-        #expect(statement.row[1] as String == typed?.1)
+        let untyped = try db.first("SELECT ?1, typeof(?1)", with: Bindings([value])) {
+            (try $0.get(0, as: V.self), try $0.get(0, as: V?.self), try $0.get(1, as: String.self))
+        }
+        #expect(untyped?.0 == value)
+        #expect(untyped?.1 == value)
+        #expect(untyped?.2 == typed?.1)
         return typed?.1 ?? ""
     }
 
@@ -32,7 +33,7 @@ import Testing
     }
 
     @Test func `not a number is stored as NULL, as SQLite has it`() throws {
-        #expect(try db.scalar("SELECT ?", Double.nan) == nil)
+        #expect(try db.value("SELECT ?", with: Double.nan, as: StoredValue.self) == .null)
         #expect(throws: QueryError.self) {
             try db.first("SELECT ?", with: Double.nan) { try $0.get(0, as: Double.self) }
         }
@@ -41,7 +42,7 @@ import Testing
     @Test func `Bool is stored as 0 or 1, and everything but 0 is true`() throws {
         #expect(try roundTrip(true) == "integer")
         #expect(try roundTrip(false) == "integer")
-        #expect(try db.scalar("SELECT ?", true) as? Int64 == 1)
+        #expect(try db.value("SELECT ?", with: true, as: Int.self) == 1)
         #expect(try db.first("SELECT -7") { try $0.get(0, as: Bool.self) } == true)
     }
 
@@ -52,7 +53,7 @@ import Testing
         #expect(bytes == Array(value.utf8))
         let read = try db.first("SELECT ?", with: value) { try $0.get(0, as: String.self) }
         #expect(read.map { Array($0.utf8) } == Array(value.utf8))
-        #expect((try db.scalar("SELECT ?", value) as? String).map { Array($0.utf8) } == Array(value.utf8))
+        #expect((try db.value("SELECT ?", with: value, as: String?.self)).map { Array($0.utf8) } == Array(value.utf8))
     }
 
     @Test func `text that Foundation made is stored as it reads`() throws {
@@ -67,9 +68,9 @@ import Testing
 
     @Test func `text in a UTF-16 database is read and bound whole`() throws {
         try db.execute("PRAGMA encoding = 'UTF-16'; CREATE TABLE t(x)")
-        try db.run("INSERT INTO t VALUES (?)", "a\0é🙂")
+        try db.run("INSERT INTO t VALUES (?)", with: "a\0é🙂")
         #expect(try db.first("SELECT x FROM t") { try $0.get(0, as: String.self) } == "a\0é🙂")
-        #expect(try db.scalar("SELECT x FROM t") as? String == "a\0é🙂")
+        #expect(try db.value("SELECT x FROM t", as: String.self) == "a\0é🙂")
     }
 
     @Test(arguments: [[], [0], [1, 2, 255]] as [[UInt8]])
@@ -77,7 +78,7 @@ import Testing
         #expect(try roundTrip(bytes) == "blob")
         #expect(try roundTrip(Blob(bytes: bytes)) == "blob")
         #expect(try roundTrip(Data(bytes)) == "blob")
-        #expect(try db.scalar("SELECT ?", Data(bytes)) as? Blob == Blob(bytes: bytes))
+        #expect(try db.value("SELECT ?", with: Data(bytes), as: Blob.self) == Blob(bytes: bytes))
         #expect(try roundTrip(Data([9] + bytes + [9]).dropFirst().dropLast()) == "blob")
     }
 
@@ -89,7 +90,7 @@ import Testing
     @Test func `UUID is stored as text in capitals, and read in either case`() throws {
         let uuid = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
         #expect(try roundTrip(uuid) == "text")
-        #expect(try db.scalar("SELECT ?", uuid) as? String == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")
+        #expect(try db.value("SELECT ?", with: uuid, as: String.self) == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")
         #expect(try db.first("SELECT ?", with: uuid.uuidString.lowercased()) { try $0.get(0, as: UUID.self) } == uuid)
         #expect(throws: QueryError.malformedValue(name: "u", expected: "UUID")) {
             try db.first("SELECT 'E621' AS u") { try $0.get(0, as: UUID.self) }

@@ -82,7 +82,7 @@ import Testing
     @Test func `dates are stored as text and read back, as CURRENT_TIMESTAMP is`() throws {
         let db = try Connection()
         let date = Date(timeIntervalSince1970: 1_795_251_187.25)
-        #expect(try db.scalar("SELECT ?", date) as? String == "2026-11-21T08:53:07.250")
+        #expect(try db.value("SELECT ?", with: date, as: String.self) == "2026-11-21T08:53:07.250")
         #expect(try db.first("SELECT ?", with: date) { try $0.get(0, as: Date.self) } == date)
         #expect(
             try db.first("SELECT datetime(?)", with: date) { try $0.get(0, as: String.self) } == "2026-11-21 08:53:07")
@@ -108,7 +108,7 @@ import Testing
     func `a date beyond the years 0000 to 9999 is refused, not stored as another one`(seconds: Double) throws {
         let db = try Connection()
         let date = Date(timeIntervalSince1970: seconds)
-        let error = #expect(throws: DatabaseError.self) { try db.scalar("SELECT ?", date) }
+        let error = #expect(throws: DatabaseError.self) { try db.value("SELECT ?", with: date, as: StoredValue.self) }
         #expect(error?.resultCode == .mismatch)
         #expect(throws: DatabaseError.self) { try db.run("SELECT ?", with: date) }
         #expect(DateText.string(from: date).utf8.count == 23)

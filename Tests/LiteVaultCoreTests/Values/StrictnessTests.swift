@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `an untyped column is of its own storage class`() throws {
-        let row = try #require(try db.prepare("SELECT 1, 1.0, '1', x'31', NULL").failableNext())
+        let row = try #require(try db.prepare("SELECT 1, 1.0, '1', x'31', NULL").nextValues())
         #expect(row[0] is Int64)
         #expect(row[1] is Double)
         #expect(row[2] is String)

@@ -1,4 +1,4 @@
-import LiteVaultCore
+import SQLite
 import Testing
 
 @Suite struct CursorTests {

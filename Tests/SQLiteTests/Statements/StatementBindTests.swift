@@ -1,5 +1,4 @@
-import LiteVaultCore
-import LiteVaultEngine
+import SQLite
 import Testing
 
 @Suite struct StatementBindTests {
@@ -30,33 +29,33 @@ import Testing
 
     @Test(arguments: [[], ["a"], ["a", "b", "c"]] as [[String]])
     func `a wrong number of values throws and says how many are expected`(values: [String]) throws {
-        let error = #expect(throws: DatabaseError.self) { try db.prepare("SELECT ?, ?", values) }
+        let error = #expect(throws: SQLite.Result.self) { try db.prepare("SELECT ?, ?", values) }
         #expect(error?.resultCode == .range)
         #expect(error?.message == "2 values expected, \(values.count) passed")
-        #expect(throws: DatabaseError.self) { try db.run("SELECT ?, ?", values) }
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT ?, ?", values) }
+        #expect(throws: SQLite.Result.self) { try db.run("SELECT ?, ?", values) }
+        #expect(throws: SQLite.Result.self) { try db.scalar("SELECT ?, ?", values) }
         let prepared = try db.prepare("SELECT ?, ?")
-        #expect(throws: DatabaseError.self) { try prepared.run(values) }
-        #expect(throws: DatabaseError.self) { try prepared.scalar(values) }
-        #expect(throws: DatabaseError.self) { try prepared.setBindings(values) }
+        #expect(throws: SQLite.Result.self) { try prepared.run(values) }
+        #expect(throws: SQLite.Result.self) { try prepared.scalar(values) }
+        #expect(throws: SQLite.Result.self) { try prepared.bind(values).run() }
         #expect(try prepared.scalar("fine", "again") as? String == "fine")
     }
 
     @Test(arguments: ["a", ":b", "?1x", "", ":a\0b", ":A"])
     func `an unknown parameter name throws and is named`(name: String) throws {
-        let error = #expect(throws: DatabaseError.self) { try db.prepare("SELECT :a", [name: 1]) }
+        let error = #expect(throws: SQLite.Result.self) { try db.prepare("SELECT :a", [name: 1]) }
         #expect(error?.resultCode == .range)
         #expect(error?.message.contains("'\(name)'") == true)
-        #expect(throws: DatabaseError.self) { try db.run("SELECT :a", [name: 1]) }
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT :a", [name: 1]) }
+        #expect(throws: SQLite.Result.self) { try db.run("SELECT :a", [name: 1]) }
+        #expect(throws: SQLite.Result.self) { try db.scalar("SELECT :a", [name: 1]) }
     }
 
     @Test func `a bind that cannot throw makes the next run, scalar or step throw, once`() throws {
         try db.execute("CREATE TABLE t(x)")
         let insert = try db.prepare("INSERT INTO t VALUES (?)")
-        #expect(throws: DatabaseError.self) { try insert.bind(1, 2).run() }
-        #expect(throws: DatabaseError.self) { try insert.bind([":x": 1]).scalar() }
-        #expect(throws: DatabaseError.self) { _ = try insert.bind().bind([]).step() }
+        #expect(throws: SQLite.Result.self) { try insert.bind(1, 2).run() }
+        #expect(throws: SQLite.Result.self) { try insert.bind([":x": 1]).scalar() }
+        #expect(throws: SQLite.Result.self) { _ = try insert.bind().bind([]).step() }
         #expect(try db.number("SELECT count(*) FROM t") == 0)
         try insert.bind(7).run()
         #expect(try db.column("SELECT x FROM t") == ["7"])
@@ -83,10 +82,10 @@ import Testing
         for run in [
             { try db.run(insert, values) }, { try db.prepare(insert).run(values) },
         ] as [() throws -> Statement] {
-            let error = #expect(throws: DatabaseError.self) { _ = try run() }
+            let error = #expect(throws: SQLite.Result.self) { _ = try run() }
             #expect(error?.resultCode == .tooBig)
         }
-        let error = #expect(throws: DatabaseError.self) { try db.run(insert, with: values[0], values[1], values[2]) }
+        let error = #expect(throws: SQLite.Result.self) { try db.run(insert, with: values[0], values[1], values[2]) }
         #expect(error?.resultCode == .tooBig)
         #expect(try db.number("SELECT count(*) FROM t") == 0)
     }

@@ -1,4 +1,4 @@
-import LiteVaultCore
+import SQLite
 import Testing
 
 @Suite struct StatementRunTests {
@@ -70,20 +70,20 @@ import Testing
         #expect(statement.columnCount == 0)
         #expect(statement.columnNames == [])
         #expect(statement.parameterCount == 0)
-        #expect(throws: DatabaseError.self) { try statement.run() }
-        #expect(throws: DatabaseError.self) { try statement.scalar() }
-        #expect(throws: DatabaseError.self) { _ = try statement.step() }
-        #expect(throws: DatabaseError.self) { _ = try statement.failableNext() }
-        #expect(throws: DatabaseError.self) { try db.run(sql) }
-        #expect(throws: DatabaseError.self) { try db.scalar(sql) }
-        #expect(throws: DatabaseError.self) { try db.forEachRow(sql) { _ in } }
+        #expect(throws: SQLite.Result.self) { try statement.run() }
+        #expect(throws: SQLite.Result.self) { try statement.scalar() }
+        #expect(throws: SQLite.Result.self) { _ = try statement.step() }
+        #expect(throws: SQLite.Result.self) { _ = try statement.failableNext() }
+        #expect(throws: SQLite.Result.self) { try db.run(sql) }
+        #expect(throws: SQLite.Result.self) { try db.scalar(sql) }
+        #expect(throws: SQLite.Result.self) { try db.forEach(sql) { _ in } }
         #expect((statement.row[0] as (any Binding)?) == nil)
         statement.reset()
     }
 
     @Test(arguments: ["INSERT INTO t(x) VALUES (1); DELETE FROM t", "SELECT 1; x", "SELECT 1 ;;; SELECT 2"])
     func `a text with a second statement is refused whole`(sql: String) throws {
-        let error = #expect(throws: DatabaseError.self) { try db.run(sql) }
+        let error = #expect(throws: SQLite.Result.self) { try db.run(sql) }
         #expect(error?.message.contains("more than one statement") == true)
         #expect(try db.number("SELECT count(*) FROM t") == 0)
     }
@@ -108,7 +108,7 @@ import Testing
     @Test func `a statement that failed can run again`() throws {
         let insert = try db.prepare("INSERT INTO t(id) VALUES (?)")
         try insert.run(1)
-        #expect(throws: DatabaseError.self) { try insert.run(1) }
+        #expect(throws: SQLite.Result.self) { try insert.run(1) }
         try insert.run(2)
         #expect(try db.number("SELECT count(*) FROM t") == 2)
     }
@@ -157,9 +157,9 @@ import Testing
         try insert.run(with: 2, nil as String?)
         try db.run("INSERT INTO t(id, x) VALUES (?, ?)", with: 3, 3.5)
         #expect(try db.column("SELECT x FROM t ORDER BY id") == ["one", "NULL", "3.5"])
-        #expect(throws: DatabaseError.self) { try insert.run(with: 4) }
-        #expect(throws: DatabaseError.self) { try insert.run(with: 4, 4, 4) }
-        #expect(throws: DatabaseError.self) { try insert.run(with: 1, "again") }
+        #expect(throws: SQLite.Result.self) { try insert.run(with: 4) }
+        #expect(throws: SQLite.Result.self) { try insert.run(with: 4, 4, 4) }
+        #expect(throws: SQLite.Result.self) { try insert.run(with: 1, "again") }
         var rows: [Int64] = []
         try db.prepare("SELECT id FROM t WHERE id > ?").forEach(with: 1) { rows.append(try $0.get(0)) }
         #expect(rows == [2, 3])
@@ -169,7 +169,7 @@ import Testing
         try db.execute("INSERT INTO t(x) VALUES (1), (2)")
         var seen = 0
         #expect(throws: Mishap()) {
-            try db.forEachRow("SELECT x FROM t") { _ in
+            try db.forEach("SELECT x FROM t") { _ in
                 seen += 1
                 throw Mishap()
             }

@@ -1,4 +1,4 @@
-import LiteVaultCore
+import SQLite
 import Testing
 
 @Suite struct StatementIterationTests {
@@ -59,16 +59,16 @@ import Testing
         let select = try db.prepare("SELECT upto2(x) FROM t")
         #expect(try select.failableNext() != nil)
         #expect(try select.failableNext() != nil)
-        let error = #expect(throws: DatabaseError.self) { _ = try select.failableNext() }
+        let error = #expect(throws: SQLite.Result.self) { _ = try select.failableNext() }
         #expect(error?.message == "mishap")
-        #expect(throws: DatabaseError.self) { try Array(select) }
+        #expect(throws: SQLite.Result.self) { try Array(select) }
         #expect(try select.failableNext()?[0] as? Int64 == 1)
     }
 
     @Test func `a loop over a statement that was bound wrongly throws where it can`() throws {
         let select = try db.prepare("SELECT x FROM t WHERE x = ?").bind(1, 2)
-        #expect(throws: DatabaseError.self) { try Array(select) }
-        #expect(throws: DatabaseError.self) {
+        #expect(throws: SQLite.Result.self) { try Array(select) }
+        #expect(throws: SQLite.Result.self) {
             let rows = try db.prepare("SELECT x FROM t WHERE x = ?").bind(1, 2).makeIterator()
             _ = try rows.failableNext()
         }

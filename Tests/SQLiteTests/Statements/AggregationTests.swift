@@ -1,0 +1,32 @@
+import SQLite
+import Testing
+
+@Suite struct FoldedAggregationTests {
+    let db: Connection
+
+    init() throws {
+        db = try Connection()
+        try db.execute("CREATE TABLE t(g, x); INSERT INTO t VALUES ('a', 1), ('a', 2), ('b', 10), ('b', NULL), ('c', 100)")
+    }
+
+    @Test func `reduce and result fold values, as SQLite.swift has them`() throws {
+        db.createAggregation(
+            "customConcat", initialValue: "",
+            reduce: { (joined: String, values: [(any Binding)?]) in joined + (values[0] as? String ?? "") },
+            result: { $0 })
+        let joined = try db.scalar("SELECT customConcat(g) FROM (SELECT DISTINCT g FROM t ORDER BY g)")
+        #expect(joined as? String == "abc")
+    }
+
+    @Test func `reduce and result fold objects`() throws {
+        final class Count: Sendable {
+            let value: Int64
+            init(_ value: Int64) { self.value = value }
+        }
+        db.createAggregation(
+            "counted", initialValue: Count(0), reduce: { (count: Count, _) in Count(count.value + 1) },
+            result: { $0.value })
+        #expect(try db.number("SELECT counted(x) FROM t") == 5)
+        #expect(try db.number("SELECT counted(x) FROM t") == 5)
+    }
+}
