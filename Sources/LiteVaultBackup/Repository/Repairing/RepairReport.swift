@@ -77,10 +77,10 @@ public struct RepairReport: Sendable {
     public struct LostBlocks: Sendable {
         /// The snapshot, which stays: the rest of it is whole.
         public let snapshot: Snapshot
-        /// Their numbers: block `n` is what is at 4096 · `n` in the database's file.
+        /// Their numbers, in order: block `n` is at offset 4096 · `n` of the database's file. The first 10,000 ranges.
         public let blocks: [Range<Int>]
-        /// How many they are.
-        public var count: Int { blocks.reduce(0) { $0 + $1.count } }
+        /// How many blocks are lost, those included that ``blocks`` does not list.
+        public let count: Int
     }
 
     /// Whether nothing was changed.

@@ -226,17 +226,21 @@ private final class Repair {
                 // Whoever needs it says so.
             }
         }
-        var damaged: [String: String] = [:]
-        var known: [TreeEntry: Bool] = [:]
+        let finder = LostBlockFinder(source: maps.source) { entry in
+            if try !suspected.contains(RepositoryFormat.data(entry.pack)) && tables.has(entry) { return true }
+            // The pack's own table may be what is damaged.
+            return try await self.isReadable(entry)
+        }
         for database in databases {
             for snapshot in try await repository.survey(database).snapshots {
                 let (manifest, source) = (snapshot.manifest, maps.source)
                 let root = try manifest.rootEntry(snapshot.object)
                 if try walk.walk(root: root, blocks: manifest.blocks, source: source) { continue }
-                let lost = try await losses(snapshot, source, tables, suspect, &known, &damaged)
-                if !lost.isEmpty { report.lostBlocks.append(.init(snapshot: snapshot, blocks: lost)) }
+                let (ranges, count) = try await finder.find(in: snapshot)
+                if count > 0 { report.lostBlocks.append(.init(snapshot: snapshot, blocks: ranges, count: count)) }
             }
         }
+        let damaged = finder.damaged
         for (name, reason) in damaged.sorted(by: { $0.key < $1.key }) {
             report.actions.append(.init(.avoided, name, reason, nil))
         }
@@ -248,46 +252,6 @@ private final class Repair {
             new.damaged = all.isEmpty ? nil : all
             try await write(new, as: RepositoryFormat.doomed)
         }
-    }
-
-    /// The blocks of a snapshot that nobody can have back; which packs are to blame goes into `damaged`.
-    private func losses(
-        _ snapshot: Snapshot, _ source: NodeSource, _ tables: PackTables, _ suspect: Set<String>,
-        _ known: inout [TreeEntry: Bool], _ damaged: inout [String: String]
-    ) async throws -> [Range<Int>] {
-        let manifest = snapshot.manifest
-        var map = BlockMap(root: try manifest.rootEntry(snapshot.object), blocks: manifest.blocks, source: source)
-        var lost: [Range<Int>] = []
-        for index in 0..<manifest.blocks {
-            var isThere = false
-            do {
-                if let entry = try map.entry(index) {
-                    let name = RepositoryFormat.data(entry.pack)
-                    if let answer = known[entry] {
-                        isThere = answer
-                    } else if try !suspect.contains(name) && tables.has(entry) {
-                        isThere = true
-                    } else {
-                        // The pack's own table may be what is damaged.
-                        isThere = try await isReadable(entry)
-                        known[entry] = isThere
-                    }
-                    if !isThere { damaged[name] = "does not have blocks that snapshots need" }
-                }
-            } catch let error as BackupError where error.isDamage {
-                damaged[error.path ?? RepositoryFormat.tree(map.root.pack)] = error.message
-            }
-            if isThere { continue }
-            if let last = lost.last, last.upperBound == index {
-                lost[lost.count - 1] = last.lowerBound..<(index + 1)
-            } else {
-                lost.append(index..<(index + 1))
-            }
-            if index % 4096 == 0 {
-                try options.progress(BackupProgress(.checking, Int64(index), of: Int64(manifest.blocks)))
-            }
-        }
-        return lost
     }
 
     private func isReadable(_ entry: TreeEntry) async throws -> Bool {
