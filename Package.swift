@@ -173,7 +173,8 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
         // As a project that was written for SQLite.swift would compile them: without upcoming features.
         .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),
-        .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault", "LiteVaultSupport"],
+        .testTarget(
+            name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault", "LiteVaultSupport"],
             swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]

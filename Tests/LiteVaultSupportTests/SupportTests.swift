@@ -144,7 +144,8 @@ import Testing
 
     @Test func `a variable is added or replaces ours, and the others stay`() throws {
         let variables = ["HOME": "elsewhere", "LV_SUPPORT_TEST": "a=b c"]
-        let (output, _) = try run(#"printf '%s|%s|%s' "$HOME" "$LV_SUPPORT_TEST" "${PATH:+path}""#, variables: variables)
+        let text = #"printf '%s|%s|%s' "$HOME" "$LV_SUPPORT_TEST" "${PATH:+path}""#
+        let (output, _) = try run(text, variables: variables)
         #expect(output == "elsewhere|a=b c|path")
     }
 
@@ -164,5 +165,19 @@ import Testing
     @Test func `a child gets back the signals that we block`() throws {
         let (output, _) = try run("kill -TERM $$; printf still")
         #expect(output == "")
+    }
+}
+
+@Suite struct DurationTests {
+    @Test(arguments: [0, 0.001, 1.5, 86_400, -2.25])
+    func `seconds come back as they were given`(seconds: Double) {
+        #expect(abs(Duration(seconds: seconds).seconds - seconds) < 1e-9)
+    }
+
+    @Test func `no number of seconds traps`() {
+        #expect(Duration(seconds: .nan) == .zero)
+        #expect(Duration(seconds: .infinity) == Duration(seconds: .greatestFiniteMagnitude))
+        #expect(Duration(seconds: -.infinity) < .seconds(-1_000_000_000))
+        #expect(Duration(seconds: 0.25) == .milliseconds(250))
     }
 }
