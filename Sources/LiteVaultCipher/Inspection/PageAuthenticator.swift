@@ -43,7 +43,7 @@ package struct PageAuthenticator: Sendable {
     }
 
     /// The key that encrypts: derived from a passphrase, or the raw key itself.
-    package static func encryptionKey(of key: DatabaseKey, layout: PageLayout, salt: [UInt8]) throws -> SecretBytes {
+    static func encryptionKey(of key: DatabaseKey, layout: PageLayout, salt: [UInt8]) throws -> SecretBytes {
         if key.form == .passphrase {
             return try derive(
                 from: key.secret, digest: layout.kdfAlgorithm, salt: salt, iterations: layout.kdfIterations)
