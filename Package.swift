@@ -89,12 +89,24 @@ let package = Package(
                 "LiteVaultPool",
             ],
             swiftSettings: swift),
+        // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
         .target(
-            name: "LiteVaultBackup",
+            name: "LiteVaultCapture",
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "CFileSupport"] + engine,
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultRepository",
             dependencies: [
-                "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
                 .product(name: "Crypto", package: "swift-crypto"),
-            ] + engine,
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultFollow",
+            dependencies: ["LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSupport", "DurableFile"],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
             swiftSettings: swift),
         // Alone in linking an HTTP client: what keeps to folders builds without one.
         .target(
