@@ -92,7 +92,8 @@ let package = Package(
         // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
         .target(
             name: "LiteVaultCapture",
-            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "CFileSupport"] + engine,
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "CFileSupport"]
+                + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultRepository",
@@ -103,7 +104,9 @@ let package = Package(
             swiftSettings: swift),
         .target(
             name: "LiteVaultFollow",
-            dependencies: ["LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSupport", "DurableFile"],
+            dependencies: [
+                "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+            ],
             swiftSettings: swift),
         .target(
             name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
