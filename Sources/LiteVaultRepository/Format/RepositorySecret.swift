@@ -1,6 +1,7 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultSupport
 
 /// The secret of a repository: whoever has it can tell what was written by somebody who has it. It is no key of a
 /// database, encrypts nothing, and lies in no store.
