@@ -50,6 +50,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     ///   - journalMode: set after opening; ignored for connections that turn out to be read-only (by `mode=ro` or
     ///     `immutable=1` in a URI, or by the file's permissions) and for databases without a file.
     /// - Throws: `DatabaseError`, for example `SQLITE_CANTOPEN`; `EngineUnsupported` for a library without threads.
+    @_disfavoredOverload  // module SQLite has its own
     public convenience init(
         _ location: Location = .inMemory, readonly: Bool = false, journalMode: JournalMode? = nil
     ) throws {
@@ -59,6 +60,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     /// Opens a connection to a file, by its path or a `file:` URI.
     ///
     /// - Throws: as `init(_:readonly:journalMode:)`.
+    @_disfavoredOverload
     public convenience init(_ filename: String, readonly: Bool = false, journalMode: JournalMode? = nil) throws {
         try self.init(.uri(filename), readonly: readonly, unlocker: nil, journalMode: journalMode)
     }
