@@ -21,7 +21,7 @@ extension Connection {
     public func key(_ key: Blob, db: String = "main") throws { try asResult { try giveKey(key, db: db) } }
 
     /// Gives the connection its key, when the file has the engine's current format. A file of an older one is refused
-    /// and told as such: `DatabaseFile.migrate` brings it up to date.
+    /// and reported as such: `DatabaseFile.migrate` brings it up to date.
     ///
     /// - Throws: as ``key(_:db:)-(String,_)``.
     public func keyAndMigrate(_ key: String, db: String = "main") throws { try self.key(key, db: db) }

@@ -6,7 +6,7 @@ internal import LiteVaultQuery
 // in a file is an error and never ends the program; only who calls these with a text of their own has to know it is valid.
 
 extension Date {
-    /// The date of a text; ends the program when it is none. `DateText.date(from:)` answers nil instead.
+    /// The date of a text; ends the program when the text is not a date. `DateText.date(from:)` returns nil instead.
     public static func fromDatatypeValue(_ stringValue: String) -> Date {
         guard let date = DateText.date(from: stringValue) else { malformed("date", "DateText.date(from:)") }
         return date
@@ -14,7 +14,7 @@ extension Date {
 }
 
 extension UUID {
-    /// The UUID of a text; ends the program when it is none. `UUID(uuidString:)` answers nil instead.
+    /// The UUID of a text; ends the program when the text is not a UUID. `UUID(uuidString:)` returns nil instead.
     public static func fromDatatypeValue(_ stringValue: String) -> UUID {
         guard let uuid = UUID(uuidString: stringValue) else { malformed("UUID", "UUID(uuidString:)") }
         return uuid
@@ -22,7 +22,7 @@ extension UUID {
 }
 
 extension URL {
-    /// The URL of a text; ends the program when it is none. `URL(string:)` answers nil instead.
+    /// The URL of a text; ends the program when the text is not a URL. `URL(string:)` returns nil instead.
     public static func fromDatatypeValue(_ stringValue: String) -> URL {
         guard let url = URL(string: stringValue) else { malformed("URL", "URL(string:)") }
         return url
@@ -30,7 +30,7 @@ extension URL {
 }
 
 private func malformed(_ expected: String, _ alternative: String) -> Never {
-    fatalError("fromDatatypeValue(_:) got a text that is no \(expected): use \(alternative)")
+    fatalError("fromDatatypeValue(_:) got a text that is not a valid \(expected): use \(alternative)")
 }
 
 /// The formatter of dates: `yyyy-MM-dd'T'HH:mm:ss.SSS`, `en_US_POSIX`, UTC. Set another one, or change this one's format,

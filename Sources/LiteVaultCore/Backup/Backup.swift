@@ -110,7 +110,7 @@ public final class Backup {
         DispatchQueue.global().async { Self.finishWaiting(abandoned.handle, source, target) }
     }
 
-    /// A backup that nobody has any more.
+    /// A backup whose object is gone.
     private struct Abandoned: @unchecked Sendable {  // used by the one block that it is handed to
         let handle: OpaquePointer
     }

@@ -73,7 +73,7 @@ extension Connection {
         return try guardian.holdingWriteLock { try walCheckpoint(mode: .passive, schema: "main") }
     }
 
-    /// Has commits checkpoint as the engine does after so many pages, but guarded, as ``walCheckpoint(guardedBy:)`` does it.
+    /// Makes commits checkpoint after a number of pages, as the engine does, but guarded as ``walCheckpoint(guardedBy:)`` does it.
     ///
     /// When somebody else is writing, the next commit tries again; only once the log is four times as long does it wait,
     /// as long as ``lockTimeout`` says. Logs of attached databases are checkpointed by the engine's own means.
@@ -155,7 +155,7 @@ final class GuardedCheckpoints {
         self.open = open
     }
 
-    /// Called by the engine after a commit, when it holds no lock any more. A checkpoint that cannot be made fails no
+    /// Called by the engine after a commit, when it no longer holds a lock. A checkpoint that cannot be made fails no
     /// commit: the next one tries again.
     func committed(_ db: OpaquePointer, _ schema: UnsafePointer<CChar>, _ length: Int) {
         guard pages > 0, length >= pages else { return }

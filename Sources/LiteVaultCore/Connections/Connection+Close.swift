@@ -37,7 +37,7 @@ extension Connection {
         authorizer.observer = nil
     }
 
-    /// The close of `deinit`: nothing refers to the connection any more, so no lock is needed and nothing is busy.
+    /// The close of `deinit`: nothing refers to the connection now, so no lock is needed and nothing is busy.
     func closeFinally() {
         guard let db else { return }
         finalizeIdleStatements()

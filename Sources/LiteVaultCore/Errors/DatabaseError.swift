@@ -80,9 +80,9 @@ extension DatabaseError: CustomStringConvertible {
         case .busy: "another connection holds a lock; set a busy timeout or try again"
         case .notADatabase: "it is encrypted, or the key is wrong, or it is not a database"
         case .corrupt: "it is damaged; verify it and restore a backup"
-        case .cantOpen: "check that the file and its folder exist and can be opened"
+        case .cantOpen: "check that the file and its directory exist and can be opened"
         case .full: "free disk space and try again"
-        case .readOnly: "open it for writing, and check the permissions of the file and its folder"
+        case .readOnly: "open it for writing, and check the permissions of the file and its directory"
         case .ioError: "the operating system could not read or write it"
         default: nil
         }
@@ -127,7 +127,7 @@ public enum QueryError: Error, CustomStringConvertible, Sendable, Equatable {
     case unexpectedType(name: String, expected: String, found: String)
     /// The value is of the right storage class, but its content cannot be understood, such as a date.
     case malformedValue(name: String, expected: String)
-    /// There is no row, where one was to be read. Keys in the SQL text are replaced.
+    /// The query returned no row where one was to be read. Keys in the SQL text are replaced.
     case noRow(sql: String)
 
     /// What is wrong, with the names concerned. Values are left out: they may be confidential.

@@ -24,8 +24,8 @@ package struct SQLRedaction {
         case pragmaName
         /// What follows, to the end of the statement, is a key.
         case key
-        /// Literals may be keys, to the end of the statement: there is a word KEY before them, and the statement is none
-        /// that is known, be it that it is misspelled.
+        /// Literals may be keys, to the end of the statement: there is a word KEY before them, and the statement is
+        /// unknown, perhaps misspelled.
         case literals
     }
 

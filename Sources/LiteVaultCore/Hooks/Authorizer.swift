@@ -3,17 +3,17 @@ internal import LiteVaultEngine
 // The engine has one authorizer for each connection (`sqlite3_set_authorizer`), which is asked while a statement is prepared.
 // Whatever wants to be asked is in here.
 
-/// Who is asked, or told, what statements are about to do.
+/// Who may refuse what statements are about to do, and who is notified of it.
 final class Authorizer {
     /// Whether statements about keys are refused.
     var refusesKeys = false
     /// Above 0 while this library's own statements may ask about keys whatever others may.
     var trust = 0
-    /// Told of what is read.
+    /// Records what is read.
     var reads: ReadCollector?
-    /// Told of what is written.
+    /// Records what is written.
     var writes: WriteCollector?
-    /// Told of changes of the schema.
+    /// Notified of changes of the schema.
     var observer: (any ConnectionObserver)?
 
     fileprivate var isNeeded: Bool { refusesKeys || reads != nil || writes != nil || observer != nil }
@@ -96,7 +96,7 @@ private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
 
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
-/// Whether a statement is about keys, as the authorizer is told of it.
+/// Whether an action that the engine reports to the authorizer concerns keys.
 func refusesKeyStatement(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Bool {
     func name(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0).lowercased() } ?? "" }
     switch action {

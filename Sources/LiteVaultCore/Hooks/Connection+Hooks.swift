@@ -123,7 +123,7 @@ extension Connection {
         hooks.rollingBack = box
     }
 
-    /// Has somebody told of changes, beside the hooks that the user installs. nil: nobody any more.
+    /// Notifies an observer of changes, beside the hooks that the user installs. nil removes it.
     package func setObserver(_ observer: (any ConnectionObserver)?) {
         reading { db in
             hooks.observer = observer
@@ -173,11 +173,11 @@ struct Hooks {
     var rollingBack: HookBox<Void, Void>?
     /// What checkpoints after commits, instead of the engine.
     var checkpoints: GuardedCheckpoints?
-    /// Told of everything before the closures above, which are the user's.
+    /// Notified of everything before the closures above, which are the user's.
     var observer: (any ConnectionObserver)?
 }
 
-/// Is told what changes on a connection. All of it is called inside callbacks of the engine, on the thread that runs the
+/// Is notified of changes on a connection. All of it is called inside callbacks of the engine, on the thread that runs the
 /// statement and under the connection's lock: the connection must not be used.
 package protocol ConnectionObserver: AnyObject {
     /// A statement begins to run (`SQLITE_TRACE_STMT`), not one of a trigger.

@@ -1,6 +1,6 @@
 internal import LiteVaultEngine
 
-/// Takes down what statements read, while they are prepared, and which statements ran.
+/// Records what statements read, when they are prepared, and which statements ran.
 package final class ReadCollector {
     /// A column of a table.
     package struct Column: Hashable {
@@ -14,7 +14,7 @@ package final class ReadCollector {
     package fileprivate(set) var columns: Set<Column> = []
     /// The texts of the statements that ran, those that virtual tables run included.
     package fileprivate(set) var texts: Set<String> = []
-    /// Whether something was read that the engine does not tell.
+    /// Whether something was read that the engine does not report.
     package fileprivate(set) var isIncomplete = false
 
     package init() {}
@@ -40,10 +40,10 @@ package final class ReadCollector {
 }
 
 extension Connection {
-    /// Runs a block and takes down the tables and columns that its statements read (`sqlite3_set_authorizer`).
+    /// Runs a block and records the tables and columns that its statements read (`sqlite3_set_authorizer`).
     ///
-    /// The cache is emptied first: what is read is told only while a statement is prepared. The engine does not tell the
-    /// columns by which `NATURAL` and `USING` join, and before 3.20 no table of which no column is read, as by `count(*)`.
+    /// The cache is emptied first: the engine reports what is read only when a statement is prepared. It does not report the
+    /// columns by which `NATURAL` and `USING` join, nor, before 3.20, a table without a column that is read, as by `count(*)`.
     ///
     /// - Throws: what the block throws.
     package func trackingReads<T>(into collector: ReadCollector, _ body: () throws -> T) throws -> T {
@@ -64,7 +64,7 @@ extension Connection {
 
 /// What a statement would write, be it by itself, by its triggers or by actions of foreign keys.
 package struct WrittenColumns: Sendable {
-    /// Tables of which rows come or go.
+    /// Tables whose rows are inserted or deleted.
     package fileprivate(set) var tables: Set<TableName> = []
     /// The columns that UPDATE sets, in lower case.
     package fileprivate(set) var columns: [TableName: Set<String>] = [:]
@@ -72,7 +72,7 @@ package struct WrittenColumns: Sendable {
     package fileprivate(set) var updatedByTriggers: Set<TableName> = []
 }
 
-/// Takes down what a statement would write, while it is prepared.
+/// Records what a statement would write, when it is prepared.
 final class WriteCollector {
     fileprivate(set) var written = WrittenColumns()
 
@@ -83,7 +83,7 @@ final class WriteCollector {
         guard action == SQLITE_INSERT || action == SQLITE_DELETE || action == SQLITE_UPDATE, let first else { return }
         let name = TableName(
             String(cString: first), schema: schema.map { String(cString: $0) } ?? "main")
-        // What the engine writes there by itself, as when it declares a virtual table, is told as a change of the schema.
+        // What the engine writes there by itself, as when it declares a virtual table, is reported as a change of the schema.
         guard name.table != "sqlite_master", name.table != "sqlite_temp_master" else { return }
         guard action == SQLITE_UPDATE, let second else {
             written.tables.insert(name)
@@ -97,7 +97,7 @@ final class WriteCollector {
 extension Connection {
     /// What a statement would write: prepares it once more, and does not run it.
     ///
-    /// A row that is deleted to make room for another (`REPLACE`) is not told by the engine.
+    /// A row that is deleted to make room for another (`REPLACE`) is not reported by the engine.
     ///
     /// - Parameter sql: an INSERT, REPLACE, UPDATE or DELETE, with or without WITH: such can be prepared without effect.
     /// - Returns: nil when it cannot be prepared, as when a table of it is gone.

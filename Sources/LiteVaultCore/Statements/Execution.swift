@@ -90,7 +90,7 @@ package struct Execution {
     @usableFromInline
     package var expectedRowCount: Int { prepared._withUnsafeGuaranteedRef { min($0.lastRowCount, 1 << 16) } }
 
-    /// Takes down how many rows there were.
+    /// Records how many rows there were.
     @usableFromInline
     package func noteRowCount(_ count: Int) { prepared._withUnsafeGuaranteedRef { $0.lastRowCount = count } }
 
@@ -134,7 +134,7 @@ extension Connection {
     @usableFromInline
     package func begin(_ sql: String) throws -> Execution { try begin { try checkOut(sql) } }
 
-    /// The same for a text that is no `String` yet: it becomes one only where the statement is not that of the last time.
+    /// The same for a text that is not a `String` yet: it becomes one only where the statement is not that of the last time.
     package func begin(_ utf8: UnsafeBufferPointer<UInt8>) throws -> Execution {
         try begin {
             guard let statement = cache.lastStatement(for: utf8) else {

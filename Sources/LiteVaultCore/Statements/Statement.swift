@@ -114,7 +114,7 @@ extension Statement {
     ///
     /// - Throws: `SQLITE_RANGE` when the number of values is not that of the parameters; nothing is bound then.
     package func setBindings(_ values: [(any Binding)?]) throws {
-        // An earlier bind that went wrong does not matter any more.
+        // An earlier bind that went wrong no longer matters.
         pendingError = nil
         try withPrepared { prepared in
             rewind(prepared)

@@ -7,7 +7,7 @@ public import LiteVaultEngine
 public protocol ColumnValue: StatementArgument {
     /// Reads the column of the current row.
     ///
-    /// - Throws: `QueryError` when the column is NULL, or of a storage class the type can not be read from.
+    /// - Throws: `QueryError` when the column is NULL, or of a storage class the type cannot be read from.
     static func read(from column: borrowing ColumnReader) throws -> Self
 
     /// Binds the value to a parameter, from 1. Returns the engine's result code.
@@ -101,7 +101,7 @@ public struct ColumnReader: ~Copyable {
     @inline(__always)
     package var text: String? { type == SQLITE_TEXT ? String(text: value) : nil }
 
-    /// The error for a value that the type can not be read from.
+    /// The error for a value that the type cannot be read from.
     ///
     /// - Parameter expected: what was asked for, such as "an integer".
     @inline(never)
