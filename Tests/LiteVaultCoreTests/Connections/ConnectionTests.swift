@@ -31,7 +31,7 @@ import Testing
         let error = #expect(throws: DatabaseError.self) { try Connection(path, readonly: true) }
         #expect(error?.code == ResultCode.cantOpen.rawValue)
         #expect(error?.path == path)
-        #expect(error?.description.contains("check that the file and its folder exist") == true)
+        #expect(error?.description.contains("check that the file and its directory exist") == true)
         #expect(try scratch.names() == [])
     }
 
