@@ -15,7 +15,7 @@ public struct RowIterator: FailableIterator {
     package init(
         _ statement: Statement, columns: @escaping (PreparedStatement) throws -> RowColumns = { $0.rowColumns() }
     ) {
-        self.statement = statement.makeIterator()
+        self.statement = Statement(iterating: statement)
         self.columns = columns
     }
 

@@ -14,7 +14,7 @@ public struct RowView: ~Copyable {
         prepared = execution.prepared
     }
 
-    init(_ prepared: PreparedStatement) {
+    package init(_ prepared: PreparedStatement) {
         statement = prepared.handle
         self.prepared = .passUnretained(prepared)
     }

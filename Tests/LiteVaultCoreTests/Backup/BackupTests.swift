@@ -71,10 +71,13 @@ import Testing
     @Test func `attached and temporary databases can be copied`() throws {
         try source.attach(.inMemory, as: "odd \"name\"")
         try source.execute("CREATE TABLE \"odd \"\"name\"\"\".u(x); CREATE TEMP TABLE v(x)")
-        try Backup(sourceConnection: source, sourceName: .attached(name: "odd \"name\""), targetConnection: target).step()
+        try Backup(sourceConnection: source, sourceName: .attached(name: "odd \"name\""), targetConnection: target)
+            .step()
         #expect(try target.column("SELECT name FROM sqlite_master") == ["u"])
         try target.attach(.inMemory, as: "b")
-        try Backup(sourceConnection: source, sourceName: .temp, targetConnection: target, targetName: .attached(name: "b")).step()
+        try Backup(
+            sourceConnection: source, sourceName: .temp, targetConnection: target, targetName: .attached(name: "b")
+        ).step()
         #expect(try target.column("SELECT name FROM b.sqlite_master") == ["v"])
     }
 
@@ -136,7 +139,9 @@ import Testing
         try other.execute("CREATE TABLE t(x)")
         let ended = onThreads(2) { index in
             let (from, to) = index == 0 ? (one, other) : (other, one)
-            for _ in 1...300 { try? Backup(sourceConnection: from, targetConnection: to).step(pagesToCopy: .limited(number: 1)) }
+            for _ in 1...300 {
+                try? Backup(sourceConnection: from, targetConnection: to).step(pagesToCopy: .limited(number: 1))
+            }
         }
         #expect(ended)
     }

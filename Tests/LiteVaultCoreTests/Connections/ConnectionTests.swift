@@ -78,7 +78,8 @@ import Testing
         _ = try Connection(.temporary, journalMode: .wal)
         _ = try Connection(.uri("m", parameters: [.mode(.memory)]), journalMode: .wal)
         let scratch = try Scratch()
-        #expect(try Connection(try scratch.database(), readonly: true, journalMode: .wal).pragma(.journalMode) == .delete)
+        #expect(
+            try Connection(try scratch.database(), readonly: true, journalMode: .wal).pragma(.journalMode) == .delete)
     }
 
     @Test func `a journal mode that a file cannot have closes the connection and throws`() throws {

@@ -67,9 +67,13 @@ import Testing
         try db.defineAggregation(
             "failResult", initialValue: 0, step: { _, _ in }, result: { _ in throw Mishap(text: "result") })
         #expect(throws: DatabaseError.self) { try db.value("SELECT failStep(x) FROM t", as: StoredValue.self) }
-        let error = #expect(throws: DatabaseError.self) { try db.value("SELECT failResult(x) FROM t", as: StoredValue.self) }
+        let error = #expect(throws: DatabaseError.self) {
+            try db.value("SELECT failResult(x) FROM t", as: StoredValue.self)
+        }
         #expect(error?.message == "result")
-        #expect(throws: DatabaseError.self) { try db.value("SELECT failResult(x) FROM t WHERE 0", as: StoredValue.self) }
+        #expect(throws: DatabaseError.self) {
+            try db.value("SELECT failResult(x) FROM t WHERE 0", as: StoredValue.self)
+        }
     }
 
     @Test(arguments: [

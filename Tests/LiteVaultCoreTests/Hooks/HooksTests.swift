@@ -70,7 +70,8 @@ import Testing
         let codes = Shared<[ResultCode?]>([])
         let attempt: () -> Void = { [unowned db] in
             for attempt in [
-                { try db.execute("SELECT 1") }, { try db.run("SELECT 1") }, { _ = try db.value("SELECT 1", as: StoredValue.self) },
+                { try db.execute("SELECT 1") }, { try db.run("SELECT 1") },
+                { _ = try db.value("SELECT 1", as: StoredValue.self) },
                 { _ = try db.prepare("SELECT 1") }, { try db.forEach("SELECT 1") { _ in } }, { try db.close() },
                 { try db.transaction {} }, { try db.withHandle { _ in } },
             ] as [() throws -> Void] {

@@ -47,7 +47,7 @@ import Testing
     @Test func `a cached statement keeps no bound value`() throws {
         try db.run("INSERT INTO t VALUES (?)", "secret")
         let insert = try db.prepare("INSERT INTO t VALUES (?)")
-        try insert.run()
+        _ = try insert.runBound()
         #expect(try db.column("SELECT x FROM t ORDER BY rowid") == ["secret", "NULL"])
     }
 

@@ -6,7 +6,8 @@ import Testing
 
     init() throws {
         db = try Connection()
-        try db.execute("CREATE TABLE t(g, x); INSERT INTO t VALUES ('a', 1), ('a', 2), ('b', 10), ('b', NULL), ('c', 100)")
+        try db.execute(
+            "CREATE TABLE t(g, x); INSERT INTO t VALUES ('a', 1), ('a', 2), ('b', 10), ('b', NULL), ('c', 100)")
     }
 
     @Test func `reduce and result fold values, as SQLite.swift has them`() throws {

@@ -39,7 +39,9 @@ struct Mishap: Error, Equatable, CustomStringConvertible {
         #expect(reader.userVersion == 3)
     }
 
-    @Test(arguments: Connection.Synchronous.allCases) func `synchronous is read and set`(mode: Connection.Synchronous) throws {
+    @Test(arguments: Connection.Synchronous.allCases) func `synchronous is read and set`(mode: Connection.Synchronous)
+        throws
+    {
         db.synchronous = mode
         #expect(db.synchronous == mode)
         try db.setSynchronous(.normal)
