@@ -86,7 +86,7 @@ import Testing
         #expect(try db.schema.objectDefinitions().isEmpty)
     }
 
-    @Test func `a table that others refer to is made anew in a migration`() throws {
+    @Test func `a table that others reference is rebuilt in a migration`() throws {
         var migrator = Migrator()
         migrator.registerMigration("v1") { db in
             try db.create(table: "parent") { t in
