@@ -32,7 +32,7 @@ import Testing
         for number in 1...7 { #expect(try db.scalar("SELECT count(*) FROM t\(number)") as? Int64 == 2) }
     }
 
-    @Test func `a database that stays locked is told as busy`() throws {
+    @Test func `a database that stays locked is reported as busy`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).db").path
         defer { for suffix in ["", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
         let other = try Connection(path)

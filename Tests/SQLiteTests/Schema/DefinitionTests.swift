@@ -50,7 +50,7 @@ import Testing
             ColumnDefinition.PrimaryKey(sql: sql) == .init(autoIncrement: autoIncrement, onConflict: onConflict))
     }
 
-    @Test func `a primary key in a literal is none`() {
+    @Test func `a primary key in a literal is not a primary key`() {
         #expect(ColumnDefinition.PrimaryKey(sql: "") == nil)
         #expect(ColumnDefinition.PrimaryKey(sql: "x TEXT DEFAULT 'PRIMARY KEY'") == nil)
         #expect(
@@ -58,7 +58,7 @@ import Testing
                 == "PRIMARY KEY ON CONFLICT FAIL AUTOINCREMENT")
     }
 
-    @Test func `an action that is none is quoted`() {
+    @Test func `a text that is not an action is quoted`() {
         let key = ColumnDefinition.ForeignKey(
             toTable: "t", onUpdate: "SET NULL", onDelete: "CASCADE); DROP TABLE t; --")
         #expect(key.toSQL() == #"REFERENCES "t" ON UPDATE SET NULL ON DELETE "CASCADE); DROP TABLE t; --""#)

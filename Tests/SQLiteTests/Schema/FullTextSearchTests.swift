@@ -8,7 +8,7 @@ private let subject = SQLExpression<String>("subject")
 private let body = SQLExpression<String>("body")
 private let emails = VirtualTable("emails")
 
-/// Whether the linked engine has a module: asked by using it, as compile options do not tell of extensions.
+/// Whether the linked engine has a module: tested by using it, as compile options do not list extensions.
 private func hasModule(_ name: String) -> Bool {
     (try? Connection().run("CREATE VIRTUAL TABLE t USING \(name)(a, b, c)")) != nil
 }

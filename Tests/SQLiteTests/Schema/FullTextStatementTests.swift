@@ -5,13 +5,13 @@ import SQLite
 import Testing
 
 private let text = SQLExpression<String>("string")
-private let int = SQLExpression<Int>("int")
-private let date = SQLExpression<String>("date")
 private let virtual = VirtualTable("virtual_table")
 
 private func arguments(_ module: Module) -> String { module.asSQL() }
 
 @Suite struct `Statements of virtual tables` {
+    private let date = SQLExpression<String>("date")
+
     @Test func `FTS4 takes columns and a tokenizer`() {
         #expect(virtual.create(.FTS4()) == #"CREATE VIRTUAL TABLE "virtual_table" USING fts4()"#)
         #expect(arguments(.FTS4(text)) == #"fts4("string")"#)

@@ -4,19 +4,19 @@ import LiteVaultQuery
 import SQLite
 import Testing
 
-private let table = Table("table")
-private let int = SQLExpression<Int64>("int64")
-private let intOptional = SQLExpression<Int64?>("int64Optional")
-private let text = SQLExpression<String>("string")
-private let textOptional = SQLExpression<String?>("stringOptional")
-private let flag = SQLExpression<Bool>("flag")
-
-private func column(_ declare: (TableBuilder) -> Void) -> String {
-    let sql = table.create(block: declare)
-    return String(sql.dropFirst(#"CREATE TABLE "table" ("#.count).dropLast())
-}
-
 @Suite struct `Statements of the schema` {
+    private let table = Table("table")
+    private let int = SQLExpression<Int64>("int64")
+    private let intOptional = SQLExpression<Int64?>("int64Optional")
+    private let text = SQLExpression<String>("string")
+    private let textOptional = SQLExpression<String?>("stringOptional")
+    private let flag = SQLExpression<Bool>("flag")
+
+    private func column(_ declare: (TableBuilder) -> Void) -> String {
+        let sql = table.create(block: declare)
+        return String(sql.dropFirst(#"CREATE TABLE "table" ("#.count).dropLast())
+    }
+
     let users = Table("users")
 
     @Test func `a table is created with its options`() {
