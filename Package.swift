@@ -187,7 +187,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SQLiteTests",
-            dependencies: ["SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
+            dependencies: ["SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators"],
             swiftSettings: swift),
         // As a project that was written for SQLite.swift would compile them: without upcoming features.
         .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),

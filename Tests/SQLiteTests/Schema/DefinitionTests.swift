@@ -1,5 +1,4 @@
 import Foundation
-import LiteVaultCore
 import LiteVaultSchema
 import SQLite
 import Testing

@@ -1,4 +1,3 @@
-import LiteVaultCore
 import LiteVaultOperators
 import LiteVaultQuery
 import SQLite

@@ -1,5 +1,4 @@
 import Foundation
-import LiteVaultCore
 import LiteVaultOperators
 import LiteVaultQuery
 import LiteVaultSchema
@@ -42,7 +41,7 @@ import Testing
             }
         }
         try make(ifNotExists: true)
-        #expect(throws: DatabaseError.self) { try make(ifNotExists: false) }
+        #expect(throws: Result.self) { try make(ifNotExists: false) }
         #expect(try schema.columnDefinitions(table: "users").count == 4)
     }
 
@@ -88,7 +87,7 @@ import Testing
         #expect(try schema.objectDefinitions(name: "new \"users\"", type: .table).count == 1)
         try changer.drop(table: "new \"users\"")
         try changer.drop(table: "users", ifExists: true)
-        let error = #expect(throws: DatabaseError.self) { try changer.drop(table: "users", ifExists: false) }
+        let error = #expect(throws: Result.self) { try changer.drop(table: "users", ifExists: false) }
         #expect(error?.message == "no such table: users")
         try changer.run("CREATE TABLE raw (x)")
         #expect(try schema.objectDefinitions(type: .table).contains { $0.name == "raw" })

@@ -1,4 +1,3 @@
-import LiteVaultCore
 import LiteVaultOperators
 import LiteVaultQuery
 import SQLite
@@ -33,9 +32,9 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         let rowid = try db.run(users.insert(email <- "a@x"))
         let row = try #require(try db.pluck(users.filter(id == rowid)))
         #expect(try row.get(name) == "Anonymous")
-        #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "A@X")) }
-        #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "nobody")) }
-        #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "b@x", age <- 200)) }
+        #expect(throws: Result.self) { try db.run(users.insert(email <- "A@X")) }
+        #expect(throws: Result.self) { try db.run(users.insert(email <- "nobody")) }
+        #expect(throws: Result.self) { try db.run(users.insert(email <- "b@x", age <- 200)) }
     }
 
     @Test func `composite keys and foreign keys hold`() throws {
@@ -59,8 +58,8 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         try db.run(parents.insert(id <- 1, email <- "a"))
         try db.run(parents.insert(id <- 2, email <- "a"))
         try db.run(children.insert(other <- 1, otherEmail <- "a"))
-        #expect(throws: DatabaseError.self) { try db.run(children.insert(other <- 3, otherEmail <- "a")) }
-        #expect(throws: DatabaseError.self) { try db.run(parents.insert(id <- 1, email <- "a")) }
+        #expect(throws: Result.self) { try db.run(children.insert(other <- 3, otherEmail <- "a")) }
+        #expect(throws: Result.self) { try db.run(parents.insert(id <- 1, email <- "a")) }
         try db.run(parents.filter(id == 1).delete())
         #expect(try db.scalar(children.count) == 0)
     }
@@ -71,7 +70,7 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         try db.run(users.addColumn(suffix, check: ["JR", "SR"].contains(suffix), defaultValue: "SR"))
         try db.run(users.addColumn(userID, references: users, id))
         #expect(try db.scalar(users.select(suffix)) == "SR")
-        #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "b@x", suffix <- "no")) }
+        #expect(throws: Result.self) { try db.run(users.insert(email <- "b@x", suffix <- "no")) }
     }
 
     @Test func `partial and expression indexes are used`() throws {
@@ -79,7 +78,7 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         try db.run(users.insert(email <- "a@x", name <- "Alice"))
         try db.run(users.insert(email <- "b@x", name <- nil))
         try db.run(users.insert(email <- "c@x", name <- nil))
-        #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "d@x", name <- "ALICE")) }
+        #expect(throws: Result.self) { try db.run(users.insert(email <- "d@x", name <- "ALICE")) }
         try db.run(users.dropIndex(name.lowercaseString))
         try db.run(users.insert(email <- "d@x", name <- "ALICE"))
     }
@@ -102,6 +101,6 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
     func `a strict table refuses values of other types`() throws {
         let strict = Table("strict")
         try db.run(strict.create(strict: true) { $0.column(age) })
-        #expect(throws: DatabaseError.self) { try db.run("INSERT INTO strict VALUES ('no number')") }
+        #expect(throws: Result.self) { try db.run("INSERT INTO strict VALUES ('no number')") }
     }
 }
