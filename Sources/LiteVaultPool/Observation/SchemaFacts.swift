@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// What has to be known of a schema to make out what a statement reads or writes. It is read when the schema has changed.
 struct SchemaFacts: Sendable {
@@ -30,7 +31,7 @@ struct SchemaFacts: Sendable {
         let sql = "SELECT type, name, coalesce(sql, '') FROM \(catalogue)"
         for (type, name, text) in try db.all(
             sql,
-            row: { row in
+            transform: { row in
                 (try row.get(0, as: String.self), try row.get(1, as: String.self), try row.get(2, as: String.self))
             })
         {
@@ -70,7 +71,7 @@ final class SchemaKnowledge: Sendable {
         let facts: SchemaFacts
     }
 
-    private let known = Protected<Known?>(nil)
+    private let known = Locked<Known?>(nil)
 
     /// The facts of a schema, as it is for a connection now.
     func facts(_ schema: String, of db: Connection) throws -> SchemaFacts {
