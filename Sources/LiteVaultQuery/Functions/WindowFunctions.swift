@@ -1,3 +1,5 @@
+internal import LiteVaultCore
+
 // Window functions (https://sqlite.org/windowfunctions.html), SQLite 3.25 and later.
 
 extension ExpressionType where UnderlyingType: Value {
@@ -67,4 +69,61 @@ public func cumeDist(_ orderBy: any Expressible) -> SQLExpression<Double> {
 
 private func overOrder(_ function: String, _ arguments: [SQLNode], _ orderBy: any Expressible) -> SQLNode {
     .words(.call(function, arguments), .wrapped("OVER ", .words(.text("ORDER BY"), orderBy.node)))
+}
+
+// Window functions that are given their window by `over`. Those that take an order are in WindowFunctions.swift.
+
+/// The number of the row, from 1: `row_number()`, for use with `over`.
+public func rowNumber() -> SQLExpression<Int> { windowed("row_number", []) }
+
+/// The number of the first row of equal order: `rank()`, for use with `over`.
+public func rank() -> SQLExpression<Int> { windowed("rank", []) }
+
+/// The number of the group of equal order, without gaps: `dense_rank()`, for use with `over`.
+public func denseRank() -> SQLExpression<Int> { windowed("dense_rank", []) }
+
+/// The rank as a part of 1: `percent_rank()`, for use with `over`.
+public func percentRank() -> SQLExpression<Double> { windowed("percent_rank", []) }
+
+/// The part of the rows up to this one: `cume_dist()`, for use with `over`.
+public func cumeDist() -> SQLExpression<Double> { windowed("cume_dist", []) }
+
+/// The number of the row's group, of so many groups of nearly equal size: `ntile(n)`, for use with `over`.
+public func ntile(_ size: Int) -> SQLExpression<Int> { windowed("ntile", [.value(size)]) }
+
+extension ExpressionType where UnderlyingType: SQLType {
+    /// The value of an earlier row; NULL where there is none: `lag(x, n)`, for use with `over`.
+    public func lag(_ offset: Int = 1) -> SQLExpression<UnderlyingType.Base?> {
+        windowed("lag", [node, .value(offset)])
+    }
+
+    /// The value of an earlier row, another one where there is none: `lag(x, n, y)`, for use with `over`.
+    public func lag(_ offset: Int = 1, or other: UnderlyingType.Base) -> SQLExpression<UnderlyingType> {
+        windowed("lag", [node, .value(offset), .value(other.datatypeValue)])
+    }
+
+    /// The value of a later row; NULL where there is none: `lead(x, n)`, for use with `over`.
+    public func lead(_ offset: Int = 1) -> SQLExpression<UnderlyingType.Base?> {
+        windowed("lead", [node, .value(offset)])
+    }
+
+    /// The value of a later row, another one where there is none: `lead(x, n, y)`, for use with `over`.
+    public func lead(_ offset: Int = 1, or other: UnderlyingType.Base) -> SQLExpression<UnderlyingType> {
+        windowed("lead", [node, .value(offset), .value(other.datatypeValue)])
+    }
+
+    /// The value of the frame's first row; NULL of an empty frame: `first_value(x)`, for use with `over`.
+    public func firstValue() -> SQLExpression<UnderlyingType.Base?> { windowed("first_value", [node]) }
+
+    /// The value of the frame's last row; NULL of an empty frame: `last_value(x)`, for use with `over`.
+    public func lastValue() -> SQLExpression<UnderlyingType.Base?> { windowed("last_value", [node]) }
+
+    /// The value of the frame's n-th row, from 1; NULL where there is none: `nth_value(x, n)`, for use with `over`.
+    public func nthValue(_ index: Int) -> SQLExpression<UnderlyingType.Base?> {
+        windowed("nth_value", [node, .value(index)])
+    }
+}
+
+private func windowed<T>(_ function: String, _ arguments: [SQLNode]) -> SQLExpression<T> {
+    SQLExpression(root: .call(function, arguments))
 }

@@ -30,8 +30,8 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
 
     @Test func `constraints and defaults of columns hold`() throws {
         let rowid = try db.run(users.insert(email <- "a@x"))
-        let row = try #require(try db.pluck(users.filter(id == rowid)))
-        #expect(try row.get(name) == "Anonymous")
+        let row = try #require(try db.first(users.filter(id == rowid), as: Row.self))
+        #expect(try row.value(of: name) == "Anonymous")
         #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "A@X")) }
         #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "nobody")) }
         #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "b@x", age <- 200)) }
@@ -61,7 +61,7 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         #expect(throws: DatabaseError.self) { try db.run(children.insert(other <- 3, otherEmail <- "a")) }
         #expect(throws: DatabaseError.self) { try db.run(parents.insert(id <- 1, email <- "a")) }
         try db.run(parents.filter(id == 1).delete())
-        #expect(try db.scalar(children.count) == 0)
+        #expect(try db.value(children.count) == 0)
     }
 
     @Test func `columns are added with their constraints`() throws {
@@ -69,7 +69,7 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         let suffix = SQLExpression<String>("suffix")
         try db.run(users.addColumn(suffix, check: ["JR", "SR"].contains(suffix), defaultValue: "SR"))
         try db.run(users.addColumn(userID, references: users, id))
-        #expect(try db.scalar(users.select(suffix)) == "SR")
+        #expect(try db.value(users.select(suffix)) == "SR")
         #expect(throws: DatabaseError.self) { try db.run(users.insert(email <- "b@x", suffix <- "no")) }
     }
 
@@ -87,14 +87,14 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         try db.run(users.insertMany([[email <- "a@x", age <- 20], [email <- "b@x", age <- 40]]))
         let adults = View("adults")
         try db.run(adults.create(users.select(id, email).filter(age > 30)))
-        #expect(try db.prepare(adults).map { $0[email] } == ["b@x"])
+        #expect(try db.all(adults, as: Row.self).map { try $0.value(of: email) } == ["b@x"])
         let copy = Table("copy")
         try db.run(copy.create(adults.select(*), temporary: true))
-        #expect(try db.scalar(copy.count) == 1)
+        #expect(try db.value(copy.count) == 1)
         try db.run(adults.drop())
         try db.run(copy.drop())
         try db.run(users.rename(Table("people")))
-        #expect(try db.scalar(Table("people").count) == 2)
+        #expect(try db.value(Table("people").count) == 2)
     }
 
     @Test(.enabled(if: isAtLeast(3, 37), "STRICT tables are of SQLite 3.37"))
