@@ -1,4 +1,4 @@
-/// Begins a CASE: the value of the first condition that holds.
+/// Begins a CASE expression, which has the value of the first condition that is true.
 ///
 /// ```swift
 /// when(balance < 0, then: "debt").when(balance == 0, then: "even").else("credit")
@@ -8,57 +8,57 @@ public func when<V: Value>(_ condition: SQLExpression<Bool>, then value: V) -> C
     Case().when(condition, then: value)
 }
 
-/// Begins a CASE, with the value of an expression.
+/// Begins a CASE expression, with an expression as the value.
 public func when<V: Value>(_ condition: SQLExpression<Bool>, then value: SQLExpression<V>) -> Case<V> {
     Case().when(condition, then: value)
 }
 
-/// Begins a CASE; a condition that is NULL does not hold.
+/// Begins a CASE expression with a condition that may be NULL, which counts as false.
 public func when<V: Value>(_ condition: SQLExpression<Bool?>, then value: V) -> Case<V> {
     Case().when(condition, then: value)
 }
 
-/// Begins a CASE, with the value of an expression; a condition that is NULL does not hold.
+/// Begins a CASE expression with a condition that may be NULL, which counts as false, and an expression as the value.
 public func when<V: Value>(_ condition: SQLExpression<Bool?>, then value: SQLExpression<V>) -> Case<V> {
     Case().when(condition, then: value)
 }
 
-/// A CASE in the making: `else` or `end` makes it an expression.
+/// An unfinished CASE expression. End it by `else` or `end`.
 public struct Case<V: Value>: Sendable {
     private var branches: [SQLNode] = []
 
     init() {}
 
-    /// Another condition, for where none before holds.
+    /// Adds a condition, tested if none before is true.
     public func when(_ condition: SQLExpression<Bool>, then value: V) -> Case {
         adding(condition.root, .value(value.datatypeValue))
     }
 
-    /// Another condition, for where none before holds.
+    /// Adds a condition, tested if none before is true.
     public func when(_ condition: SQLExpression<Bool>, then value: SQLExpression<V>) -> Case {
         adding(condition.root, value.root)
     }
 
-    /// Another condition, for where none before holds.
+    /// Adds a condition, tested if none before is true.
     public func when(_ condition: SQLExpression<Bool?>, then value: V) -> Case {
         adding(condition.root, .value(value.datatypeValue))
     }
 
-    /// Another condition, for where none before holds.
+    /// Adds a condition, tested if none before is true.
     public func when(_ condition: SQLExpression<Bool?>, then value: SQLExpression<V>) -> Case {
         adding(condition.root, value.root)
     }
 
-    /// The CASE with a value for where no condition holds.
+    /// Ends the CASE with a value for when no condition is true.
     public func `else`(_ value: V) -> SQLExpression<V> { SQLExpression(root: ended(.value(value.datatypeValue))) }
 
-    /// The CASE with the value of an expression for where no condition holds.
+    /// Ends the CASE with an expression for when no condition is true.
     public func `else`(_ value: SQLExpression<V>) -> SQLExpression<V> { SQLExpression(root: ended(value.root)) }
 
-    /// The CASE with the value of an expression, which may be NULL, for where no condition holds.
+    /// Ends the CASE with an expression that may be NULL for when no condition is true.
     public func `else`(_ value: SQLExpression<V?>) -> SQLExpression<V?> { SQLExpression(root: ended(value.root)) }
 
-    /// The CASE; NULL where no condition holds.
+    /// The finished CASE; NULL when no condition is true.
     public var end: SQLExpression<V?> { SQLExpression(root: ended(nil)) }
 
     private func adding(_ condition: SQLNode, _ value: SQLNode) -> Case {

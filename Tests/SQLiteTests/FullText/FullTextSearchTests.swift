@@ -59,7 +59,7 @@ struct `FTS4, run` {
         let tokenizer = Tokenizer.Unicode61(removeDiacritics: true, tokenchars: Set(characters))
         do {
             try db.run(emails.create(.FTS4([subject, body], tokenize: tokenizer)))
-        } catch let error as DatabaseError {
+        } catch let error as Result {
             #expect(error.message.contains("unknown tokenizer: unicode61"), "FTS4 of this engine has no unicode61")
             return
         }
@@ -138,7 +138,7 @@ struct `R*Tree, run` {
         try db.run(places.insert(id <- 2, minX <- 5, maxX <- 6, minY <- 5, maxY <- 6))
         let found = places.filter(minX < 2 && maxX > 0.5 && minY < 2 && maxY > 0.5)
         #expect(try db.prepareRowIterator(found).map { try $0.get(id) } == [1])
-        #expect(throws: DatabaseError.self) {
+        #expect(throws: Result.self) {
             try db.run(places.insert(id <- 3, minX <- 2, maxX <- 1, minY <- 0, maxY <- 1))
         }
     }
