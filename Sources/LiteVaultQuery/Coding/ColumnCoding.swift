@@ -91,7 +91,9 @@ private struct PartsContainer<Key: CodingKey>: KeyedEncodingContainerProtocol, U
     mutating func encodeNil() throws { throw SingleValueEncoder.NotASingleValue() }
     mutating func encode<T: Encodable>(_ value: T) throws { throw SingleValueEncoder.NotASingleValue() }
     mutating func encodeNil(forKey key: Key) throws { throw SingleValueEncoder.NotASingleValue() }
-    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw SingleValueEncoder.NotASingleValue() }
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        throw SingleValueEncoder.NotASingleValue()
+    }
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> { KeyedEncodingContainer(PartsContainer<NestedKey>()) }
@@ -163,6 +165,8 @@ private struct CellDecoder: Decoder, SingleValueDecodingContainer {
         try ColumnDecoding.value(of: stored, userInfo: userInfo, at: codingPath)
     }
 
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw NotASingleValue() }
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        throw NotASingleValue()
+    }
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NotASingleValue() }
 }

@@ -136,7 +136,7 @@ extension QueryType {
 
 extension QueryType {
     /// The query as a SELECT.
-    var selectNode: SQLNode { .fragment(clauses) }
+    package var selectNode: SQLNode { .fragment(clauses) }
 
     var whereClause: SQLNode? { clauses.condition.map { .words(.text("WHERE"), $0) } }
 
