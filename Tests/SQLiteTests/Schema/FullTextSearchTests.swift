@@ -1,11 +1,13 @@
+import LiteVaultOperators
+import LiteVaultQuery
 import SQLite
 import Testing
 
-private let subject = Expression<String>("subject")
-private let body = Expression<String>("body")
+private let subject = SQLExpression<String>("subject")
+private let body = SQLExpression<String>("body")
 private let emails = VirtualTable("emails")
 
-/// Whether the linked engine has a module: asked by using it, as compile options do not tell of extensions.
+/// Whether the linked engine has a module: tested by using it, as compile options do not list extensions.
 private func hasModule(_ name: String) -> Bool {
     (try? Connection().run("CREATE VIRTUAL TABLE t USING \(name)(a, b, c)")) != nil
 }
@@ -130,9 +132,9 @@ struct `R*Tree, run` {
     @Test func `ranges that overlap are found`() throws {
         let db = try Connection()
         let places = VirtualTable("places")
-        let id = Expression<Int64>("id")
-        let minX = Expression<Double>("minX"), maxX = Expression<Double>("maxX")
-        let minY = Expression<Double>("minY"), maxY = Expression<Double>("maxY")
+        let id = SQLExpression<Int64>("id")
+        let minX = SQLExpression<Double>("minX"), maxX = SQLExpression<Double>("maxX")
+        let minY = SQLExpression<Double>("minY"), maxY = SQLExpression<Double>("maxY")
         try db.run(places.create(.RTree(id, (minX, maxX), (minY, maxY))))
         try db.run(places.insert(id <- 1, minX <- 0, maxX <- 1, minY <- 0, maxY <- 1))
         try db.run(places.insert(id <- 2, minX <- 5, maxX <- 6, minY <- 5, maxY <- 6))

@@ -1,18 +1,20 @@
+import LiteVaultOperators
+import LiteVaultQuery
 import SQLite
 import Testing
 
-private let text = Expression<String>("string")
-private let number = Expression<Int>("number")
-private let day = Expression<String>("day")
+private let text = SQLExpression<String>("string")
 private let virtual = VirtualTable("virtual_table")
 
 private func arguments(_ module: Module) -> String { module.asSQL() }
 
 @Suite struct `Statements of virtual tables` {
+    private let date = SQLExpression<String>("date")
+
     @Test func `FTS4 takes columns and a tokenizer`() {
         #expect(virtual.create(.FTS4()) == #"CREATE VIRTUAL TABLE "virtual_table" USING fts4()"#)
         #expect(arguments(.FTS4(text)) == #"fts4("string")"#)
-        #expect(arguments(.FTS4(text, day)) == #"fts4("string", "day")"#)
+        #expect(arguments(.FTS4(text, date)) == #"fts4("string", "date")"#)
         #expect(arguments(.FTS4(tokenize: .Simple)) == "fts4(tokenize=simple)")
         #expect(arguments(.FTS4([text], tokenize: .Porter)) == #"fts4("string", tokenize=porter)"#)
         #expect(
@@ -24,22 +26,22 @@ private func arguments(_ module: Module) -> String { module.asSQL() }
     }
 
     @Test func `FTS4 takes all of its options`() {
-        let config = FTS4Config().columns([number, text]).column(day, [.unindexed]).tokenizer(.Porter).prefix([2, 4])
+        let config = FTS4Config().columns([int, text]).column(date, [.unindexed]).tokenizer(.Porter).prefix([2, 4])
             .externalContent(Table("table", database: "main")).languageId("lid").compress("c").uncompress("u")
             .matchInfo(.fts3).order(.desc)
         #expect(
             arguments(.FTS4(config))
-                == #"fts4("number", "string", "day", tokenize=porter, prefix="2,4", content="table", notindexed="day", languageid="lid", compress="c", uncompress="u", matchinfo="fts3", order="desc")"#
+                == #"fts4("int", "string", "date", tokenize=porter, prefix="2,4", content="table", notindexed="date", languageid="lid", compress="c", uncompress="u", matchinfo="fts3", order="desc")"#
         )
         #expect(arguments(.FTS4(FTS4Config().contentless())) == #"fts4(content="")"#)
     }
 
     @Test func `FTS5 takes its options`() {
-        let config = FTS5Config().column(number).column(text, [.unindexed]).tokenizer(.Porter).prefix([2, 4])
-            .externalContent(View("view")).contentRowId(number).columnSize(0).detail(.none)
+        let config = FTS5Config().column(int).column(text, [.unindexed]).tokenizer(.Porter).prefix([2, 4])
+            .externalContent(View("view")).contentRowId(int).columnSize(0).detail(.none)
         #expect(
             arguments(.FTS5(config))
-                == #"fts5("number", "string" UNINDEXED, tokenize=porter, prefix="2,4", content="view", content_rowid="number", columnsize=0, detail="none")"#
+                == #"fts5("int", "string" UNINDEXED, tokenize=porter, prefix="2,4", content="view", content_rowid="int", columnsize=0, detail="none")"#
         )
         #expect(
             arguments(.FTS5(FTS5Config().column(text).tokenizer(.Trigram())))
@@ -50,13 +52,13 @@ private func arguments(_ module: Module) -> String { module.asSQL() }
     }
 
     @Test func `match is a condition and a query`() {
-        let condition: Expression<Bool> = virtual.match("string")
+        let condition: SQLExpression<Bool> = virtual.match("string")
         #expect(condition.asSQL() == #"("virtual_table" MATCH 'string')"#)
         let query: any QueryType = virtual.match("string")
         #expect(query.asSQL() == #"SELECT * FROM "virtual_table" WHERE ("virtual_table" MATCH 'string')"#)
-        let optional: Expression<Bool?> = virtual.match(Expression<String?>("s"))
+        let optional: SQLExpression<Bool?> = virtual.match(SQLExpression<String?>("s"))
         #expect(optional.asSQL() == #"("virtual_table" MATCH "s")"#)
-        let alias: Expression<Bool> = virtual.alias("v").match("x")
+        let alias: SQLExpression<Bool> = virtual.alias("v").match("x")
         #expect(alias.asSQL() == #"("v"."virtual_table" MATCH 'x')"#)
         #expect(text.match("x").asSQL() == #"("string" MATCH 'x')"#)
     }
@@ -75,10 +77,10 @@ private func arguments(_ module: Module) -> String { module.asSQL() }
     }
 
     @Test func `R*Tree takes pairs of coordinates`() {
-        let id = Expression<Int64>("id"), low = Expression<Double>("low"), high = Expression<Double>("high")
+        let id = SQLExpression<Int64>("id"), low = SQLExpression<Double>("low"), high = SQLExpression<Double>("high")
         #expect(
             virtual.create(.RTree(id, (low, high)))
                 == #"CREATE VIRTUAL TABLE "virtual_table" USING rtree("id", "low", "high")"#)
-        #expect(arguments(.RTree(integers: id, (number, number))) == #"rtree_i32("id", "number", "number")"#)
+        #expect(arguments(.RTree(integers: id, (int, int))) == #"rtree_i32("id", "int", "int")"#)
     }
 }
