@@ -22,6 +22,7 @@ let package = Package(
             dependencies: [
                 "CBaseline",
                 .product(name: "LiteVault", package: "litevault"),
+                .product(name: "SQLite", package: "litevault"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [

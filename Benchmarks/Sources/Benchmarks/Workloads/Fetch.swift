@@ -1,6 +1,7 @@
 internal import CBaseline
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 func wide(_ rows: Int) throws -> Databases {
     try Databases(
