@@ -17,18 +17,18 @@ extension Connection {
 
     /// Gives the connection its key: the bytes of a passphrase.
     ///
-    /// - Throws: as ``key(_:db:)-(String,_)``.
+    /// - Throws: as ``key(_:db:)``.
     public func key(_ key: Blob, db: String = "main") throws { try asResult { try giveKey(key, db: db) } }
 
     /// Gives the connection its key, when the file has the engine's current format. A file of an older one is refused
     /// and told as such: `DatabaseFile.migrate` brings it up to date.
     ///
-    /// - Throws: as ``key(_:db:)-(String,_)``.
+    /// - Throws: as ``key(_:db:)``.
     public func keyAndMigrate(_ key: String, db: String = "main") throws { try self.key(key, db: db) }
 
     /// Gives the connection its key, when the file has the engine's current format.
     ///
-    /// - Throws: as ``keyAndMigrate(_:db:)-(String,_)``.
+    /// - Throws: as ``keyAndMigrate(_:db:)``.
     public func keyAndMigrate(_ key: Blob, db: String = "main") throws { try self.key(key, db: db) }
 
     /// Changes the key of the database, while nobody else uses it. In memory, that of databases attached later.
@@ -38,7 +38,7 @@ extension Connection {
 
     /// Changes the key of the database to the bytes of a passphrase.
     ///
-    /// - Throws: as ``rekey(_:db:)-(String,_)``.
+    /// - Throws: as ``rekey(_:db:)``.
     public func rekey(_ key: Blob, db: String = "main") throws {
         try change(to: .passphrase(key.bytes, allowingRawKeyLiteral: true), db)
     }

@@ -154,6 +154,6 @@ import Testing
             t.column("name", .text).notNull()
         }
         try db.run("INSERT INTO player (name) VALUES ('needle')")
-        #expect(try db.scalar(VirtualTable("ft").match("needle").count) == 1)
+        #expect(try db.value(VirtualTable("ft").match("needle").count) == 1)
     }
 }

@@ -177,7 +177,7 @@ let versions = [EngineInfo.linked.sqliteVersion, SQLiteVersion(major: 3, minor: 
         try db.execute("DROP VIEW rich; DROP TRIGGER aged;")
         try SchemaChanger(connection: db, version: version).rename(table: "users", to: "people")
         #expect(try schema.foreignKeys(table: "posts").map(\.toTable) == ["people", "people"])
-        #expect(try db.scalar(Table("people").count) == 2)
+        #expect(try db.value(Table("people").count) == 2)
         #expect(!db.foreignKeys)
     }
 }
