@@ -26,7 +26,7 @@ extension Connection {
             throw VaultError(.usage, "An export goes into a file that is named by its path", path: location.path)
         }
         let new = try NewDatabase(at: path, key: key, settings: settings)
-        try VaultError.about(description) {
+        try withErrorContext(path: description) {
             try reading { try new.fill(from: self, walMode: journalMode == .wal) { _ in } }
         }
         try new.publish()

@@ -32,7 +32,7 @@ extension Connection {
         let path = description
         _ = try CipherEngine.require(for: path)
         try withHandle { handle in
-            try VaultError.about(path) {
+            try withErrorContext(path: path) {
                 try requireMain(db, for: "rekey")
                 let settings = try settingsForRekey(path: path)
                 let walMode = journalMode == .wal

@@ -1,6 +1,31 @@
 internal import LiteVaultCore
 
-/// What has to be known of a table to copy its rows: the columns that are stored, and a name for its rowid.
+/// A row of `sqlite_master` (https://sqlite.org/schematab.html).
+struct SchemaObject: Equatable {
+    let type: String
+    let name: String
+    let tableName: String
+    /// Whether it has pages of its own: views, triggers and virtual tables have none.
+    let hasPages: Bool
+    let sql: String?
+
+    /// A table with rows of its own, including `sqlite_sequence`, statistics and shadow tables.
+    var isStoredTable: Bool { type == "table" && hasPages }
+
+    /// The engine creates and maintains it for AUTOINCREMENT.
+    var isSequenceTable: Bool { type == "table" && name == "sqlite_sequence" }
+
+    /// All objects of the main database, in the order of their creation.
+    static func all(of connection: Connection) throws -> [SchemaObject] {
+        try connection.all("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master ORDER BY rowid") { row in
+            SchemaObject(
+                type: try row.get(0), name: try row.get(1), tableName: try row.get(2),
+                hasPages: try row.get(3, as: Int64?.self) ?? 0 != 0, sql: try row.get(4))
+        }
+    }
+}
+
+/// The stored columns of a table and a name for its rowid: what copying its rows takes.
 struct TableShape {
     let name: String
     /// Without generated columns, which cannot be written.
@@ -24,15 +49,15 @@ struct TableShape {
         rowidAlias = try Self.rowidAlias(of: name, hiddenBy: all, in: connection)
     }
 
-    /// What is selected, and what is inserted into, in the same order.
+    /// The columns to select and to insert into, in the same order.
     var columnList: String { ((rowidAlias.map { [$0] } ?? []) + columns.map(quoted)).joined(separator: ", ") }
 
-    /// Every row, in the order of the table's own tree: an index must not answer in its own order instead.
+    /// Selects every row in the order of the table's own tree, not in the order of an index.
     var selection: String {
         "SELECT \(columnList) FROM main.\(quoted(name)) NOT INDEXED" + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
     }
 
-    /// The statement-level clause stands above conflict clauses of the table, which could drop rows in silence.
+    /// Inserts a row. The statement's conflict clause overrides those of the table, which could silently drop rows.
     var insertion: String {
         let parameters = Array(repeating: "?", count: columns.count + (rowidAlias == nil ? 0 : 1))
         return

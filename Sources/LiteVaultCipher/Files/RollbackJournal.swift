@@ -1,13 +1,13 @@
-/// A rollback journal that a crash left behind, as it lies on the disk: the pages as they were before the transaction that
-/// did not end. https://sqlite.org/fileformat2.html#the_rollback_journal
+/// A rollback journal that a crash left behind, as it is on disk: the pages as they were before the unfinished transaction.
+/// https://sqlite.org/fileformat2.html#the_rollback_journal
 ///
 /// Its headers and checksums are in plaintext and computed over the ciphertext, so all of this works without a key.
 package struct RollbackJournal: Sendable {
     /// Bytes in a page.
     package let pageSize: Int
-    /// Pages that the database had before the transaction.
+    /// The number of pages in the database before the transaction.
     package let pageCount: UInt32
-    /// Where in the journal each page's bytes start.
+    /// The offset in the journal of each page's bytes.
     package private(set) var pages: [UInt32: Int64] = [:]
 
     private struct Header {
@@ -20,13 +20,13 @@ package struct RollbackJournal: Sendable {
 
     private static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
-    /// Reads a journal. Nil when it has nothing that is to be rolled back: it is finished, or was never begun.
+    /// Reads a journal; nil when it contains nothing to roll back: it is finished, or was never begun.
     ///
-    /// To be called under a SHARED lock of the database while nobody holds its RESERVED lock: else the journal is that of a
-    /// transaction which is under way.
+    /// To be called under a SHARED lock of the database while no connection holds its RESERVED lock: otherwise the journal
+    /// belongs to a transaction that is under way.
     ///
-    /// - Parameter exists: Whether there is a file of a name: with a super-journal, the transaction counts as not ended
-    ///   only as long as that exists.
+    /// - Parameter exists: whether a file exists. With a super-journal, the transaction is unfinished only as long as the
+    ///   super-journal exists.
     package init?(
         size: Int64, exists: (String) -> Bool, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) rethrows {
@@ -44,7 +44,7 @@ package struct RollbackJournal: Sendable {
         size: Int64, sector: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) rethrows {
         let length = Int64(pageSize + 8)
-        // The page that holds the bytes used for locking is never written.
+        // The page of the lock bytes is never written.
         let lockPage = UInt32(0x4000_0000 / pageSize) + 1
         var offset: Int64 = 0
         while offset + sector <= size, let header = try Self.header(at: offset, read) {
@@ -55,7 +55,7 @@ package struct RollbackJournal: Sendable {
                 let record = try read(offset, Int(length))
                 guard record.count == Int(length) else { return }
                 let page = Self.word(record, 0)
-                // A checksum that does not hold: the record never reached the disk, nor did the change of its page.
+                // A wrong checksum: the record never reached the disk, nor did the change of its page.
                 guard page != 0, page != lockPage,
                     Self.checksum(record, pageSize, header.nonce) == Self.word(record, 4 + pageSize)
                 else { return }
@@ -86,7 +86,7 @@ package struct RollbackJournal: Sendable {
         return sum
     }
 
-    /// The path at the end of a journal that took part in a transaction over several databases.
+    /// The path of the super-journal, which is at the end of the journal of a transaction over several databases.
     private static func superJournal(
         size: Int64, _ read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
     ) rethrows -> String? {

@@ -1,4 +1,4 @@
-/// A write-ahead log as it lies on the disk: https://sqlite.org/fileformat2.html#the_write_ahead_log
+/// A write-ahead log as it is on disk: https://sqlite.org/fileformat2.html#the_write_ahead_log
 ///
 /// Headers and checksums are in plaintext and computed over the ciphertext, so all of this works without a key.
 package struct WriteAheadLog: Sendable {
@@ -11,24 +11,24 @@ package struct WriteAheadLog: Sendable {
         package let offset: Int64
     }
 
-    /// Pages that the database has after the last commit; nil if nothing is committed.
+    /// The number of pages in the database after the last commit; nil if nothing is committed.
     package private(set) var pageCount: UInt32?
 
     package static let headerLength = 32
     package static let frameHeaderLength = 24
 
     package let pageSize: Int
-    /// The frames whose salts and checksums follow on from the header, up to the last that ends a transaction.
+    /// The frames whose salts and checksums match the header, up to the last one that ends a transaction.
     package private(set) var committed: [Frame] = []
-    /// Valid frames behind the last commit: an unfinished transaction, which SQLite ignores.
+    /// Valid frames after the last commit: an unfinished transaction, which SQLite ignores.
     package private(set) var uncommitted = 0
-    /// The frame (from 1) at which the checksums stop to match although this or a later one claims to end a
-    /// transaction of the same log. SQLite silently ignores everything from there on.
+    /// The frame (from 1) at which the checksums stop matching although it or a later one ends a transaction of the same log.
+    /// SQLite silently ignores everything from there on.
     package private(set) var brokenAt: Int?
 
-    /// Reads a log. Nil when it is empty or shorter than its header.
+    /// Reads a log; nil when it is empty or shorter than its header.
     ///
-    /// - Throws: ``VaultError`` `damaged` when the header is not one of a log.
+    /// - Throws: ``VaultError`` `damaged` when the header is not that of a log.
     package init?(size: Int64, path: String, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]) throws {
         guard size >= Int64(Self.headerLength) else { return nil }
         let header = try read(0, Self.headerLength)
@@ -55,9 +55,8 @@ package struct WriteAheadLog: Sendable {
     ) throws {
         let length = Self.frameHeaderLength + pageSize
         let count = Int((size - Int64(Self.headerLength)) / Int64(length))
-        // Behind the first frame that is not valid a few seconds are enough to tell whether commits are lost there: a sparse
-        // file may have any length.
-        var patience = 1_000_000
+        // After the first invalid frame, this many are searched for lost commits: a sparse file may have any length.
+        var remaining = 1_000_000
         var sum = initial
         var valid: [Frame] = []
         var firstBroken: Int?
@@ -77,10 +76,10 @@ package struct WriteAheadLog: Sendable {
                 }
                 firstBroken = index + 1
             }
-            // Frames of an earlier log have other salts; those that a rollback left behind never commit.
+            // Frames of an earlier log have other salts; those of a rolled back transaction never commit.
             if sameLog, commits, brokenAt == nil { brokenAt = firstBroken }
-            patience -= 1
-            if brokenAt != nil || patience == 0 { break }
+            remaining -= 1
+            if brokenAt != nil || remaining == 0 { break }
         }
         let last = valid.lastIndex { $0.commits }.map { $0 + 1 } ?? 0
         committed = Array(valid[..<last])

@@ -2,56 +2,56 @@ internal import CEngineSupport
 internal import Foundation
 internal import LiteVaultCore
 
-/// What lies beside a database and has to be read with it: its last user has not come to an end, or is still at work.
+/// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed properly.
 public struct PendingLog: Sendable, Equatable {
-    /// What it is.
+    /// The kind of a log or journal.
     public enum Kind: String, Sendable {
-        /// A `-wal` with transactions that need not be in the file yet.
+        /// A `-wal` with transactions that may not be in the file yet.
         case writeAheadLog = "wal"
-        /// A `-journal` of a transaction that did not end, and that the next user with the right to write will roll back.
+        /// A `-journal` of an unfinished transaction, which the next connection that may write will roll back.
         case rollbackJournal = "journal"
     }
 
-    /// What it is.
+    /// The kind.
     public let kind: Kind
-    /// How many pages of the database are to be read from it.
+    /// The number of pages of the database that are to be read from it.
     public let pages: Int
 }
 
-/// A database as whoever opens it next would find it, read without a byte being written: the file, and in place of some of
-/// its pages those of a write-ahead log or of a hot rollback journal.
+/// A database as the next connection would find it, read without writing a byte: the file, with some of its pages replaced by
+/// those of a write-ahead log or of a hot rollback journal.
 ///
-/// The engine cannot do that by itself. Opened for writing it recovers, checkpoints and deletes logs; opened for reading
-/// only it refuses a hot journal, needs an index beside a log, and `immutable` ignores both. So the engine gets a file
-/// system of its own (`lv_read_only_files`) in which there is one database, which cannot be written, and nothing else.
-/// Pages stay as they are, ciphertext where the database is encrypted; nothing is copied, so size does not matter.
+/// The engine cannot do that by itself. Opened for writing it recovers, checkpoints and deletes logs; opened read-only it
+/// refuses a hot journal and needs an index beside a log, and `immutable` ignores both. So the engine gets a file system of its
+/// own (`lv_read_only_files`), which contains a single, read-only database. Pages stay as they are, ciphertext where the
+/// database is encrypted; nothing is copied, so size does not matter.
 ///
-/// The image is of one moment because of three locks, none of which changes a byte: SHARED on the file keeps out whoever
-/// writes to it, or wants to remove the log; and two read marks of the log's index, if there is one, keep the log from being
-/// copied into the file and from starting over. Where there is no index to lock, whoever begins to use the database while it
-/// is read changes the file or the log, which ``isUnchanged`` tells afterwards.
+/// Three locks, none of which changes a byte, make the image consistent: SHARED on the file keeps others from writing to it
+/// and from removing the log; two read marks of the log's index, if there is one, keep the log from being checkpointed and
+/// restarted. Where there is no index to lock, a connection that begins to use the database meanwhile changes the file or the
+/// log, which ``isUnchanged`` reports afterwards.
 final class ReadOnlyImage {
     private let file: EngineFile
     private let size: Int64
     private var side: SideFile?
     private var pageSize = 0
     private var pages: [UInt32: Int64] = [:]
-    /// Nil while locks keep everything as it is.
+    /// Nil where locks prevent changes.
     private var stamps: [Stamp?]?
     let pending: PendingLog?
 
-    /// Locks the database and reads what lies beside it. The locks are held as long as this object is.
+    /// Locks the database and reads its log or journal. The locks are held as long as this object exists.
     ///
-    /// - Parameter busyTimeout: seconds to wait for those who are writing.
-    /// - Throws: ``VaultError`` `busy`, `damaged` for a log whose header is, `io`.
-    init(path: String, busyTimeout: Double) throws {
+    /// - Parameter lockTimeout: how long to wait for connections that are writing.
+    /// - Throws: ``VaultError`` `busy`, `damaged` for a log with a damaged header, `io`.
+    init(path: String, lockTimeout: Duration) throws {
         let file = try EngineFile(path: path)
         self.file = file
-        try Self.wait(busyTimeout, path) { try file.lockShared() }
+        try Self.wait(lockTimeout, path) { try file.lockShared() }
         let stamps = Self.stamps(path)
         if let log = try SideFile(path: path + "-wal"), try file.size() > 0 {
             var hold = EngineFile.LogHold.busy
-            try Self.wait(busyTimeout, path) {
+            try Self.wait(lockTimeout, path) {
                 hold = try file.holdLog()
                 return hold != .busy
             }
@@ -82,7 +82,7 @@ final class ReadOnlyImage {
     }
 
     /// Opens a connection to the image for `body`, and closes it.
-    func open<T>(key: DatabaseKey?, settings: CipherSettings, _ body: (Connection) throws -> T) throws -> T {
+    func open<T>(_ unlocker: KeyUnlocker?, _ body: (Connection) throws -> T) throws -> T {
         let name = "litevault-" + UUID().uuidString
         let source = lv_byte_source(context: Unmanaged.passUnretained(self).toOpaque(), size: size) {
             context, buffer, count, offset in
@@ -91,16 +91,16 @@ final class ReadOnlyImage {
             return image.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
         }
         guard let files = lv_read_only_files(name, source) else {
-            throw VaultError(.internalFailure, "No memory to read the file", path: file.path)
+            throw VaultError(.internalFailure, "There is no memory to read the file", path: file.path)
         }
-        // A connection that could not be closed keeps the file system that it uses.
+        // A connection that could not be closed still uses the file system.
         var isClosed = true
         defer { if isClosed { lv_read_only_files_end(files) } }
         let location = Connection.Location.uri(
-            file.path.isURI ? "./" + file.path : file.path, parameters: [.mode(.readOnly), .vfs(name)])
-        return try VaultError.about(file.path) {
+            file.path.engineFileName, parameters: [.mode(.readOnly), .vfs(name)])
+        return try withErrorContext(path: file.path) {
             let connection =
-                try key.map { try Connection(location, key: $0, settings: settings, readonly: true, busyTimeout: 0) }
+                try unlocker.map { try Connection(location, unlocker: $0, readonly: true) }
                 ?? Connection(location, readonly: true)
             defer {
                 do { try connection.close() } catch { isClosed = false }
@@ -110,7 +110,7 @@ final class ReadOnlyImage {
         }
     }
 
-    /// Whether nobody has changed the file or its log since this was made.
+    /// Whether the file and its log are unchanged since this was created.
     var isUnchanged: Bool { stamps.map { $0 == Self.stamps(file.path) } ?? true }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
@@ -165,10 +165,10 @@ final class ReadOnlyImage {
 
     private static func stamps(_ path: String) -> [Stamp?] { ["", "-wal"].map { Stamp(path + $0) } }
 
-    private static func wait(_ seconds: Double, _ path: String, until isDone: () throws -> Bool) throws {
-        let end = Date().addingTimeInterval(seconds)
+    private static func wait(_ limit: Duration, _ path: String, until isDone: () throws -> Bool) throws {
+        let end = ContinuousClock.now + limit
         while try !isDone() {
-            guard Date() < end else {
+            guard ContinuousClock.now < end else {
                 throw VaultError(
                     .busy, "The database is locked: another connection writes to it", path: path,
                     remedy: "Try again, or wait longer.")
@@ -179,18 +179,19 @@ final class ReadOnlyImage {
 }
 
 extension DatabaseFile {
-    /// Runs a body on the database as it is now, pending logs included, without writing anything anywhere.
+    /// Runs `body` on the current state of the database, including pending logs, without writing anything anywhere.
     ///
-    /// - Parameter body: called again if somebody began to use the database meanwhile.
+    /// - Parameters:
+    ///   - unlocker: nil for a plaintext database.
+    ///   - body: called again if another connection changed the database meanwhile.
     func withoutWriting<T>(
-        key: DatabaseKey?, settings: CipherSettings = .init(), _ body: (Connection, ReadOnlyImage) throws -> T
+        _ unlocker: KeyUnlocker?, _ body: (Connection, ReadOnlyImage) throws -> T
     ) throws -> T {
-        if key != nil { _ = try CipherEngine.require(for: path) }
-        try refuseUnsuitable(key: key)
-        let file = try resolved()
+        try requireSuitable(hasKey: unlocker != nil)
+        let unlocker = unlocker?.unlocking(path, lockTimeout: .zero)
         for _ in 0..<4 {
-            let image = try ReadOnlyImage(path: file.path, busyTimeout: busyTimeout)
-            let result = Result { try image.open(key: key, settings: settings) { try body($0, image) } }
+            let image = try ReadOnlyImage(path: path, lockTimeout: lockTimeout)
+            let result = Result { try image.open(unlocker) { try body($0, image) } }
             if image.isUnchanged { return try result.get() }
         }
         throw VaultError(
