@@ -15,7 +15,7 @@ import Testing
         }
 
         /// In a child: opens a new database in each round, at the same moments as the others, and adds a row.
-        static func open(_ access: (String, DatabaseKey) throws -> any DatabaseAccess) throws {
+        static func open(_ access: (String, DatabaseKey) throws -> DatabaseAccess) throws {
             let folder = folder(of: getppid())
             try Data().write(to: folder.appendingPathComponent("ready-\(getpid())"))
             let start = folder.appendingPathComponent("start")
@@ -29,7 +29,7 @@ import Testing
         }
 
         private static func rounds(
-            in folder: URL, from begin: Double, _ access: (String, DatabaseKey) throws -> any DatabaseAccess
+            in folder: URL, from begin: Double, _ access: (String, DatabaseKey) throws -> DatabaseAccess
         ) throws {
             for round in 0..<rounds {
                 let wait = begin + Double(round) * 0.1 - Date().timeIntervalSince1970
@@ -41,7 +41,7 @@ import Testing
                 }
                 // After a write, so that a reader of the pool is opened as well.
                 guard try database.read({ try $0.count() }) > 0 else { throw Refused() }
-                guard database.core.keyDerivations <= 2 else { throw Refused() }
+                guard database.coordinator.keyDerivations <= 2 else { throw Refused() }
                 try database.close()
             }
         }

@@ -212,3 +212,24 @@ extension DatabaseKey {
         return DatabaseKey(form: .rawWithSalt, secret: secret)
     }
 }
+
+extension PageAuthenticator {
+    /// An authenticator for the file of an open connection; nil where the pages have no codes (HMAC is off) or no digest
+    /// library is loaded.
+    ///
+    /// - Parameters:
+    ///   - held: the settings in effect.
+    ///   - salt: the salt of the settings, which the engine does not report.
+    static func ifPossible(
+        key: DatabaseKey, held: CipherSettings, salt: [UInt8]?, _ file: EngineFile
+    ) throws -> PageAuthenticator? {
+        var held = held
+        held.salt = salt
+        let layout = PageLayout(held, defaultCompatibility: 4)
+        do {
+            return try PageAuthenticator(key: key, layout: layout, fileSalt: file.read(at: 0, count: 16))
+        } catch let error as VaultError where error.code == .unsupported {
+            return nil
+        }
+    }
+}

@@ -46,17 +46,6 @@ extension Connection {
         }
     }
 
-    /// Attaches a database with a key given as text. An empty key is refused: it would mean plaintext.
-    ///
-    /// Text of the form `x'…'` with 64 or 96 hexadecimal digits is a raw key, as everywhere in SQLCipher. Prefer
-    /// ``attach(_:as:key:settings:)``, whose key states what it is.
-    ///
-    /// - Throws: as ``attach(_:as:key:settings:)``.
-    public func attach(_ location: Location, as schemaName: String, key: String?) throws {
-        guard let key else { return try attach(location, as: schemaName) }
-        try attach(location, as: schemaName, key: .literalOrPassphrase(key))
-    }
-
     private func attach(
         _ location: Location, as schemaName: String, key: DatabaseKey, _ db: OpaquePointer
     ) throws {

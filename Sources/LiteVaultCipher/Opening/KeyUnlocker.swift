@@ -166,9 +166,9 @@ enum CipherDefaults {
 
 /// SQLCipher's log. From 4.6 on the engine prints lines to standard error for every wrong key, which say less than the error
 /// that is thrown: the log is off unless requested.
-enum CipherLog {
+package enum CipherLog {
     /// Whether the log was requested, see `Connection.enableCipherLogging`. For the whole process, like the log.
-    static var isWanted: Bool {
+    package static var isWanted: Bool {
         get { wanted.value }
         set { wanted.withLock { $0 = newValue } }
     }

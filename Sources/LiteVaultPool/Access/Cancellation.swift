@@ -39,7 +39,7 @@ final class Cancellation: Sendable {
         withdraw?()
         guard interrupt() else { return }
         // Again and again: an interrupt between two statements has no effect.
-        WorkerThreads.shared.run { while self.interrupt() { Thread.sleep(forTimeInterval: 0.002) } }
+        BlockingThreadPool.shared.run { while self.interrupt() { Thread.sleep(forTimeInterval: 0.002) } }
     }
 
     /// Whether there was something to interrupt.

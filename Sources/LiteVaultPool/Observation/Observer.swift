@@ -4,25 +4,25 @@ internal import LiteVaultSupport
 
 /// An observation under way: it is told of changes as long as it lives.
 final class Observer: Sendable {
-    let access: any DatabaseAccess
+    let access: DatabaseAccess
     private let signal: ChangeSignal
     private let polling: ForeignChangePoll?
     /// The rows that there were, of those that the region names.
     private let present = Locked<[TableName: Set<Int64>]>([:])
 
     /// Begins. When it returns, no change that is committed from then on is missed.
-    init(_ access: any DatabaseAccess, region: DatabaseRegion, pollInterval: Duration?) async throws {
+    init(_ access: DatabaseAccess, region: DatabaseRegion, pollInterval: Duration?) async throws {
         self.access = access
         signal = ChangeSignal(region: region)
-        access.core.broker.add(signal)
-        polling = pollInterval.map { ForeignChangePoll(access.core, every: $0) }
+        access.coordinator.broker.add(signal)
+        polling = pollInterval.map { ForeignChangePoll(access.coordinator, every: $0) }
         do {
             // From the next write on changes are taken down; those under way are waited for.
-            try await access.core.async(.writeWithoutTransaction) { _ in }
+            try await access.coordinator.async(.writeWithoutTransaction) { _ in }
             try await polling?.begin()
             _ = try await rowsChanged(in: region)
         } catch {
-            access.core.broker.remove(signal)
+            access.coordinator.broker.remove(signal)
             throw error
         }
     }
@@ -30,7 +30,7 @@ final class Observer: Sendable {
     deinit {
         polling?.end()
         signal.end()
-        access.core.broker.remove(signal)
+        access.coordinator.broker.remove(signal)
     }
 
     /// Waits for the next change; false when the task was cancelled.
@@ -76,13 +76,13 @@ final class Observer: Sendable {
 
 /// Asks from time to time whether another process has written (`PRAGMA data_version`).
 private final class ForeignChangePoll: Sendable {
-    private let core: AccessCore
+    private let coordinator: ConnectionCoordinator
     private let interval: Duration
     private let version = Locked<Int64?>(nil)
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(_ core: AccessCore, every interval: Duration) {
-        self.core = core
+    init(_ coordinator: ConnectionCoordinator, every interval: Duration) {
+        self.coordinator = coordinator
         self.interval = interval
     }
 
@@ -94,7 +94,7 @@ private final class ForeignChangePoll: Sendable {
                 try? await Task.sleep(for: interval)
                 guard let self, !Task.isCancelled else { return }
                 // What cannot be asked now is asked the next time.
-                if (try? await ask()) == true { core.broker.notify(.unknown) }
+                if (try? await ask()) == true { coordinator.broker.notify(.unknown) }
             }
         }
         task.withLock { $0 = running }
@@ -103,7 +103,7 @@ private final class ForeignChangePoll: Sendable {
     func end() { task.withLock { $0?.cancel() } }
 
     private func ask() async throws -> Bool {
-        let now = try await core.async(.writeWithoutTransaction) { try $0.integer("data_version") }
+        let now = try await coordinator.async(.writeWithoutTransaction) { try $0.integer("data_version") }
         return version.withLock { version in
             defer { version = now }
             return version != nil && version != now

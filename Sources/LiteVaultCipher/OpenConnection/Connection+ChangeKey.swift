@@ -1,67 +1,54 @@
 internal import CEngineSupport
 internal import DurableFile
-public import LiteVaultCore
+package import LiteVaultCore
 internal import LiteVaultEngine
 
 extension Connection {
-    /// Changes the key of the open database (`sqlite3_rekey_v2`), while nobody else uses it.
+    /// Changes the key of the open database (`sqlite3_rekey_v2`), while no other connection uses it. For module SQLite.
     ///
-    /// Text of the form `x'…'` with 64 or 96 hexadecimal digits is a raw key.
-    /// ``DatabaseFile/rekey(from:to:settings:progress:)`` writes a new file instead and is to be preferred: this way
-    /// the file itself is rewritten, and an interruption leaves a journal that has to stay beside it.
+    /// The engine rewrites the file in place, and an interruption leaves a journal that has to stay beside it.
+    /// ``DatabaseFile/rekey(from:to:settings:progress:)`` writes a new file instead.
     ///
-    /// - Parameter db: `main`; an attached database has to be opened by itself.
-    /// - Throws: ``VaultError``: `busy` when anybody else has the database open, `wrongKind` when it has no key,
-    ///   `usage` inside a transaction, read-only or in memory. When the engine fails in the middle, `io` or `noSpace`:
-    ///   the connection is closed then, and the old key still holds.
-    @_disfavoredOverload
-    public func rekey(_ key: String, db: String = "main") throws { try rekey(.literalOrPassphrase(key), db: db) }
-
-    /// Changes the key of the open database to the bytes of a passphrase.
-    ///
-    /// - Throws: as ``rekey(_:db:)-(String,_)``.
-    @_disfavoredOverload
-    public func rekey(_ key: Blob, db: String = "main") throws {
-        try rekey(.passphrase(key.bytes, allowingRawKeyLiteral: true), db: db)
-    }
-
-    /// Changes the key of the open database.
-    ///
-    /// - Throws: as ``rekey(_:db:)-(String,_)``.
-    public func rekey(_ key: DatabaseKey, db: String = "main") throws {
+    /// - Parameters:
+    ///   - key: the new key.
+    ///   - schemaName: `main`; an attached database has to be opened by itself.
+    /// - Throws: ``VaultError``: `busy` when another connection has the database open, `wrongKind` when it has no key,
+    ///   `usage` inside a transaction, read-only or in memory. When the engine fails in the middle, `io` or `noSpace`: the
+    ///   connection is closed then, and the old key stays in effect.
+    package func changeKey(to key: DatabaseKey, of schemaName: String = "main") throws {
         let path = description
         _ = try CipherEngine.require(for: path)
         try withHandle { handle in
             try withErrorContext(path: path) {
-                try requireMain(db, for: "rekey")
+                try requireMain(schemaName, for: "rekey")
                 let settings = try settingsForRekey(path: path)
                 let walMode = journalMode == .wal
                 try holdExclusively(walMode: walMode)
                 do {
                     try rekeyHeld(key, settings: settings, handle)
                 } catch {
-                    // Whatever is written through this handle from now on would be under the new key, in a file that is
-                    // under the old one. Closing rolls back.
+                    // Further writes through this handle would use the new key, in a file under the old one. Closing rolls
+                    // back.
                     isProven = false
                     try? close()
                     throw error
                 }
-                try giveBack(walMode: walMode)
+                try restore(walMode: walMode)
             }
         }
     }
 
     private func settingsForRekey(path: String) throws -> CipherSettings {
-        func refuse(_ message: String, _ remedy: String) -> VaultError {
+        func refusal(_ message: String, _ remedy: String) -> VaultError {
             VaultError(.usage, message, path: path, remedy: remedy)
         }
-        guard !isInTransaction else { throw refuse("A key cannot be changed inside a transaction", "End it first.") }
+        guard !isInTransaction else { throw refusal("A key cannot be changed inside a transaction", "End it first.") }
         guard try !hasBusyStatement() else {
             throw VaultError(.busy, "A statement of this connection is being read", path: path)
         }
-        guard !readonly else { throw refuse("The database was opened for reading only", "Open it for writing.") }
-        guard !path.isEmpty else { throw refuse("A database in memory has no key to change", "Copy it into a file.") }
-        // Proves the old key: the engine would encrypt under the new one whatever it can read.
+        guard !readonly else { throw refusal("The database was opened for reading only", "Open it for writing.") }
+        guard !path.isEmpty else { throw refusal("A database in memory has no key to change", "Copy it into a file.") }
+        // Verifies the old key: the engine would encrypt everything that it can read under the new one.
         _ = try scalar("SELECT count(*) FROM sqlite_master")
         guard try hasKey() else {
             throw VaultError(
@@ -70,7 +57,7 @@ extension Connection {
         }
         let settings = try cipherSettings()
         guard (settings.plaintextHeaderSize ?? 0) == 0 else {
-            throw refuse("The salt of a plaintext header cannot be carried over", "Use DatabaseFile.rekey.")
+            throw refusal("The salt of a plaintext header cannot be carried over", "Use DatabaseFile.rekey.")
         }
         return settings
     }
@@ -86,8 +73,8 @@ extension Connection {
         }
     }
 
-    /// With readers the engine reports success and changes nothing, with writers it destroys the file; and whoever has
-    /// it open, even idle, could not read it any more.
+    /// With readers the engine reports success and changes nothing, with writers it destroys the file; and other connections,
+    /// even idle ones, could not read it any more.
     private func holdExclusively(walMode: Bool) throws {
         let lease = try leaseIfPossible()
         defer { lease?.release() }
@@ -98,12 +85,12 @@ extension Connection {
         do {
             try execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
         } catch {
-            try giveBack(walMode: walMode)
+            try restore(walMode: walMode)
             throw error
         }
     }
 
-    /// Where there are no leases, the lock has to do: somebody who is idle then finds the key changed.
+    /// A lease where the system supports it. Without, the lock has to do: idle connections then find the key changed.
     private func leaseIfPossible() throws -> FileLease? {
         do {
             return try FileLease(path: description)
@@ -113,7 +100,7 @@ extension Connection {
         }
     }
 
-    private func giveBack(walMode: Bool) throws {
+    private func restore(walMode: Bool) throws {
         try execute("PRAGMA locking_mode = NORMAL")
         _ = try scalar("SELECT count(*) FROM sqlite_master")
         if walMode { try setJournalMode(.wal) }
@@ -124,9 +111,10 @@ extension Connection {
             guard let start = bytes.baseAddress else { throw VaultError(.keyRejected, "The key is empty") }
             try check(lv_rekey(handle, "main", start, Int32(bytes.count)))
         }
-        // The engine reports success on nearly every failure: the bytes have to show it.
+        // The engine reports success on nearly every failure: the bytes have to prove it.
         let file = try EngineFile(connection: handle, path: description)
-        guard let authenticator = try PageAuthenticator.ifPossible(key: key, settings: settings, self, file) else {
+        guard let authenticator = try PageAuthenticator.ifPossible(
+            key: key, held: cipherSettings(), salt: settings.salt, file) else {
             return try requireReadable(key, settings)
         }
         let pages = try authenticator.report(size: file.size(), read: { try file.read(at: $0, count: $1) })
@@ -137,12 +125,12 @@ extension Connection {
         }
     }
 
-    /// Without authentication codes another connection has to tell.
+    /// Without authentication codes, another connection verifies the new key.
     private func requireReadable(_ key: DatabaseKey, _ settings: CipherSettings) throws {
         try execute("PRAGMA locking_mode = NORMAL")
         _ = try scalar("SELECT count(*) FROM sqlite_master")
         let other = try Connection(
-            .existing(description), key: key, settings: settings, readonly: false, busyTimeout: 1)
+            .existing(description), key: key, settings: settings, readonly: false, lockTimeout: .seconds(1))
         guard try other.scalar("PRAGMA quick_check(1)") as? String == "ok" else {
             throw VaultError(.io, "The key was not changed", remedy: "Open the database with the old key.")
         }

@@ -1,5 +1,5 @@
 /// What a pool or queue refuses. The database is as it was.
-public struct AccessError: Error, Sendable {
+public struct DatabaseAccessError: Error, Sendable {
     /// The kinds of refusal. New ones may be added; `switch` over them with a `default`.
     public enum Code: String, Sendable {
         /// An access inside another access of the same database, on the same thread: it would wait for itself.
@@ -23,24 +23,24 @@ public struct AccessError: Error, Sendable {
     public let remedy: String
 }
 
-extension AccessError: CustomStringConvertible {
+extension DatabaseAccessError: CustomStringConvertible {
     /// The file, what happened and what to do.
     public var description: String { (path.isEmpty ? "" : path + ": ") + message + " " + remedy }
 }
 
-extension AccessError {
-    static func reentrant(_ path: String) -> AccessError {
-        AccessError(
+extension DatabaseAccessError {
+    static func reentrant(_ path: String) -> DatabaseAccessError {
+        DatabaseAccessError(
             code: .reentrant, message: "The database is accessed inside an access of it.", path: path,
             remedy: "Use the connection that the closure was given, or begin when it has returned.")
     }
 
-    static func closed(_ path: String) -> AccessError {
-        AccessError(code: .closed, message: "The database was closed.", path: path, remedy: "Open it again.")
+    static func closed(_ path: String) -> DatabaseAccessError {
+        DatabaseAccessError(code: .closed, message: "The database was closed.", path: path, remedy: "Open it again.")
     }
 
-    static func transactionEnded(_ path: String) -> AccessError {
-        AccessError(
+    static func transactionEnded(_ path: String) -> DatabaseAccessError {
+        DatabaseAccessError(
             code: .transactionEnded,
             message: "The transaction ended before the closure did, which could do nothing more from then on.",
             path: path,
@@ -48,8 +48,8 @@ extension AccessError {
         )
     }
 
-    static func transactionLeftOpen(_ path: String) -> AccessError {
-        AccessError(
+    static func transactionLeftOpen(_ path: String) -> DatabaseAccessError {
+        DatabaseAccessError(
             code: .transactionLeftOpen, message: "A closure left a transaction open, which was rolled back.",
             path: path,
             remedy: "Commit it, or use transaction(_:block:).")

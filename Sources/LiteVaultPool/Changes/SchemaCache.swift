@@ -2,7 +2,7 @@ internal import LiteVaultCore
 internal import LiteVaultSupport
 
 /// What has to be known of a schema to make out what a statement reads or writes. It is read when the schema has changed.
-struct SchemaFacts: Sendable {
+struct SchemaSummary: Sendable {
     enum Kind: Sendable {
         case table
         /// A table with generated columns, or with constraints that delete a row to make room for another: an UPDATE of one
@@ -65,20 +65,20 @@ struct SchemaFacts: Sendable {
 }
 
 /// The facts of the main schema, kept as long as it stays the same. Those of others are read each time.
-final class SchemaKnowledge: Sendable {
+final class SchemaCache: Sendable {
     private struct Known {
         let version: Int64
-        let facts: SchemaFacts
+        let facts: SchemaSummary
     }
 
     private let known = Locked<Known?>(nil)
 
     /// The facts of a schema, as it is for a connection now.
-    func facts(_ schema: String, of db: Connection) throws -> SchemaFacts {
-        guard schema == "main" else { return try SchemaFacts(schema, of: db) }
+    func summary(_ schema: String, of db: Connection) throws -> SchemaSummary {
+        guard schema == "main" else { return try SchemaSummary(schema, of: db) }
         let version = try db.integer("schema_version")
         if let known = known.withLock({ $0 }), known.version == version { return known.facts }
-        let facts = try SchemaFacts(schema, of: db)
+        let facts = try SchemaSummary(schema, of: db)
         // Read in between by a statement of its own: the version has to be the same still.
         guard try db.integer("schema_version") == version else { return facts }
         known.withLock { $0 = Known(version: version, facts: facts) }

@@ -47,9 +47,9 @@ final class ConnectionSource: Sendable {
 
     private func tryOpeningWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
         let writer = try unlocked(configuration)
-        writer.busyTimeout = configuration.busyTimeout
+        writer.busyTimeout = configuration.lockTimeout.seconds
         if usesWAL {
-            try waiting(configuration.busyTimeout) { try writer.setJournalMode(.wal) }
+            try waiting(configuration.lockTimeout) { try writer.setJournalMode(.wal) }
             // Opens the log, which readers cannot.
             try writer.execute("SELECT 1 FROM sqlite_master LIMIT 1")
         }
@@ -60,9 +60,9 @@ final class ConnectionSource: Sendable {
         return writer
     }
 
-    /// Tries again while others change the journal mode as well: the engine does not wait for them in every case.
-    private func waiting(_ seconds: Double, _ body: () throws -> Void) throws {
-        let end = ContinuousClock.now + .seconds(seconds)
+    /// Retries while other connections change the journal mode: the engine does not always wait for them.
+    private func waiting(_ limit: Duration, _ body: () throws -> Void) throws {
+        let end = ContinuousClock.now + limit
         while true {
             do { return try body() } catch let error as DatabaseError
                 where error.resultCode.primary == .busy && ContinuousClock.now < end
@@ -87,12 +87,12 @@ final class ConnectionSource: Sendable {
         let reader: Connection
         if let key {
             reader = try Connection(
-                location, key: key, settings: settings, readonly: true, busyTimeout: configuration.busyTimeout)
+                location, key: key, settings: settings, readonly: true, lockTimeout: configuration.lockTimeout)
             if key.needsDerivation { state.withLock { $0.derivations += 1 } }
         } else {
             reader = try Connection(location, readonly: true)
         }
-        reader.busyTimeout = configuration.busyTimeout
+        reader.busyTimeout = configuration.lockTimeout.seconds
         try prepare(reader, configuration)
         return reader
     }
@@ -111,7 +111,7 @@ final class ConnectionSource: Sendable {
         guard let key else { return try Connection(location) }
         func open(_ key: DatabaseKey) throws -> Connection {
             try Connection(
-                location, key: key, settings: settings, readonly: false, busyTimeout: configuration.busyTimeout)
+                location, key: key, settings: settings, readonly: false, lockTimeout: configuration.lockTimeout)
         }
         // Refuses what cannot be encrypted before anything is derived or opened.
         _ = try CipherEngine.require(for: path)
@@ -159,7 +159,7 @@ final class ConnectionSource: Sendable {
     }
 
     /// Changes the key of the file, while no connection of this process is open. The old key holds when it throws.
-    func rekey(to new: DatabaseKey, busyTimeout: Double, _ progress: OperationProgress.Report?) throws {
+    func rekey(to new: DatabaseKey, lockTimeout: Duration, _ progress: OperationProgress.Report?) throws {
         let (key, settings, reusable) = state.withLock { ($0.key, $0.settings, $0.reusable) }
         guard let file, let old = reusable ?? key else {
             throw VaultError(
@@ -169,7 +169,7 @@ final class ConnectionSource: Sendable {
         let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
         let salt = (hasHeader ? settings.salt ?? old.salt : nil) ?? randomSalt()
         let derived = try derive(new, salt: salt, settings) ?? new
-        try DatabaseFile(file, busyTimeout: busyTimeout).rekey(
+        try DatabaseFile(file, lockTimeout: lockTimeout).rekey(
             from: old, to: derived, settings: settings, progress: progress)
         state.withLock { state in
             state.key = new
@@ -180,11 +180,11 @@ final class ConnectionSource: Sendable {
 
     /// Copies the database into a new file, while it is in use.
     func backup(
-        to destination: String, newKey: DatabaseKey?, busyTimeout: Double, _ progress: OperationProgress.Report?
+        to destination: String, newKey: DatabaseKey?, lockTimeout: Duration, _ progress: OperationProgress.Report?
     ) throws {
         guard let file else { throw VaultError(.usage, "A database in memory has no file to copy") }
         let (key, settings) = state.withLock { ($0.reusable ?? $0.key, $0.settings) }
-        try DatabaseFile(file, busyTimeout: busyTimeout).backup(
+        try DatabaseFile(file, lockTimeout: lockTimeout).backup(
             to: destination, key: key, settings: settings, newKey: newKey, progress: progress)
     }
 }

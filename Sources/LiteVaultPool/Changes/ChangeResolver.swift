@@ -6,7 +6,7 @@ internal import LiteVaultCore
 /// What cannot be told counts as more, never as less.
 struct ChangeResolver {
     private unowned let connection: Connection
-    private let knowledge: SchemaKnowledge
+    private let schemaCache: SchemaCache
     private let statements = Statements()
 
     private final class Statements {
@@ -15,9 +15,9 @@ struct ChangeResolver {
         var versions: [String: Int64] = [:]
     }
 
-    init(_ connection: Connection, _ knowledge: SchemaKnowledge) {
+    init(_ connection: Connection, _ schemaCache: SchemaCache) {
         self.connection = connection
-        self.knowledge = knowledge
+        self.schemaCache = schemaCache
         statements.versions["main"] = try? connection.integer("schema_version")
     }
 
@@ -37,19 +37,19 @@ struct ChangeResolver {
             isSameSchema == true && others.allSatisfy { self.isSameSchema($0) == true } && !committed.changesSchema
             && !committed.hasMoreTexts
         let needsColumns = changes.tables.values.contains { $0.columns?.isEmpty == true }
-        let clears = committed.clears || (try? knowledge.facts("main", of: connection))?.hasClearingTriggers != false
-        guard committed.hasUntoldRows || needsColumns || clears else {
+        let clears = committed.clears || (try? schemaCache.summary("main", of: connection))?.hasClearingTriggers != false
+        guard committed.hasUnreportedRows || needsColumns || clears else {
             return isReplaced ? .unknown : changes
         }
         guard isKnown, let written = written(by: committed.texts) else {
             // The statements cannot be asked any more: they ran under another schema.
-            if committed.hasUntoldRows || isReplaced || clears { return .unknown }
+            if committed.hasUnreportedRows || isReplaced || clears { return .unknown }
             for name in changes.tables.keys where changes.tables[name]?.columns?.isEmpty == true {
                 changes.tables[name]?.columns = nil
             }
             return changes
         }
-        if committed.hasUntoldRows {
+        if committed.hasUnreportedRows {
             guard !written.isEmpty else { return .unknown }
             for name in written.tables { changes.tables[name] = .unknown }
             for (name, columns) in written.columns {
@@ -67,7 +67,7 @@ struct ChangeResolver {
     }
 
     private func mayBeWithoutRowid(_ name: TableName) -> Bool {
-        (try? knowledge.facts(name.schema, of: connection))?.withoutRowid.contains(name.table) != false
+        (try? schemaCache.summary(name.schema, of: connection))?.withoutRowid.contains(name.table) != false
     }
 
     /// What statements write.
@@ -83,13 +83,13 @@ struct ChangeResolver {
     /// nil when it cannot be told.
     private func written(by texts: Set<String>) -> Written? {
         var result = Written()
-        var facts: [String: SchemaFacts] = [:]
+        var facts: [String: SchemaSummary] = [:]
         for text in texts {
             guard let written = writtenColumns(of: text) else { return nil }
             result.tables.formUnion(written.tables)
             let replaces = !written.columns.isEmpty && StatementText(text).replaces
             for (name, columns) in written.columns {
-                if facts[name.schema] == nil { facts[name.schema] = try? knowledge.facts(name.schema, of: connection) }
+                if facts[name.schema] == nil { facts[name.schema] = try? schemaCache.summary(name.schema, of: connection) }
                 guard let schema = facts[name.schema] else { return nil }
                 let isPrecise =
                     schema.kinds[name.table] == .table && !replaces && !columns.contains("rowid")

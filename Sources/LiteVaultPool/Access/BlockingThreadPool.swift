@@ -5,8 +5,8 @@ internal import Foundation
 /// Neither the threads that tasks share nor those of Dispatch, which on Linux are the same ones: there are as many as
 /// processors, and statements that take long would keep everybody waiting, those included who want to cancel them. How many
 /// there are here at most is decided by the gates.
-final class WorkerThreads: @unchecked Sendable {  // all state only under `condition`
-    static let shared = WorkerThreads()
+final class BlockingThreadPool: @unchecked Sendable {  // all state only under `condition`
+    static let shared = BlockingThreadPool()
 
     private let condition = NSCondition()
     private var waiting: [@Sendable () -> Void] = []

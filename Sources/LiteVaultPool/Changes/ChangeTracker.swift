@@ -13,11 +13,11 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     private unowned let connection: Connection
     private let resolver: ChangeResolver
     /// While this asks something itself.
-    private var isAsking = false
+    private var isQueryingSchema = false
     private var total: Int
     /// Of the statement that runs.
     private var statement = TransactionChanges()
-    private var toldRows = 0
+    private var reportedRowCount = 0
     /// What statements change of the schema that were prepared and are yet to run.
     private var preparedSchema = ChangeSet()
     /// Of the transaction, and of each savepoint in it.
@@ -33,9 +33,9 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     private var kinds: [String: StatementKind] = [:]
 
     /// - Parameter connection: not in a transaction.
-    init(_ connection: Connection, _ knowledge: SchemaKnowledge) {
+    init(_ connection: Connection, _ schemaCache: SchemaCache) {
         self.connection = connection
-        resolver = ChangeResolver(connection, knowledge)
+        resolver = ChangeResolver(connection, schemaCache)
         total = connection.totalChanges
     }
 
@@ -43,18 +43,18 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     func takeCommitted() -> ChangeSet {
         settle(isNested: false)
         if !connection.isInTransaction { forgetTransaction() }
-        isAsking = true
+        isQueryingSchema = true
         defer {
-            isAsking = false
+            isQueryingSchema = false
             committed = TransactionChanges()
         }
         return resolver.resolve(committed)
     }
 
     func willRun(_ sql: UnsafePointer<CChar>, isNested: () -> Bool) {
-        guard !isAsking else { return }
+        guard !isQueryingSchema else { return }
         // Only where it matters: it goes through all statements.
-        settle(isNested: toldRows > 0 && connection.totalChanges == total && isNested())
+        settle(isNested: reportedRowCount > 0 && connection.totalChanges == total && isNested())
         if lastLevel == levels.count, !lastText.isEmpty, strcmp(lastText, sql) == 0 { return }
         let text = String(cString: sql)
         let kind = self.kind(of: text)
@@ -97,7 +97,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     }
 
     func willChangeSchema(_ change: SchemaChange) {
-        guard !isAsking else { return }
+        guard !isQueryingSchema else { return }
         switch change {
         case .table(let name):
             preparedSchema.tables[name] = .unknown
@@ -109,7 +109,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     func didChange(
         _ operation: Connection.Operation, schema: UnsafePointer<CChar>, table: UnsafePointer<CChar>, rowid: Int64
     ) {
-        toldRows += 1
+        reportedRowCount += 1
         let key = self.key(schema, table)
         statement.changes.tables[key, default: .init()].insert(rowid)
         if operation != .update { statement.changes.tables[key]?.columns = nil }
@@ -120,7 +120,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     func didRollBack() {
         isCommitting = false
         statement = TransactionChanges()
-        toldRows = 0
+        reportedRowCount = 0
         forgetTransaction()
         resolver.forgetStatements()
     }
@@ -138,12 +138,12 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         let now = connection.totalChanges
         let counted = now - total
         total = now
-        if counted > toldRows { statement.hasUntoldRows = true }
+        if counted > reportedRowCount { statement.hasUnreportedRows = true }
         // It failed, and what it had changed until then was undone.
-        if counted == 0, toldRows > 0, !statement.changes.everything { statement = TransactionChanges() }
+        if counted == 0, reportedRowCount > 0, !statement.changes.everything { statement = TransactionChanges() }
         if !statement.isEmpty { levels[levels.count - 1].changes.merge(statement) }
         statement = TransactionChanges()
-        toldRows = 0
+        reportedRowCount = 0
         guard isCommitting, !connection.isInTransaction else { return }
         for level in levels { committed.merge(level.changes) }
         forgetTransaction()

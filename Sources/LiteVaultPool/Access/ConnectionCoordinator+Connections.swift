@@ -1,13 +1,15 @@
 internal import Foundation
+internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
-// The connections themselves: readers come and go, the writer stays.
+// The connections: readers come and go, the writer stays.
 
-extension AccessCore {
-    /// A reader that nobody uses, or a new one.
-    func takeReader() throws -> Connection {
+extension ConnectionCoordinator {
+    /// An idle reader, or a new one.
+    func checkOutReader() throws -> Connection {
         let (idle, setups) = try state.withLock { state in
-            guard !state.isClosed else { throw AccessError.closed(path) }
+            guard !state.isClosed else { throw DatabaseAccessError.closed(path) }
             let idle = state.readers.popLast()
             if idle == nil { state.openReaders += 1 }
             return (idle, idle == nil ? state.setups : [])
@@ -23,7 +25,7 @@ extension AccessCore {
         }
     }
 
-    func giveBack(_ reader: Connection, isUsable: Bool) {
+    func checkIn(_ reader: Connection, isUsable: Bool) {
         let now = ContinuousClock.now
         let sweeps = state.withLock { state in
             guard isUsable, !state.isClosed else {
@@ -37,12 +39,12 @@ extension AccessCore {
         if sweeps { sweepLater() }
     }
 
-    /// Closes readers that were idle for long. Runs only while there are any.
+    /// Closes readers after their idle time. Runs only while there are readers.
     private func sweepLater() {
-        guard let seconds = configuration.idleReaderTimeout else { return }
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds) { [weak self] in
+        guard let timeout = configuration.idleReaderTimeout else { return }
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + timeout.seconds) { [weak self] in
             guard let self else { return }
-            closeIdleReaders(since: .now - .seconds(seconds))
+            closeIdleReaders(since: .now - timeout)
             let remain = state.withLock { state in
                 state.isSweeping = !state.readers.isEmpty
                 return state.isSweeping
@@ -51,7 +53,7 @@ extension AccessCore {
         }
     }
 
-    /// Closes readers that nobody has used since then.
+    /// Closes readers that have been idle since then.
     func closeIdleReaders(since limit: ContinuousClock.Instant = .now) {
         let closing = state.withLock { state in
             let closing = state.readers.filter { $0.since <= limit }
@@ -59,15 +61,15 @@ extension AccessCore {
             state.openReaders -= closing.count
             return closing
         }
-        // Not under the lock: closing may have to wait for the disk. What fails here is done by deinit.
+        // Not under the lock: closing may wait for the disk. If it fails, deinit closes the connection.
         for reader in closing { try? reader.connection.close() }
     }
 
     func releaseMemory() {
         closeIdleReaders()
         guard !CurrentAccess.isWithin(self) else { return }
-        writerGate.enqueue(
-            Gate.Job { [weak self] in
+        writerSemaphore.enqueue(
+            FairSemaphore.Job { [weak self] in
                 let writer = self?.state.withLock { $0.writer }
                 try? writer?.withLock {
                     writer?.finalizeCache()
@@ -77,8 +79,8 @@ extension AccessCore {
             })
     }
 
-    /// Commits of the writer checkpoint after as many pages as its setup says, while nobody else, in any process, can
-    /// commit. Readers cannot write, so nobody else checkpoints here.
+    /// Makes commits of the writer checkpoint after the configured number of pages, while no other connection, in any process,
+    /// can commit. Readers cannot write, so no other connection checkpoints here.
     func guardCheckpoints(of writer: Connection) throws {
         let pages = writer.walAutoCheckpoint
         guard pages > 0 else { return }
@@ -90,21 +92,21 @@ extension AccessCore {
         try sync(.barrier) { writer in
             try setup(writer)
             try guardCheckpoints(of: writer)
-            // Nobody reads, so all of them are idle: each is opened again when it is needed.
+            // There are no reads, so all readers are idle: they are opened again on demand.
             closeIdleReaders()
             state.withLock { $0.setups.append(setup) }
         }
     }
 
     func close() throws {
-        guard !CurrentAccess.isWithin(self) else { throw AccessError.reentrant(path) }
-        writerGate.acquire()
-        defer { writerGate.release() }
+        guard !CurrentAccess.isWithin(self) else { throw DatabaseAccessError.reentrant(path) }
+        writerSemaphore.acquire()
+        defer { writerSemaphore.release() }
         try drained(nil) { try closeFinally() }
     }
 
     func close() async throws {
-        try await job(in: writerGate) { cancellation, _ in
+        try await job(in: writerSemaphore) { cancellation, _ in
             try self.drained(cancellation) {
                 try cancellation.check()
                 try self.closeFinally()
@@ -112,7 +114,7 @@ extension AccessCore {
         }
     }
 
-    /// While nobody uses a connection.
+    /// While no connection is in use.
     private func closeFinally() throws {
         guard !state.withLock({ $0.isClosed }) else { return }
         try closeConnections()
@@ -128,6 +130,43 @@ extension AccessCore {
         state.withLock { state in
             state.writer = nil
             state.tracker = nil
+        }
+    }
+}
+
+extension ConnectionCoordinator {
+    /// Inside a barrier.
+    func rekey(to key: DatabaseKey, _ progress: OperationProgress.Report?) throws {
+        guard source.isEncrypted else {
+            return try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
+        }
+        try closeConnections()
+        defer {
+            // Should this fail, the next access tries again.
+            _ = try? openedWriter()
+        }
+        try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
+    }
+
+    /// Inside a barrier.
+    func vacuum(_ writer: Connection) throws {
+        try writer.vacuum()
+        if writer.journalMode == .wal { _ = try writer.emptyLog() }
+    }
+
+    func backup(to destination: String, newKey: DatabaseKey?, _ progress: OperationProgress.Report?) throws {
+        guard !state.withLock({ $0.isClosed }) else { throw DatabaseAccessError.closed(path) }
+        try source.backup(to: destination, newKey: newKey, lockTimeout: configuration.lockTimeout, progress)
+    }
+}
+
+extension Cancellation {
+    /// A report of progress by which an operation is cancelled.
+    fileprivate func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report
+    {
+        { step in
+            try self.check()
+            try progress?(step)
         }
     }
 }

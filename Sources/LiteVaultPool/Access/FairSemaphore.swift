@@ -1,11 +1,11 @@
 internal import Foundation
 internal import LiteVaultSupport
 
-/// Lets a number of accesses in at a time, first come, first served. Threads wait in it, and jobs without a thread.
-final class Gate: Sendable {
-    /// An access that begins when it is let in. It runs on a thread of its own.
+/// A semaphore that admits waiters in the order of their arrival: blocked threads, and jobs that wait without a thread.
+final class FairSemaphore: Sendable {
+    /// An access that begins when it is admitted. It runs on a thread of its own.
     final class Job: Sendable {
-        /// Returns whether it still has its permit.
+        /// Returns whether it still holds its permit.
         let run: @Sendable () -> Bool
 
         init(_ run: @escaping @Sendable () -> Bool) { self.run = run }
@@ -37,10 +37,10 @@ final class Gate: Sendable {
         state = Locked(State(free: count))
     }
 
-    /// How many are in at the moment.
+    /// The number of permits in use.
     var inUse: Int { state.withLock { count - $0.free } }
 
-    /// Waits to be let in.
+    /// Waits for a permit.
     func acquire() {
         let semaphore: DispatchSemaphore? = state.withLock { state in
             guard state.free == 0 else {
@@ -54,9 +54,9 @@ final class Gate: Sendable {
         semaphore?.wait()
     }
 
-    /// Waits to be let in, or until it is cancelled.
+    /// Waits for a permit, or for cancellation.
     ///
-    /// - Throws: `CancellationError`; it is not let in then.
+    /// - Throws: `CancellationError`; no permit is held then.
     func acquire(unless cancellation: Cancellation?) throws {
         guard let cancellation else { return acquire() }
         let semaphore = DispatchSemaphore(value: 0)
@@ -81,12 +81,12 @@ final class Gate: Sendable {
         if isGivenUp.withLock({ $0 }) { throw CancellationError() }
     }
 
-    /// Gives the permit to whoever waits longest.
+    /// Passes the permit to the longest waiter.
     func release() {
         if let job = releaseToJob() { Self.dispatch(job, self) }
     }
 
-    /// Has a job run when it is let in. Nobody waits.
+    /// Runs a job when there is a permit for it. Does not block.
     func enqueue(_ job: Job) {
         let runsNow = state.withLock { state in
             guard state.free > 0 else {
@@ -99,7 +99,9 @@ final class Gate: Sendable {
         if runsNow { Self.dispatch(job, self) }
     }
 
-    /// Takes back a job that still waits. False: it runs, or did.
+    /// Withdraws a job.
+    ///
+    /// - Returns: false if it is running or has run.
     func withdraw(_ job: Job) -> Bool { withdraw(job as AnyObject) }
 
     private func withdraw(_ waiter: AnyObject) -> Bool {
@@ -126,11 +128,31 @@ final class Gate: Sendable {
         return nil
     }
 
-    /// One thread does the jobs that follow each other.
-    private static func dispatch(_ first: Job, _ gate: Gate) {
-        WorkerThreads.shared.run {
+    /// One thread runs successive jobs.
+    private static func dispatch(_ first: Job, _ semaphore: FairSemaphore) {
+        BlockingThreadPool.shared.run {
             var next: Job? = first
-            while let job = next { next = job.run() ? gate.releaseToJob() : nil }
+            while let job = next { next = job.run() ? semaphore.releaseToJob() : nil }
+        }
+    }
+}
+
+/// A permit that is released once.
+final class Permit: Sendable {
+    private let semaphore: FairSemaphore
+    private let isHeld = Locked(true)
+
+    init(_ semaphore: FairSemaphore) { self.semaphore = semaphore }
+
+    func release() { if keep() { semaphore.release() } }
+
+    /// Gives up responsibility for the permit.
+    ///
+    /// - Returns: whether it was still held: the caller has to release it then.
+    func keep() -> Bool {
+        isHeld.withLock { held in
+            defer { held = false }
+            return held
         }
     }
 }

@@ -1,13 +1,80 @@
 internal import LiteVaultCore
 
+/// A part of a database: what a query reads, or what an observation is about.
+public struct DatabaseRegion: Sendable, Hashable {
+    /// Which part of a table.
+    struct Part: Sendable, Hashable {
+        /// By their rowids; nil: all.
+        var rows: Set<Int64>?
+        /// In lower case; nil: all. None at all: only whether rows are there.
+        var columns: Set<String>?
+
+        func union(_ other: Part) -> Part {
+            var result = Part()
+            if let mine = rows, let theirs = other.rows { result.rows = mine.union(theirs) }
+            if let mine = columns, let theirs = other.columns { result.columns = mine.union(theirs) }
+            return result
+        }
+    }
+
+    /// nil: everything.
+    var tables: [TableName: Part]?
+
+    /// The whole database.
+    public static let everything = DatabaseRegion(tables: nil)
+
+    /// Nothing yet, to be united with other regions.
+    public init() { tables = [:] }
+
+    private init(tables: [TableName: Part]?) { self.tables = tables }
+
+    /// A table.
+    ///
+    /// - Parameter schema: the name of an attached database; the main one by default.
+    public static func table(_ name: String, schema: String = "main") -> DatabaseRegion {
+        DatabaseRegion(tables: [TableName(name, schema: schema): Part()])
+    }
+
+    /// Columns of a table. It is changed when rows come or go, and when one of these columns is set: not by an UPDATE of
+    /// others.
+    ///
+    /// - Parameters:
+    ///   - names: the columns. None at all: which rows there are, but not what is in them.
+    ///   - table: the table. Of a virtual table and of one with generated columns every change counts.
+    ///   - schema: the name of an attached database; the main one by default.
+    public static func columns(_ names: Set<String>, of table: String, schema: String = "main") -> DatabaseRegion {
+        var columns: Set<String>? = Set(names.map { $0.lowercased() })
+        // Another name of an INTEGER PRIMARY KEY, perhaps, by which the engine may tell of it.
+        if columns?.isDisjoint(with: ["rowid", "oid", "_rowid_"]) == false { columns = nil }
+        return DatabaseRegion(tables: [TableName(table, schema: schema): Part(columns: columns)])
+    }
+
+    /// Rows of a table that has rowids, by these (`INTEGER PRIMARY KEY`).
+    public static func rows(_ ids: Set<Int64>, of table: String, schema: String = "main") -> DatabaseRegion {
+        DatabaseRegion(tables: [TableName(table, schema: schema): Part(rows: ids)])
+    }
+
+    /// Both. Of a table of which one names rows and the other columns, it is all of it.
+    public func union(_ other: DatabaseRegion) -> DatabaseRegion {
+        guard let mine = tables, let theirs = other.tables else { return .everything }
+        return DatabaseRegion(tables: mine.merging(theirs) { $0.union($1) })
+    }
+
+    /// The tables, in lower case; those of attached databases with the name of the database and a dot before it. nil:
+    /// all of them.
+    public var tableNames: Set<String>? {
+        tables.map { Set($0.keys.map { $0.schema == "main" ? $0.table : $0.schema + "." + $0.table }) }
+    }
+}
+
 extension DatabaseRegion {
     /// What statements have read. Asked in the transaction in which they ran.
-    init(_ reads: ReadCollector, on db: Connection, _ knowledge: SchemaKnowledge) throws {
+    init(_ reads: ReadCollector, on db: Connection, _ schemaCache: SchemaCache) throws {
         self.init()
-        var facts = ["main": try knowledge.facts("main", of: db)]
-        func known(_ schema: String) throws -> SchemaFacts {
+        var facts = ["main": try schemaCache.summary("main", of: db)]
+        func known(_ schema: String) throws -> SchemaSummary {
             if let known = facts[schema] { return known }
-            let read = try SchemaFacts(schema, of: db)
+            let read = try SchemaSummary(schema, of: db)
             facts[schema] = read
             return read
         }
@@ -55,11 +122,11 @@ extension DatabaseRegion {
 
     /// The database in which a name is found first.
     private static func schema(
-        of table: String, on db: Connection, _ facts: (String) throws -> SchemaFacts
+        of table: String, on db: Connection, _ summary: (String) throws -> SchemaSummary
     ) throws -> String? {
         let attached = try db.all("PRAGMA database_list") { try $0.get(1, as: String.self) }
         for schema in ["temp", "main"] + attached.filter({ $0 != "temp" && $0 != "main" }) {
-            if try facts(schema).kinds[table.lowercased()] != nil { return schema }
+            if try summary(schema).kinds[table.lowercased()] != nil { return schema }
         }
         return nil
     }
