@@ -29,7 +29,7 @@ extension Connection {
                 } catch {
                     // Further writes through this handle would use the new key, in a file under the old one. Closing rolls
                     // back.
-                    isProven = false
+                    isKeyVerified = false
                     try? close()
                     throw error
                 }

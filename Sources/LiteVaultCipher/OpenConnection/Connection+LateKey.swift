@@ -28,12 +28,12 @@ extension Connection {
                 try KeyUnlocker(
                     key: key, settings: settings, path: path, lockTimeout: Duration(seconds: busyTimeout)
                 ).unlock(self)
-                isProven = true
+                isKeyVerified = true
             }
         } catch let error as LateKey {
             throw error.reason
         } catch {
-            isProven = false
+            isKeyVerified = false
             try? close()
             throw error
         }

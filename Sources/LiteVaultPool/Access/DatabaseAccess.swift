@@ -39,6 +39,7 @@ extension DatabaseAccess {
     /// - Returns: the result of the closure, once it is committed.
     /// - Throws: as ``read(_:)``; ``DatabaseAccessError`` `transactionEnded`; `SQLITE_BUSY` when another process held its lock
     ///   for longer than the lock timeout.
+    @discardableResult
     public func write<T>(_ body: (Connection) throws -> T) throws -> T {
         try coordinator.sync(.write, body)
     }
@@ -46,6 +47,7 @@ extension DatabaseAccess {
     /// Writes without an enclosing transaction: for several transactions, or for statements that cannot be part of one.
     ///
     /// - Throws: as ``write(_:)``; ``DatabaseAccessError`` `transactionLeftOpen`.
+    @discardableResult
     public func writeWithoutTransaction<T>(_ body: (Connection) throws -> T) throws -> T {
         try coordinator.sync(.writeWithoutTransaction, body)
     }
@@ -53,6 +55,7 @@ extension DatabaseAccess {
     /// Writes without an enclosing transaction while there are no reads: waits for reads under way, and blocks new ones.
     ///
     /// - Throws: as ``writeWithoutTransaction(_:)``.
+    @discardableResult
     public func barrier<T>(_ body: (Connection) throws -> T) throws -> T {
         try coordinator.sync(.barrier, body)
     }
@@ -81,6 +84,7 @@ extension DatabaseAccess {
     /// Writes in a transaction, without blocking a thread of the caller.
     ///
     /// - Throws: as the synchronous form, and `CancellationError`; nothing is changed then.
+    @discardableResult
     public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await coordinator.async(.write, body)
     }
@@ -88,6 +92,7 @@ extension DatabaseAccess {
     /// Writes without an enclosing transaction, without blocking a thread of the caller.
     ///
     /// - Throws: as the synchronous form, and `CancellationError`; commits made before stay.
+    @discardableResult
     public func writeWithoutTransaction<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
@@ -97,6 +102,7 @@ extension DatabaseAccess {
     /// Writes without an enclosing transaction while there are no reads, without blocking a thread of the caller.
     ///
     /// - Throws: as the synchronous form, and `CancellationError`; commits made before stay.
+    @discardableResult
     public func barrier<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await coordinator.async(.barrier, body)
     }
