@@ -38,13 +38,19 @@ import Testing
             #expect(try await access.read { try $0.count() } == 3)
             try await access.close()
             try await access.close()
-            await #expect { _ = try await access.read { try $0.count() } } throws: { ($0 as? DatabaseAccessError)?.code == .closed }
-            await #expect { try await access.backup(to: copy + "2") } throws: { ($0 as? DatabaseAccessError)?.code == .closed }
+            await #expect { _ = try await access.read { try $0.count() } } throws: {
+                ($0 as? DatabaseAccessError)?.code == .closed
+            }
+            await #expect { try await access.backup(to: copy + "2") } throws: {
+                ($0 as? DatabaseAccessError)?.code == .closed
+            }
             #expect(!FileManager.default.fileExists(atPath: copy + "2"))
         }
     }
 
-    @Test func `each waits for readers without keeping a thread of the tasks, and a cancelled wait changes nothing`() async throws {
+    @Test func `each waits for readers without keeping a thread of the tasks, and a cancelled wait changes nothing`()
+        async throws
+    {
         let pool = try scratch.pool()
         // More of them than there are threads for tasks.
         let count = ProcessInfo.processInfo.activeProcessorCount + 2
@@ -133,10 +139,14 @@ import Testing
         } else {
             #expect(try Connection(scratch.path("copy")).count() == 3)
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).allSatisfy { !$0.contains("tmp") })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).allSatisfy {
+                !$0.contains("tmp")
+            })
     }
 
-    @Test(.enabled(if: Engine.encrypts)) func `a rekey that is cancelled leaves the old key, one that is done the new one`() async throws {
+    @Test(.enabled(if: Engine.encrypts))
+    func `a rekey that is cancelled leaves the old key, one that is done the new one`() async throws {
         let old = try DatabaseKey.passphrase("old")
         let pool = try scratch.pool(key: old, settings: fast)
         for cancels in [true, false] {
@@ -172,8 +182,12 @@ import Testing
 
     @Test func `inside an access each is refused`() throws {
         let pool = try scratch.pool()
-        #expect { try pool.read { _ in try pool.vacuum() } } throws: { ($0 as? DatabaseAccessError)?.code == .reentrant }
-        #expect { try pool.write { _ in try pool.close() } } throws: { ($0 as? DatabaseAccessError)?.code == .reentrant }
+        #expect { try pool.read { _ in try pool.vacuum() } } throws: {
+            ($0 as? DatabaseAccessError)?.code == .reentrant
+        }
+        #expect { try pool.write { _ in try pool.close() } } throws: {
+            ($0 as? DatabaseAccessError)?.code == .reentrant
+        }
         #expect(try pool.read { try $0.count() } == 3)
     }
 }

@@ -92,6 +92,24 @@ import Testing
             }
         }
 
+        @Test func `H-KEY-17 a file that another process creates while a queue opens it is used with its own salt`() throws {
+            let scratch = try Scratch()
+            let path = scratch.path("db")
+            for key in [try DatabaseKey.passphrase("the key"), try .raw([UInt8](repeating: 1, count: 32))] {
+                try? FileManager.default.removeItem(atPath: path)
+                var configuration = DatabaseConfiguration()
+                // Runs after the key was verified on the empty file, as another process might.
+                configuration.prepare = { _ in
+                    guard try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty else { return }
+                    try Connection(path, key: key, settings: fast).execute(Scratch.content)
+                }
+                let queue = try DatabaseQueue(path, key: key, settings: fast, configuration: configuration)
+                try queue.write { try $0.insert("x") }
+                #expect(try queue.read { try $0.count() } == 4)
+                try queue.close()
+            }
+        }
+
         @Test func `a queue writes the salt when it opens, so that nobody chooses another one`() throws {
             let scratch = try Scratch()
             let path = scratch.path("db")

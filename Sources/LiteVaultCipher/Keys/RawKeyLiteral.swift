@@ -9,7 +9,9 @@ enum RawKeyLiteral {
     ///
     /// Deliberately wider than the literal itself: no version looks at the closing quote, 3.4.1 does not look at the digits
     /// either, and the `x` may be in either case.
-    static func looksLikeOne(_ bytes: UnsafeRawBufferPointer) -> Bool { lengths.contains(bytes.count) && hasPrefix(bytes) }
+    static func looksLikeOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        lengths.contains(bytes.count) && hasPrefix(bytes)
+    }
 
     /// The key that a well-formed literal stands for; nil for anything else.
     static func key(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey? {

@@ -113,8 +113,10 @@ extension Connection {
         }
         // The engine reports success on nearly every failure: the bytes have to prove it.
         let file = try EngineFile(connection: handle, path: description)
-        guard let authenticator = try PageAuthenticator.ifPossible(
-            key: key, held: cipherSettings(), salt: settings.salt, file) else {
+        guard
+            let authenticator = try PageAuthenticator.ifPossible(
+                key: key, held: cipherSettings(), salt: settings.salt, file)
+        else {
             return try requireReadable(key, settings)
         }
         let pages = try authenticator.report(size: file.size(), read: { try file.read(at: $0, count: $1) })

@@ -16,7 +16,8 @@ extension Connection {
     ///   on cannot write plaintext. Only a key that comes too late leaves the connection usable as it was (`usage`: in a
     ///   transaction, or a second key; `wrongKind`: a plaintext database).
     package func unlock(
-        with key: @autoclosure () throws -> DatabaseKey, settings: CipherSettings = .init(), of schemaName: String = "main"
+        with key: @autoclosure () throws -> DatabaseKey, settings: CipherSettings = .init(),
+        of schemaName: String = "main"
     ) throws {
         let path = description
         do {

@@ -200,7 +200,9 @@ extension Verification {
         let engineFile = try EngineFile(path: file.path)
         guard !log.committed.isEmpty, let authenticator = try authenticator(engineFile) else { return [] }
         guard log.pageSize == authenticator.layout.pageSize else {
-            return [.init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")]
+            return [
+                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
+            ]
         }
         var findings: [VerificationReport.Problem] = []
         for frame in log.committed where findings.count < 100 {

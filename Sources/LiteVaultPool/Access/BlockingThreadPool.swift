@@ -1,10 +1,9 @@
 internal import Foundation
 
-/// Threads for accesses of tasks.
+/// Threads for the accesses of tasks.
 ///
-/// Neither the threads that tasks share nor those of Dispatch, which on Linux are the same ones: there are as many as
-/// processors, and statements that take long would keep everybody waiting, those included who want to cancel them. How many
-/// there are here at most is decided by the gates.
+/// The threads that tasks share, and those of Dispatch, which on Linux are the same, are as many as processors: long statements
+/// would block all other work, including what wants to cancel them. The semaphores limit the number of threads here.
 final class BlockingThreadPool: @unchecked Sendable {  // all state only under `condition`
     static let shared = BlockingThreadPool()
 
@@ -32,7 +31,7 @@ final class BlockingThreadPool: @unchecked Sendable {  // all state only under `
         }
     }
 
-    /// nil when there was nothing to do for some seconds.
+    /// The next work; nil when there was none for some seconds.
     private func next() -> (@Sendable () -> Void)? {
         condition.lock()
         defer { condition.unlock() }

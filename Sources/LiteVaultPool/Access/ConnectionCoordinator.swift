@@ -58,7 +58,9 @@ package final class ConnectionCoordinator: Sendable {
     /// Whether changes are observed.
     package var isObserved: Bool { broker.isObserved }
 
-    private func semaphore(for kind: Kind) -> FairSemaphore { kind == .read ? readerSemaphore ?? writerSemaphore : writerSemaphore }
+    private func semaphore(for kind: Kind) -> FairSemaphore {
+        kind == .read ? readerSemaphore ?? writerSemaphore : writerSemaphore
+    }
 
     func sync<T>(_ kind: Kind, _ body: (Connection) throws -> T) throws -> T {
         guard !CurrentAccess.isWithin(self) else { throw DatabaseAccessError.reentrant(path) }

@@ -55,8 +55,13 @@ final class ConnectionSource: Sendable {
         }
         try writer.setSynchronous(configuration.synchronous)
         try prepare(writer, configuration)
-        // Writes the first page, and the salt with it. In WAL mode that was done by changing to it.
-        if !usesWAL, isEncrypted, file != nil, try fileSalt() == nil { try writer.execute("BEGIN IMMEDIATE; COMMIT") }
+        if !usesWAL, isEncrypted, file != nil {
+            // Writes the first page, and the salt with it. In WAL mode that was done by changing to it.
+            if try fileSalt() == nil { try writer.execute("BEGIN IMMEDIATE; COMMIT") }
+            // Since the key was verified, on a file that was empty then, another process may have written its first page,
+            // with another salt: reading it fails here, where it is tried again, and not in the first access.
+            try writer.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+        }
         return writer
     }
 

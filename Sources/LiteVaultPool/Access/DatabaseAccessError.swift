@@ -1,6 +1,6 @@
-/// What a pool or queue refuses. The database is as it was.
+/// An access that a pool or queue refuses. The database is unchanged.
 public struct DatabaseAccessError: Error, Sendable {
-    /// The kinds of refusal. New ones may be added; `switch` over them with a `default`.
+    /// A kind of refusal. New kinds may be added: a `switch` needs a `default`.
     public enum Code: String, Sendable {
         /// An access inside another access of the same database, on the same thread: it would wait for itself.
         case reentrant
@@ -8,16 +8,16 @@ public struct DatabaseAccessError: Error, Sendable {
         case closed
         /// A closure ended without ending the transaction that it had begun, which was rolled back.
         case transactionLeftOpen
-        /// The transaction of a closure ended before the closure did: an error rolled it back, or the closure ended it
-        /// itself. Statements after that were refused.
+        /// The transaction of a closure ended before the closure: an error rolled it back, or the closure ended it itself.
+        /// Later statements were refused.
         case transactionEnded
     }
 
-    /// The kind.
+    /// The kind of refusal.
     public let code: Code
-    /// What happened, as a sentence.
+    /// A sentence that describes what happened.
     public let message: String
-    /// The database's file; empty for one in memory.
+    /// The path of the database; empty for one in memory.
     public let path: String
     /// What the caller can do about it.
     public let remedy: String

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import LiteVaultSupport
 
-/// Tells when the system is short of memory, where the system says so: Darwin's memory pressure events, and Linux's pressure
-/// stall information. Elsewhere `releaseMemory()` has to be called.
+/// Reports when the system is short of memory: by Darwin's memory pressure events, and Linux's pressure stall information.
+/// Elsewhere `releaseMemory()` has to be called.
 final class MemoryPressure: Sendable {
     #if canImport(Darwin)
         private let source = Locked<(any DispatchSourceMemoryPressure)?>(nil)
@@ -16,13 +16,13 @@ final class MemoryPressure: Sendable {
     #else
         private let source = Locked<(any DispatchSourceTimer)?>(nil)
 
-        /// Looks at it from time to time. The kernel could wake us instead, but only for privileged processes on most of
-        /// its versions, and by an event that Dispatch cannot wait for.
+        /// Checks periodically. The kernel could notify us instead, but only privileged processes on most of its versions, and by
+        /// an event that Dispatch cannot wait for.
         ///
         /// - Parameters:
-        ///   - stall: where it is told.
-        ///   - interval: seconds between two looks; the figure is of the last ten seconds.
-        ///   - limit: from which percentage on `body` is called, once for each look.
+        ///   - stall: the source of the figure.
+        ///   - interval: the seconds between two checks; the figure covers the last ten seconds.
+        ///   - limit: the percentage from which on `body` is called, once for each check.
         func start(
             of stall: PressureStall = PressureStall(), every interval: Double = 10, limit: Double = 10,
             _ body: @escaping @Sendable () -> Void
@@ -44,15 +44,15 @@ final class MemoryPressure: Sendable {
     deinit { stop() }
 }
 
-/// How much tasks wait for memory, as Linux tells it: pressure stall information (the kernel's
+/// How much tasks wait for memory, as Linux reports it: pressure stall information (the kernel's
 /// `Documentation/accounting/psi.rst`), of the control group if it has its own, and of the machine.
 struct PressureStall: Sendable {
-    /// Where it is told. Old kernels have none of them, and some machines are started with it switched off.
+    /// The files with the figures. Old kernels have none of them, and some systems switch them off.
     static let files = ["/sys/fs/cgroup/memory.pressure", "/proc/pressure/memory"]
 
     var files = Self.files
 
-    /// In which percentage of the last ten seconds some task waited for memory: the highest that is told, nil when none is.
+    /// The percentage of the last ten seconds in which some task waited for memory: the highest of the files, nil without any.
     func share() -> Double? {
         files.compactMap { file in
             (try? String(contentsOfFile: file, encoding: .utf8)).flatMap(Self.share)

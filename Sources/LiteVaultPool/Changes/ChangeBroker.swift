@@ -1,11 +1,11 @@
 internal import Foundation
 internal import LiteVaultSupport
 
-/// Tells observers of committed changes.
+/// Notifies observers of committed changes.
 final class ChangeBroker: Sendable {
     private let observers = Locked<[ObjectIdentifier: ChangeSignal]>([:])
 
-    /// Whether anybody wants to be told.
+    /// Whether there are observers.
     var isObserved: Bool { observers.withLock { !$0.isEmpty } }
 
     func add(_ signal: ChangeSignal) { observers.withLock { $0[ObjectIdentifier(signal)] = signal } }
@@ -18,13 +18,13 @@ final class ChangeBroker: Sendable {
     }
 }
 
-/// What an observer waits for. Changes that come while it is busy are told once.
+/// The signal that an observer waits for. Changes made while it is busy are coalesced.
 final class ChangeSignal: Sendable {
     private struct State {
         var region: DatabaseRegion
         var pending = ChangeSet.Effect.none
         var waiting: CheckedContinuation<ChangeSet.Effect?, Never>?
-        /// Changes while it is being found out what the region is.
+        /// The changes made while the region is being determined.
         var recorded: ChangeSet?
         var isOver = false
     }
@@ -33,7 +33,7 @@ final class ChangeSignal: Sendable {
 
     init(region: DatabaseRegion) { state = Locked(State(region: region)) }
 
-    /// A read begins that sees all that was told until now, and of which it is not known yet what it reads.
+    /// Begins a read that sees all changes reported until now, and whose region is not known yet.
     func beginRead() {
         state.withLock { state in
             state.pending = .none
@@ -41,7 +41,7 @@ final class ChangeSignal: Sendable {
         }
     }
 
-    /// The read is over: changes of this region are told, from when it began.
+    /// Ends the read: from its beginning on, changes of this region are reported.
     func endRead(of region: DatabaseRegion) {
         state.withLock { state in
             state.region = region
@@ -62,7 +62,7 @@ final class ChangeSignal: Sendable {
         if let (continuation, effect) = waiting { continuation.resume(returning: effect) }
     }
 
-    /// Waits until something was changed; nil when the task is cancelled.
+    /// Waits for a change; nil when the task is cancelled.
     func next() async -> ChangeSet.Effect? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -82,7 +82,7 @@ final class ChangeSignal: Sendable {
         }
     }
 
-    /// From now on `next` returns nil.
+    /// Makes `next` return nil from now on.
     func end() {
         let waiting = state.withLock { state in
             state.isOver = true

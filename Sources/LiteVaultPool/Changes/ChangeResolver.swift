@@ -1,16 +1,16 @@
 internal import LiteVaultCore
 
-/// Finds out what the hooks did not tell of a transaction: which columns were set, and which tables were changed whose rows
-/// no hook tells. It asks the authorizer what the statements of the transaction write, each text once.
+/// Determines what the hooks do not report about a transaction: the columns that were set, and the changed tables whose rows
+/// no hook reports. It uses the authorizer to find out what the statements of the transaction write, once for each text.
 ///
-/// What cannot be told counts as more, never as less.
+/// Where it cannot be determined, more is assumed to be changed, never less.
 struct ChangeResolver {
     private unowned let connection: Connection
     private let schemaCache: SchemaCache
     private let statements = Statements()
 
     private final class Statements {
-        /// nil: it cannot be told.
+        /// Nil values: it cannot be determined.
         var known: [String: WrittenColumns?] = [:]
         var versions: [String: Int64] = [:]
     }
@@ -21,14 +21,14 @@ struct ChangeResolver {
         statements.versions["main"] = try? connection.integer("schema_version")
     }
 
-    /// The schema, or a setting of the connection, may be another one from now on.
+    /// To be called when the schema or a setting of the connection may change.
     func forgetStatements() { statements.known = [:] }
 
-    /// All that a committed transaction has changed.
+    /// The complete changes of a committed transaction.
     func resolve(_ committed: TransactionChanges) -> ChangeSet {
         var changes = committed.changes
         let isSameSchema = self.isSameSchema("main")
-        // Changed, and not by a statement: by another process, or by a backup into this connection.
+        // Changed by something other than a statement: another process, or a backup into this connection.
         let isReplaced = isSameSchema == false && !committed.changesSchema
         guard !committed.isEmpty else { return isReplaced ? .unknown : changes }
         guard !changes.everything else { return changes }
@@ -37,12 +37,13 @@ struct ChangeResolver {
             isSameSchema == true && others.allSatisfy { self.isSameSchema($0) == true } && !committed.changesSchema
             && !committed.hasMoreTexts
         let needsColumns = changes.tables.values.contains { $0.columns?.isEmpty == true }
-        let clears = committed.clears || (try? schemaCache.summary("main", of: connection))?.hasClearingTriggers != false
+        let clears =
+            committed.clears || (try? schemaCache.summary("main", of: connection))?.hasClearingTriggers != false
         guard committed.hasUnreportedRows || needsColumns || clears else {
             return isReplaced ? .unknown : changes
         }
         guard isKnown, let written = written(by: committed.texts) else {
-            // The statements cannot be asked any more: they ran under another schema.
+            // The statements cannot be analyzed any more: they ran under another schema.
             if committed.hasUnreportedRows || isReplaced || clears { return .unknown }
             for name in changes.tables.keys where changes.tables[name]?.columns?.isEmpty == true {
                 changes.tables[name]?.columns = nil
@@ -60,7 +61,7 @@ struct ChangeResolver {
             for name in written.tables where mayBeWithoutRowid(name) { changes.tables[name] = .unknown }
         }
         for (name, table) in changes.tables where table.columns?.isEmpty == true {
-            // Rows of a table that no statement names: what has changed them is not known.
+            // Rows of a table that no statement names: it is unknown what has changed them.
             changes.tables[name]?.columns = written.columns[name] ?? nil
         }
         return changes
@@ -70,17 +71,17 @@ struct ChangeResolver {
         (try? schemaCache.summary(name.schema, of: connection))?.withoutRowid.contains(name.table) != false
     }
 
-    /// What statements write.
+    /// The tables and columns that statements write.
     private struct Written {
-        /// Tables of which rows come or go.
+        /// Tables in which rows are inserted or deleted.
         var tables: Set<TableName> = []
-        /// The columns that are set; nil: perhaps others as well.
+        /// The columns that are set; nil if possibly others as well.
         var columns: [TableName: Set<String>?] = [:]
 
         var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
     }
 
-    /// nil when it cannot be told.
+    /// Nil when it cannot be determined.
     private func written(by texts: Set<String>) -> Written? {
         var result = Written()
         var facts: [String: SchemaSummary] = [:]
@@ -89,7 +90,9 @@ struct ChangeResolver {
             result.tables.formUnion(written.tables)
             let replaces = !written.columns.isEmpty && StatementText(text).replaces
             for (name, columns) in written.columns {
-                if facts[name.schema] == nil { facts[name.schema] = try? schemaCache.summary(name.schema, of: connection) }
+                if facts[name.schema] == nil {
+                    facts[name.schema] = try? schemaCache.summary(name.schema, of: connection)
+                }
                 guard let schema = facts[name.schema] else { return nil }
                 let isPrecise =
                     schema.kinds[name.table] == .table && !replaces && !columns.contains("rowid")
@@ -112,7 +115,7 @@ struct ChangeResolver {
         return written
     }
 
-    /// Whether a schema has been the same since this was asked last; nil when it cannot be asked.
+    /// Whether a schema is unchanged since the last call; nil when it cannot be read.
     private func isSameSchema(_ schema: String) -> Bool? {
         let now = try? connection.integer(schema == "main" ? "schema_version" : "\(quoted(schema)).schema_version")
         defer { statements.versions[schema] = now }

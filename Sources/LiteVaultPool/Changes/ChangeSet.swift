@@ -1,16 +1,15 @@
 internal import LiteVaultCore
 
-/// What a transaction changed.
+/// The changes of a transaction.
 struct ChangeSet: Sendable {
-    /// Of one table.
+    /// The changes of one table.
     struct Table: Sendable {
-        /// The rows, by the rowids that they have afterwards. nil: it is not known which, or they are more than are worth
-        /// counting.
+        /// The rows, by their rowids afterwards; nil when they are unknown, or too many to be tracked.
         var rows: Set<Int64>? = []
-        /// The columns that were set. nil: rows came or went, or it is not known which.
+        /// The columns that were set; nil when rows were inserted or deleted, or the columns are unknown.
         var columns: Set<String>? = []
 
-        /// Some change of some rows.
+        /// Unknown changes of unknown rows.
         static let unknown = Table(rows: nil, columns: nil)
 
         mutating func insert(_ row: Int64) {
@@ -28,11 +27,11 @@ struct ChangeSet: Sendable {
         }
     }
 
-    /// How far changes concern a region.
+    /// Whether changes affect a region.
     enum Effect: Int, Comparable {
         case none
-        /// The table was changed, the rows perhaps: the engine does not tell the old rowid of a row that was moved, nor of
-        /// one that was deleted to make room for another.
+        /// The table was changed, and possibly the rows: the engine does not report the old rowid of a row that was moved, nor
+        /// that of a conflicting row that was deleted.
         case possible
         case certain
 
@@ -40,12 +39,12 @@ struct ChangeSet: Sendable {
     }
 
     var tables: [TableName: Table] = [:]
-    /// Tables by these names came or went, in whatever schema: a name can mean another table now.
+    /// The names of tables that were created or dropped in any schema: a name may refer to another table now.
     var redefined: Set<String> = []
-    /// Something was changed that the engine does not tell the table of.
+    /// Whether there are changes whose table the engine does not report.
     var everything = false
 
-    /// A change of which nothing else is known.
+    /// A change about which nothing is known.
     static let unknown = ChangeSet(everything: true)
 
     var isEmpty: Bool { tables.isEmpty && !everything }
@@ -76,21 +75,21 @@ struct ChangeSet: Sendable {
     }
 }
 
-/// What a transaction, or a savepoint in it, has changed so far.
+/// The changes of a transaction, or of a savepoint in it, so far.
 struct TransactionChanges {
-    /// As the hooks told it.
+    /// The changes that the hooks reported.
     var changes = ChangeSet()
-    /// The statements that write.
+    /// The texts of statements that write.
     private(set) var texts: Set<String> = []
-    /// Whether there were more of them than are worth keeping.
+    /// Whether there were too many of them to be kept.
     private(set) var hasMoreTexts = false
-    /// Whether rows were changed that the hooks did not tell.
+    /// Whether rows were changed that the hooks did not report.
     var hasUnreportedRows = false
     /// Whether a DELETE without WHERE ran: of a table WITHOUT ROWID, SQLite 3.15 does not even count the rows then.
     var clears = false
     var changesSchema = false
 
-    /// Kept texts, at most: a look at each costs as much as preparing it.
+    /// The maximum number of kept texts: analyzing one costs as much as preparing it.
     private static let textLimit = 200
 
     var isEmpty: Bool { changes.isEmpty && !hasUnreportedRows && !clears }

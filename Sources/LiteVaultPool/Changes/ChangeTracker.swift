@@ -1,30 +1,30 @@
 internal import Foundation
 internal import LiteVaultCore
 
-/// Takes down what a connection changes and commits. What is rolled back, be it a transaction, a savepoint or a statement
-/// that failed, is forgotten.
+/// Records the changes that a connection commits. Changes that are rolled back, by a transaction, a savepoint or a statement
+/// that failed, are discarded.
 ///
-/// The update hook tells rows, not columns, and rows of ordinary tables only. It leaves out tables WITHOUT ROWID, virtual
-/// tables and a DELETE without WHERE, but the engine counts their rows. What it leaves out is asked of the authorizer when a
-/// transaction is committed: see ``ChangeResolver``.
+/// The update hook reports rows, not columns, and only rows of ordinary tables. It omits tables WITHOUT ROWID, virtual tables
+/// and a DELETE without WHERE, but the engine counts their rows. The omitted changes are determined with the authorizer when
+/// a transaction is committed: see ``ChangeResolver``.
 ///
-/// Only used by whoever has the connection, and from its callbacks, which run under its lock.
-final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded by the gate of the writer
+/// Used only by the owner of the connection, and by its callbacks, which run under its lock.
+final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded by the writer's semaphore
     private unowned let connection: Connection
     private let resolver: ChangeResolver
-    /// While this asks something itself.
+    /// Whether the tracker itself is running statements.
     private var isQueryingSchema = false
     private var total: Int
-    /// Of the statement that runs.
+    /// The changes of the running statement.
     private var statement = TransactionChanges()
     private var reportedRowCount = 0
-    /// What statements change of the schema that were prepared and are yet to run.
+    /// The schema changes of statements that were prepared, but have not run.
     private var preparedSchema = ChangeSet()
-    /// Of the transaction, and of each savepoint in it.
+    /// The changes of the transaction, and of each savepoint in it.
     private var levels: [(name: String, changes: TransactionChanges)] = [("", TransactionChanges())]
     private var isCommitting = false
     private var committed = TransactionChanges()
-    /// The last table and the last text, which need not be looked at again.
+    /// The last table and the last text, which need not be parsed again.
     private var lastName: [CChar] = []
     private var lastSchema: [CChar] = []
     private var lastKey = TableName("", schema: "")
@@ -39,7 +39,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         total = connection.totalChanges
     }
 
-    /// What was committed since this was asked last. Outside of transactions.
+    /// Returns the changes that were committed since the last call. To be called outside of transactions.
     func takeCommitted() -> ChangeSet {
         settle(isNested: false)
         if !connection.isInTransaction { forgetTransaction() }
@@ -53,7 +53,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
 
     func willRun(_ sql: UnsafePointer<CChar>, isNested: () -> Bool) {
         guard !isQueryingSchema else { return }
-        // Only where it matters: it goes through all statements.
+        // Only where it matters, because it iterates over all statements.
         settle(isNested: reportedRowCount > 0 && connection.totalChanges == total && isNested())
         if lastLevel == levels.count, !lastText.isEmpty, strcmp(lastText, sql) == 0 { return }
         let text = String(cString: sql)
@@ -79,7 +79,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
             guard let index = index(of: name) else { return }
             levels.removeLast(levels.count - index - 1)
             levels[index].changes = TransactionChanges()
-            // What was known of statements may have been of the schema that is gone.
+            // The analyzed statements may have referred to the schema that was rolled back.
             resolver.forgetStatements()
         case .schema(let renames): noteSchema(renames: renames)
         case .analyze:
@@ -130,16 +130,16 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         lastText = []
     }
 
-    /// The statement before is over: takes over what it changed.
+    /// Adds the changes of the previous statement, which has ended, to the transaction.
     ///
-    /// - Parameter isNested: it is not: a function, a trigger or a virtual table runs another one in the middle of it.
+    /// - Parameter isNested: whether it has not ended: a function, trigger or virtual table runs another one within it.
     private func settle(isNested: Bool) {
         guard !isNested else { return }
         let now = connection.totalChanges
         let counted = now - total
         total = now
         if counted > reportedRowCount { statement.hasUnreportedRows = true }
-        // It failed, and what it had changed until then was undone.
+        // It failed, and its changes were rolled back.
         if counted == 0, reportedRowCount > 0, !statement.changes.everything { statement = TransactionChanges() }
         if !statement.isEmpty { levels[levels.count - 1].changes.merge(statement) }
         statement = TransactionChanges()
@@ -160,7 +160,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
 
     private func noteSchema(renames: Bool) {
         resolver.forgetStatements()
-        // It was prepared before somebody listened, or more than one were at once.
+        // It was prepared before the observation began, or several were prepared at once.
         if renames || preparedSchema.isEmpty { preparedSchema.everything = true }
         preparedSchema.tables[TableName("sqlite_master", schema: "main")] = .unknown
         statement.changes.merge(preparedSchema)

@@ -1,12 +1,12 @@
 internal import LiteVaultCore
 
-/// A part of a database: what a query reads, or what an observation is about.
+/// A part of a database: the tables, columns and rows that a query reads or an observation covers.
 public struct DatabaseRegion: Sendable, Hashable {
-    /// Which part of a table.
+    /// A part of a table.
     struct Part: Sendable, Hashable {
-        /// By their rowids; nil: all.
+        /// Rows, by their rowids; nil for all.
         var rows: Set<Int64>?
-        /// In lower case; nil: all. None at all: only whether rows are there.
+        /// Columns, in lower case; nil for all. An empty set covers only the existence of rows.
         var columns: Set<String>?
 
         func union(_ other: Part) -> Part {
@@ -17,58 +17,58 @@ public struct DatabaseRegion: Sendable, Hashable {
         }
     }
 
-    /// nil: everything.
+    /// Nil for everything.
     var tables: [TableName: Part]?
 
     /// The whole database.
     public static let everything = DatabaseRegion(tables: nil)
 
-    /// Nothing yet, to be united with other regions.
+    /// Creates an empty region, for unions with others.
     public init() { tables = [:] }
 
     private init(tables: [TableName: Part]?) { self.tables = tables }
 
-    /// A table.
+    /// A whole table.
     ///
-    /// - Parameter schema: the name of an attached database; the main one by default.
+    /// - Parameters:
+    ///   - name: the name of the table.
+    ///   - schema: the name of an attached database; the main one by default.
     public static func table(_ name: String, schema: String = "main") -> DatabaseRegion {
         DatabaseRegion(tables: [TableName(name, schema: schema): Part()])
     }
 
-    /// Columns of a table. It is changed when rows come or go, and when one of these columns is set: not by an UPDATE of
-    /// others.
+    /// Columns of a table. Inserted and deleted rows change the region, and updates of these columns, but not of others.
     ///
     /// - Parameters:
-    ///   - names: the columns. None at all: which rows there are, but not what is in them.
-    ///   - table: the table. Of a virtual table and of one with generated columns every change counts.
+    ///   - names: the columns. An empty set covers the existence of rows, but not their content.
+    ///   - table: the name of the table. In virtual tables and those with generated columns every change counts.
     ///   - schema: the name of an attached database; the main one by default.
     public static func columns(_ names: Set<String>, of table: String, schema: String = "main") -> DatabaseRegion {
         var columns: Set<String>? = Set(names.map { $0.lowercased() })
-        // Another name of an INTEGER PRIMARY KEY, perhaps, by which the engine may tell of it.
+        // The engine may report an INTEGER PRIMARY KEY by either of its names.
         if columns?.isDisjoint(with: ["rowid", "oid", "_rowid_"]) == false { columns = nil }
         return DatabaseRegion(tables: [TableName(table, schema: schema): Part(columns: columns)])
     }
 
-    /// Rows of a table that has rowids, by these (`INTEGER PRIMARY KEY`).
+    /// Rows of a table with rowids (`INTEGER PRIMARY KEY`).
     public static func rows(_ ids: Set<Int64>, of table: String, schema: String = "main") -> DatabaseRegion {
         DatabaseRegion(tables: [TableName(table, schema: schema): Part(rows: ids)])
     }
 
-    /// Both. Of a table of which one names rows and the other columns, it is all of it.
+    /// The union of two regions. If one names rows of a table and the other columns, the union covers the whole table.
     public func union(_ other: DatabaseRegion) -> DatabaseRegion {
         guard let mine = tables, let theirs = other.tables else { return .everything }
         return DatabaseRegion(tables: mine.merging(theirs) { $0.union($1) })
     }
 
-    /// The tables, in lower case; those of attached databases with the name of the database and a dot before it. nil:
-    /// all of them.
+    /// The names of the tables in lower case, qualified by the schema in attached databases; nil for all tables.
     public var tableNames: Set<String>? {
         tables.map { Set($0.keys.map { $0.schema == "main" ? $0.table : $0.schema + "." + $0.table }) }
     }
 }
 
 extension DatabaseRegion {
-    /// What statements have read. Asked in the transaction in which they ran.
+    /// Creates the region that statements have read. To be called in the transaction in which they ran.
     init(_ reads: ReadCollector, on db: Connection, _ schemaCache: SchemaCache) throws {
         self.init()
         var facts = ["main": try schemaCache.summary("main", of: db)]
@@ -87,7 +87,7 @@ extension DatabaseRegion {
             } else if let found = try Self.schema(of: table, on: db, known) {
                 name = TableName(table, schema: found)
             } else {
-                // A common table expression, or a table that a function makes.
+                // A common table expression, or a table-valued function.
                 if Self.isSystemTable(table) { tables = nil }
                 continue
             }
@@ -104,7 +104,7 @@ extension DatabaseRegion {
         joinsByName = try joinsByName || facts.keys.contains { try known($0).hasJoiningViews }
         if reads.isIncomplete { tables = nil }
         guard tables != nil, joinsByName || !Self.tellsOfCountedTables else { return }
-        // Not everything was told: the programs of the statements tell what they open.
+        // Not everything was reported: the programs of the statements show what they open.
         guard let opened = try Self.tablesOpened(by: reads.texts, on: db) else {
             tables = nil
             return
@@ -117,7 +117,7 @@ extension DatabaseRegion {
     private static let tellsOfCountedTables =
         EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 20)
 
-    /// Newer names of the catalogues, and those that the engine tells.
+    /// Newer names of the catalogs, and those that the engine reports.
     private static let catalogues = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"]
 
     /// The database in which a name is found first.
@@ -131,14 +131,14 @@ extension DatabaseRegion {
         return nil
     }
 
-    /// Whether a table that is in no schema tells something of the database.
+    /// Whether a table that is in no schema shows something of the database.
     private static func isSystemTable(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.hasPrefix("pragma_") || name.hasPrefix("sqlite_") || name.hasPrefix("dbstat") || name == "bytecode"
             || name == "tables_used"
     }
 
-    /// The tables that statements open, by their programs (`EXPLAIN`). nil: one of them opens something else.
+    /// The tables that statements open, according to their programs (`EXPLAIN`); nil if one of them opens something else.
     private static func tablesOpened(by texts: Set<String>, on db: Connection) throws -> Set<TableName>? {
         var opened: Set<TableName> = []
         var roots: [Int64: [Int64: String]] = [:]
@@ -162,7 +162,7 @@ extension DatabaseRegion {
         return opened
     }
 
-    /// The tables by the pages at which they and their indices begin.
+    /// The tables by the root pages of them and their indexes.
     private static func tablesByRoot(of schema: String, on db: Connection) throws -> [Int64: String] {
         let catalogue = schema == "temp" ? "sqlite_temp_master" : quoted(schema) + ".sqlite_master"
         var tables = [Int64(1): "sqlite_master"]

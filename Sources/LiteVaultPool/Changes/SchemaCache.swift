@@ -1,28 +1,28 @@
 internal import LiteVaultCore
 internal import LiteVaultSupport
 
-/// What has to be known of a schema to make out what a statement reads or writes. It is read when the schema has changed.
+/// The properties of a schema that decide what a statement reads or writes. They are read when the schema has changed.
 struct SchemaSummary: Sendable {
     enum Kind: Sendable {
         case table
-        /// A table with generated columns, or with constraints that delete a row to make room for another: an UPDATE of one
-        /// column can change more.
+        /// A table with generated columns, or with constraints that delete conflicting rows: an UPDATE of one column can
+        /// change more.
         case tableWithSideEffects
         case view
-        /// A virtual table that keeps all that it shows, and is changed by statements about it alone.
+        /// A virtual table that stores its own content, which only statements on it change.
         case ownContent
-        /// A virtual table that shows what is elsewhere.
+        /// A virtual table that shows content stored elsewhere.
         case foreignContent
     }
 
     private(set) var kinds: [String: Kind] = [:]
-    /// The tables without rowids, perhaps with some others.
+    /// The tables without rowids, possibly with some others.
     private(set) var withoutRowid: Set<String> = []
-    /// Whether some trigger deletes rows to make room for others.
+    /// Whether some trigger may delete conflicting rows.
     private(set) var hasReplacingTriggers = false
     /// Whether some trigger empties a table.
     private(set) var hasClearingTriggers = false
-    /// Whether some view joins by `NATURAL` or `USING`, of whose columns the engine does not tell.
+    /// Whether some view joins by `NATURAL` or `USING`, whose columns the engine does not report.
     private(set) var hasJoiningViews = false
 
     /// Reads the schema of a database.
@@ -38,7 +38,7 @@ struct SchemaSummary: Sendable {
             note(type, name.lowercased(), StatementText(text))
         }
         kinds[schema == "temp" ? "sqlite_temp_master" : "sqlite_master"] = .table
-        // Written along with other tables, without a word.
+        // Written along with other tables, which the engine does not report.
         if kinds["sqlite_sequence"] != nil { kinds["sqlite_sequence"] = .foreignContent }
     }
 
@@ -64,7 +64,7 @@ struct SchemaSummary: Sendable {
     }
 }
 
-/// The facts of the main schema, kept as long as it stays the same. Those of others are read each time.
+/// The summary of the main schema, kept as long as it is unchanged. Those of other schemas are read each time.
 final class SchemaCache: Sendable {
     private struct Known {
         let version: Int64
@@ -73,13 +73,13 @@ final class SchemaCache: Sendable {
 
     private let known = Locked<Known?>(nil)
 
-    /// The facts of a schema, as it is for a connection now.
+    /// The summary of a schema in the current state of a connection.
     func summary(_ schema: String, of db: Connection) throws -> SchemaSummary {
         guard schema == "main" else { return try SchemaSummary(schema, of: db) }
         let version = try db.integer("schema_version")
         if let known = known.withLock({ $0 }), known.version == version { return known.facts }
         let facts = try SchemaSummary(schema, of: db)
-        // Read in between by a statement of its own: the version has to be the same still.
+        // The statements are separate: the version has to be the same afterwards.
         guard try db.integer("schema_version") == version else { return facts }
         known.withLock { $0 = Known(version: version, facts: facts) }
         return facts

@@ -1,23 +1,23 @@
 internal import LiteVaultCore
 
-/// What a statement means to somebody who takes down changes.
+/// The kind of a statement, as far as recording changes is concerned.
 enum StatementKind {
-    /// Changes nothing, or begins or ends a transaction, which the hooks tell.
+    /// Changes nothing, or begins or ends a transaction, which the hooks report.
     case other
-    /// INSERT, REPLACE, UPDATE or DELETE: the rows are told by the update hook, for the most part; whether it empties tables.
+    /// INSERT, REPLACE, UPDATE or DELETE, whose rows the update hook mostly reports; `clears`: whether it may empty tables.
     case write(clears: Bool)
     case savepoint(String)
     case release(String)
     case rollbackTo(String)
-    /// CREATE, DROP or ALTER; whether it gives things other names.
+    /// CREATE, DROP or ALTER; `renames`: whether it renames objects.
     case schema(renames: Bool)
     /// Writes statistics.
     case analyze
     /// May change what other statements write.
     case setting
-    /// Changes something without a transaction: `VACUUM`, which gives rows other rowids, `ATTACH` and `DETACH`.
+    /// Changes something outside of transactions: `VACUUM`, which may change rowids, `ATTACH` and `DETACH`.
     case outsideTransactions
-    /// May change something that no hook tells of.
+    /// May change something that no hook reports.
     case unknown
 
     init(_ sql: String) {
@@ -53,7 +53,7 @@ enum StatementKind {
         }
     }
 
-    /// A PRAGMA may only ask, set something of the connection, or write into the file.
+    /// A pragma may only query, change a setting of the connection, or write to the file.
     private static func kind(ofPragma keywords: [String]) -> StatementKind {
         // The name may follow that of a database.
         let name = (keywords.count > 3 && keywords[2] == "." ? keywords[3] : keywords.dropFirst().first) ?? ""
@@ -74,9 +74,9 @@ enum StatementKind {
     ]
 }
 
-/// What the text of a statement tells without being parsed.
+/// Properties of the text of a statement that can be determined without parsing it.
 struct StatementText {
-    /// Its words and marks in capitals, without blanks, comments, literals and quoted names.
+    /// Its words and punctuation in upper case, without spaces, comments, literals and quoted names.
     let words: [String]
 
     init(_ sql: String) {
@@ -89,14 +89,14 @@ struct StatementText {
         }
     }
 
-    /// Whether a row may be deleted to make room for another. `replace(` is the function.
+    /// Whether it may delete conflicting rows. `replace(` is the function.
     var replaces: Bool {
         words.indices.contains { index in
             words[index] == "REPLACE" && (index + 1 == words.count || words[index + 1] != "(")
         }
     }
 
-    /// Whether it has a DELETE without WHERE, which the engine may do without looking at the rows.
+    /// Whether it contains a DELETE without WHERE, which the engine may execute without visiting the rows.
     var clears: Bool {
         words.indices.contains { index in
             words[index] == "DELETE" && words.dropFirst(index + 1).first == "FROM"
@@ -104,6 +104,6 @@ struct StatementText {
         }
     }
 
-    /// Whether tables are joined by columns that are not written down, or not as columns.
+    /// Whether it joins tables by columns that it does not name as columns.
     var joinsByName: Bool { words.contains("NATURAL") || words.contains("USING") }
 }

@@ -1,22 +1,22 @@
 public import LiteVaultCore
 
-/// The value of a read, now and after each commit that changed what it read.
+/// A sequence of the values of a read: the current one, and another after each commit that changed what it read.
 ///
 /// ```swift
 /// for try await count in pool.values({ try $0.scalar("SELECT count(*) FROM note") as? Int64 }) { … }
 /// ```
 ///
-/// Only committed states are seen. Several commits while the loop is busy give one value, the latest.
+/// Only committed states are seen. Commits made while the consumer is busy are coalesced into one value, the latest.
 public struct DatabaseValues<Value: Sendable>: AsyncSequence, Sendable {
     let access: DatabaseAccess
     let pollInterval: Duration?
     let fetch: @Sendable (Connection) throws -> Value
     let isSame: @Sendable (Value, Value) -> Bool
 
-    /// Begins to observe with the first call of its `next`.
+    /// Creates an iterator, which begins to observe with the first call of `next`.
     public func makeAsyncIterator() -> Iterator { Iterator(values: self) }
 
-    /// Waits for values.
+    /// The iterator of the values.
     public struct Iterator: AsyncIteratorProtocol {
         let values: DatabaseValues
         private var observer: Observer?
@@ -25,9 +25,9 @@ public struct DatabaseValues<Value: Sendable>: AsyncSequence, Sendable {
 
         init(values: DatabaseValues) { self.values = values }
 
-        /// The value now, then each one that it becomes; nil when the task is cancelled.
+        /// Returns the current value, then waits for each further one; nil when the task is cancelled.
         ///
-        /// - Throws: as reading, and what the closure throws. The sequence can be iterated again.
+        /// - Throws: as reading, and the errors of the closure. The sequence can be iterated again.
         public mutating func next() async throws -> Value? {
             do { return try await value() } catch is CancellationError { return nil }
         }
@@ -47,10 +47,11 @@ public struct DatabaseValues<Value: Sendable>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Reads, and finds out what was read.
+        /// Reads, and determines the region that was read.
         private mutating func read(_ observer: Observer) async throws -> Value {
             let (value, region) = try await observer.reading {
-                try await values.access.read { [fetch = values.fetch, schemaCache = values.access.coordinator.schemaCache] db in
+                try await values.access.read {
+                    [fetch = values.fetch, schemaCache = values.access.coordinator.schemaCache] db in
                     let reads = ReadCollector()
                     let value = try db.trackingReads(into: reads) { try fetch(db) }
                     return (value, try DatabaseRegion(reads, on: db, schemaCache))
@@ -63,24 +64,24 @@ public struct DatabaseValues<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// An element for each time that a region was changed: see `DatabaseAccess.changes(in:pollInterval:)`.
+/// A sequence with an element for each change of a region: see `DatabaseAccess.changes(in:pollInterval:)`.
 public struct DatabaseChanges: AsyncSequence, Sendable {
     let access: DatabaseAccess
     let region: DatabaseRegion
     let pollInterval: Duration?
 
-    /// Begins to observe with the first call of its `next`.
+    /// Creates an iterator, which begins to observe with the first call of `next`.
     public func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
 
-    /// Waits for changes.
+    /// The iterator of the changes.
     public struct Iterator: AsyncIteratorProtocol {
         let changes: DatabaseChanges
         private var observer: Observer?
 
         init(changes: DatabaseChanges) { self.changes = changes }
 
-        /// Waits until the region was changed; nil when the task is cancelled. The first element comes at once: from
-        /// then on nothing is missed.
+        /// Waits for a change of the region; nil when the task is cancelled. The first call returns at once: from then on no
+        /// change is missed.
         ///
         /// - Throws: as reading.
         public mutating func next() async throws -> Void? {
@@ -99,34 +100,37 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
 }
 
 extension DatabaseAccess {
-    /// Tells when a region was changed by a committed transaction. Changes that come while the loop is busy are told
-    /// once.
+    /// Emits an element after each commit that changes `region`. Changes made while the consumer is busy are coalesced.
     ///
-    /// The first element comes at once, when nothing can be missed any more. What the engine does not tell the table of
-    /// counts for every region: views and virtual tables that come or go, other names for tables and columns, `VACUUM`.
+    /// The first element is emitted at once: from then on no change is missed. Changes whose table the engine does not report
+    /// count for every region: created and dropped views and virtual tables, renamed tables and columns, `VACUUM`.
     ///
     /// - Parameters:
     ///   - region: tables, columns or rows; everything by default.
-    ///   - pollInterval: how often to look for changes of other processes; nil: only those of this object are told. Of
-    ///     theirs it is not known what they changed.
+    ///   - pollInterval: the interval of checks for changes by other processes, which count for every region; nil, the
+    ///     default, reports only changes through this object.
     public func changes(in region: DatabaseRegion = .everything, pollInterval: Duration? = nil) -> DatabaseChanges {
         DatabaseChanges(access: self, region: region, pollInterval: pollInterval)
     }
 
-    /// The value of a read, now and after each commit that changed what it read. See ``DatabaseValues``.
+    /// Returns the current value of a read, and another after each commit that changed what it read. See ``DatabaseValues``.
     ///
     /// - Parameters:
-    ///   - pollInterval: how often to look for changes of other processes; nil: only those of this object are seen.
-    ///   - fetch: reads the value. Which tables it reads is found out each time that it runs.
+    ///   - pollInterval: the interval of checks for changes by other processes; nil, the default, sees only changes through
+    ///     this object.
+    ///   - fetch: reads the value. The tables that it reads are determined each time it runs.
     public func values<Value: Sendable>(
         pollInterval: Duration? = nil, _ fetch: @escaping @Sendable (Connection) throws -> Value
     ) -> DatabaseValues<Value> {
         DatabaseValues(access: self, pollInterval: pollInterval, fetch: fetch, isSame: { _, _ in false })
     }
 
-    /// The value of a read, now and whenever it has become another one. See ``DatabaseValues``.
+    /// Returns the current value of a read, and another whenever it has changed. See ``DatabaseValues``.
     ///
-    /// - Parameters: as for values that cannot be compared.
+    /// - Parameters:
+    ///   - pollInterval: the interval of checks for changes by other processes; nil, the default, sees only changes through
+    ///     this object.
+    ///   - fetch: reads the value. The tables that it reads are determined each time it runs.
     public func values<Value: Sendable & Equatable>(
         pollInterval: Duration? = nil, _ fetch: @escaping @Sendable (Connection) throws -> Value
     ) -> DatabaseValues<Value> {
@@ -134,7 +138,7 @@ extension DatabaseAccess {
     }
 }
 
-/// An observation by a callback. It ends when this object goes away.
+/// An observation with callbacks. It ends when this object is released.
 public final class DatabaseObservation: Sendable {
     private let task: Task<Void, Never>
 
@@ -142,19 +146,20 @@ public final class DatabaseObservation: Sendable {
 
     deinit { task.cancel() }
 
-    /// Ends it. A callback that runs at the moment is not waited for.
+    /// Ends the observation. Does not wait for a running callback.
     public func cancel() { task.cancel() }
 }
 
 extension DatabaseAccess {
-    /// Calls a closure with the value of a read, now and whenever it has become another one. See ``DatabaseValues``.
+    /// Calls a closure with the current value of a read, and whenever it has changed. See ``DatabaseValues``.
     ///
     /// - Parameters:
-    ///   - pollInterval: how often to look for changes of other processes; nil: only those of this object are seen.
+    ///   - pollInterval: the interval of checks for changes by other processes; nil, the default, sees only changes through
+    ///     this object.
     ///   - fetch: reads the value.
     ///   - onError: called with the error that ended the observation.
     ///   - onChange: called with each value, one after the other, outside of any access. It may use the database.
-    /// - Returns: what has to be kept as long as the closure is to be called.
+    /// - Returns: the observation, to be kept as long as the closure is to be called.
     public func observe<Value: Sendable & Equatable>(
         pollInterval: Duration? = nil, _ fetch: @escaping @Sendable (Connection) throws -> Value,
         onError: @escaping @Sendable (any Error) -> Void, onChange: @escaping @Sendable (Value) async -> Void
@@ -166,14 +171,15 @@ extension DatabaseAccess {
             })
     }
 
-    /// Calls a closure whenever a region was changed by a committed transaction. See `changes(in:pollInterval:)`.
+    /// Calls a closure after each commit that changes a region. See `changes(in:pollInterval:)`.
     ///
     /// - Parameters:
-    ///   - region: tables or rows; everything by default.
-    ///   - pollInterval: how often to look for changes of other processes; nil: only those of this object are told.
+    ///   - region: tables, columns or rows; everything by default.
+    ///   - pollInterval: the interval of checks for changes by other processes; nil, the default, reports only changes through
+    ///     this object.
     ///   - onError: called with the error that ended the observation.
-    ///   - onChange: called for the changes since it was called last, first when the observation has begun.
-    /// - Returns: what has to be kept as long as the closure is to be called.
+    ///   - onChange: called for the changes since its last call, and once when the observation has begun.
+    /// - Returns: the observation, to be kept as long as the closure is to be called.
     public func observe(
         _ region: DatabaseRegion = .everything, pollInterval: Duration? = nil,
         onError: @escaping @Sendable (any Error) -> Void, onChange: @escaping @Sendable () async -> Void

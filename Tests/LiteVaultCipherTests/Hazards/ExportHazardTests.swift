@@ -112,7 +112,9 @@ import Testing
         ] {
             #expect(vaultError { try db.exportEncrypted(to: location, key: .literalOrPassphrase("x")) }?.code == .usage)
         }
-        #expect(vaultError { try db.exportEncrypted(to: .uri(scratch.path("x.db")), key: .literalOrPassphrase("")) }?.code == .keyRejected)
+        #expect(
+            vaultError { try db.exportEncrypted(to: .uri(scratch.path("x.db")), key: .literalOrPassphrase("")) }?.code
+                == .keyRejected)
         #expect(try scratch.names() == ["plain.db"])
     }
 

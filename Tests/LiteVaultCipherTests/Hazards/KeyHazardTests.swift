@@ -151,7 +151,9 @@ import Testing
         try db.close()
         #expect(try scratch.bytes("encrypted.db") == before)
         let unkeyed = try Connection(path)
-        #expect(vaultError { try unkeyed.unlock(with: .literalOrPassphrase("right"), of: "x\"; DROP TABLE t; --") }?.code == .usage)
+        #expect(
+            vaultError { try unkeyed.unlock(with: .literalOrPassphrase("right"), of: "x\"; DROP TABLE t; --") }?.code
+                == .usage)
     }
 
     @Test(arguments: [

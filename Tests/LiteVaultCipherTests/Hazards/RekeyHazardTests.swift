@@ -20,7 +20,8 @@ import Testing
     private func rekey(_ path: String, by way: Way, from key: DatabaseKey? = nil, to other: DatabaseKey? = nil) throws {
         switch way {
         case .file:
-            try DatabaseFile(path, lockTimeout: .milliseconds(50)).rekey(from: key ?? old, to: other ?? new, settings: fast)
+            try DatabaseFile(path, lockTimeout: .milliseconds(50)).rekey(
+                from: key ?? old, to: other ?? new, settings: fast)
         case .connection:
             let db = try Connection(path, key: key ?? old, settings: fast)
             try db.changeKey(to: other ?? new)
