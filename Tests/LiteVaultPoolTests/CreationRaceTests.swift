@@ -65,7 +65,8 @@ import Testing
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.processes { group.addTask { await child() } }
             }
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("error-") {
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("error-")
+            {
                 let text = try Data(contentsOf: folder.appendingPathComponent(name))
                 Issue.record("\(name): \(String(decoding: text, as: UTF8.self))")
             }
@@ -92,7 +93,9 @@ import Testing
             }
         }
 
-        @Test func `H-KEY-17 a file that another process creates while a queue opens it is used with its own salt`() throws {
+        @Test func `H-KEY-17 a file that another process creates while a queue opens it is used with its own salt`()
+            throws
+        {
             let scratch = try Scratch()
             let path = scratch.path("db")
             for key in [try DatabaseKey.passphrase("the key"), try .raw([UInt8](repeating: 1, count: 32))] {
