@@ -130,7 +130,7 @@ private let secret = "secret-key-3b9d"
         let db = try Connection(path, key: key, settings: fast)
         note { try db.unlock(with: .literalOrPassphrase(secret)) }
         note { try db.changeKey(to: .literalOrPassphrase(secret), of: "nowhere") }
-        note { try db.attach(.uri(path), as: "main", key: secret) }
+        note { try db.attach(.uri(path), as: "main", key: .literalOrPassphrase(secret)) }
         note { try db.execute("PRAGMA rekey = '\(secret)' and more") }
         note { try db.execute("ATTACH 'nowhere/x' AS y KEY '\(secret)'") }
         note { try db.execute("ATTACH 'x' AS y KEY '\(secret)' \(secret)") }
