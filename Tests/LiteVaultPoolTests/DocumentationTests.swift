@@ -62,7 +62,7 @@ import Testing
 
     /// Synchronous, as in a program without tasks.
     private func withoutTasks() throws {
-        let queue: any DatabaseAccess = try DatabaseQueue()
+        let queue: DatabaseAccess = try DatabaseQueue()
         try queue.write { db in try db.execute("CREATE TABLE note (text TEXT)") }
     }
 
