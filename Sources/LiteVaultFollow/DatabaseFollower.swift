@@ -1,5 +1,6 @@
 package import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 package import LiteVaultRepository
 
 /// Follows the log of one database into a repository, without its key, until it is to end.
@@ -9,7 +10,7 @@ package import LiteVaultRepository
 /// ``FollowingEvent`` and tried again, after longer and longer pauses.
 package final class DatabaseFollower: @unchecked Sendable {  // its lock guards `shared`
     /// Takes the snapshot that a run begins with, after the run began.
-    package typealias TakeBase = @Sendable (SegmentSpool.Run, SnapshotGap?) async throws -> Snapshot
+    package typealias TakeSnapshot = @Sendable (SegmentSpool.Run, SnapshotGap?) async throws -> Snapshot
 
     struct Shared {
         /// From when on nothing more is to be tried; nil while it is not to end.
@@ -35,7 +36,7 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
     package let path: String
     let repository: Repository
     let options: FollowingOptions
-    let takeBase: TakeBase
+    let takeSnapshot: TakeSnapshot
     let tell: @Sendable (FollowingEvent) -> Void
     private let lock = NSLock()
     private var shared = Shared()
@@ -43,16 +44,16 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
     /// Nothing is opened yet; that is for ``run()``.
     ///
     /// - Parameters:
-    ///   - takeBase: takes a snapshot of the database now, and stores it.
+    ///   - takeSnapshot: takes a snapshot of the database now, and stores it.
     ///   - tell: is told what happens, in order for each task, by several threads.
     package init(
-        _ path: String, into repository: Repository, options: FollowingOptions, takeBase: @escaping TakeBase,
+        _ path: String, into repository: Repository, options: FollowingOptions, takeSnapshot: @escaping TakeSnapshot,
         tell: @escaping @Sendable (FollowingEvent) -> Void
     ) {
         self.path = path
         self.repository = repository
         self.options = options
-        self.takeBase = takeBase
+        self.takeSnapshot = takeSnapshot
         self.tell = tell
     }
 
@@ -67,7 +68,7 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.look(session) }
                 group.addTask { await self.storeAll(session) }
-                group.addTask { await self.takeBases(session) }
+                group.addTask { await self.takeSnapshots(session) }
             }
             lost = session.spool.count
             session.spool.discardAll()
@@ -102,8 +103,8 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
     private func open(_ pause: inout Backoff) async -> Session? {
         while !isEnding {
             do {
-                let folder = try repository.spoolFolder()
-                try PackSpool.sweep(folder)
+                let directory = try repository.spoolDirectory()
+                try PackSpool.sweep(directory)
                 let writer = try await SegmentWriter.open(repository, database: options.database)
                 do {
                     let database = repository.databaseID(options.database)
@@ -118,7 +119,7 @@ package final class DatabaseFollower: @unchecked Sendable {  // its lock guards 
                     let (newRuns, newRun) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                     return Session(
                         spool: try SegmentSpool(
-                            folder: folder, limit: options.spoolBytes, allowsPlaintext: options.allowsPlaintext),
+                            directory: directory, limit: options.spoolBytes, allowsPlaintext: options.allowsPlaintext),
                         writer: writer,
                         changes: changes, changed: changed, newRuns: newRuns, newRun: newRun)
                 } catch {
@@ -177,4 +178,158 @@ struct Backoff {
     }
 
     mutating func reset() { seconds = range.lowerBound }
+}
+
+extension DatabaseFollower {
+    /// The looking task: what is committed goes into the spool.
+    func look(_ session: Session) async {
+        let follower = Follower(path, limits: options.limits)
+        var pause = Backoff(options.backoff)
+        var told: String?
+        while !isOver {
+            let looked = follower.looked
+            do {
+                let outcome = try await poll(follower, session)
+                pause.reset()
+                switch outcome {
+                case .waiting(let reason):
+                    if told != reason { tell(.waiting(reason)) }
+                    told = reason
+                case .attached:
+                    told = nil
+                    tell(.attached)
+                    session.newRun.yield()
+                case .read(let frames):
+                    if let looked = follower.looked { tell(.looked(looked)) }
+                    if frames > 0 { session.changed.yield() }
+                case .gap(let reason): gap(session, since: looked, reason)
+                }
+                await sleep(follower.pause)
+            } catch let full as SpoolFullError {
+                gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
+                // Not again before there is room, as it would only be the same again.
+                while !isOver, session.spool.byteCount > full.limit / 2 { await sleep(options.limits.interval) }
+                await sleep(options.limits.interval)
+            } catch let error as BackupError where error.code == .noInput {
+                if looked != nil { gap(session, since: looked, "the database was removed") }
+                if told != error.message { tell(.waiting(error.message)) }
+                told = error.message
+                await sleep(options.limits.interval)
+            } catch {
+                if looked != nil { gap(session, since: looked, (error as? BackupError)?.message ?? "\(error)") }
+                told = nil
+                await failed(.log, error, &pause)
+            }
+        }
+        // What was committed before it was to end.
+        if follower.isAttached, isEnding { _ = try? await poll(follower, session) }
+        follower.stop()
+        with { $0.isRead = true }
+        session.changed.finish()
+        session.newRun.finish()
+    }
+
+    private func poll(_ follower: Follower, _ session: Session) async throws -> FollowerOutcome {
+        let (path, allowsPlaintext) = (path, options.allowsPlaintext)
+        let work = Look(follower: follower, spool: session.spool)
+        return try await withDedicatedThread {
+            if !work.follower.isAttached {
+                // Before anything of it is read: what everybody could read must not get into the repository.
+                try BackupError.withPath(path) {
+                    let kind = try DatabaseFile(path).kind()
+                    // Nothing was written to it yet.
+                    if kind != .empty { try kind.requireStorable(allowsPlaintext: allowsPlaintext) }
+                }
+            }
+            var spool = work.spool
+            return try work.follower.poll(into: &spool)
+        }
+    }
+
+    /// One thread at a time has them: the task waits for it.
+    private struct Look: @unchecked Sendable {
+        let follower: Follower
+        let spool: SegmentSpool
+    }
+
+    private func gap(_ session: Session, since: Date?, _ reason: String) {
+        let gap = SnapshotGap(since: since, reason: reason)
+        // Of several in a row the first tells since when nothing was seen.
+        with {
+            $0.gap = $0.gap ?? gap
+            $0.ended = session.spool.run
+        }
+        tell(.gap(gap))
+    }
+}
+
+extension DatabaseFollower {
+    /// The storing task: one segment after the other, in order.
+    func storeAll(_ session: Session) async {
+        var pause = Backoff(options.backoff)
+        for await _ in session.changes {
+            await store(session, &pause)
+            if with({ $0.isBroken }) { break }
+        }
+        if !with({ $0.isBroken }) { await store(session, &pause) }
+    }
+
+    private func store(_ session: Session, _ pause: inout Backoff) async {
+        while let waiting = session.spool.first {
+            let deadline = with { $0.deadline }
+            if let deadline, Date() >= deadline { return }
+            do {
+                try await session.writer.append(waiting.path, began: waiting.began, snapshot: with { $0.newest })
+                session.spool.removeFirst()
+                pause.reset()
+                with { $0.hasStored = true }
+                let seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
+                tell(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
+            } catch let error as BackupError where error.code == .busy || error.code == .conflict {
+                // Somebody else has the claim: what they store can not be continued by ours.
+                let gap = SnapshotGap(
+                    since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
+                    reason: "somebody else followed")
+                with {
+                    ($0.isBroken, $0.breaking) = (true, error)
+                    $0.gap = $0.gap ?? gap
+                }
+                tell(.gap(gap))
+                return
+            } catch {
+                if let deadline {
+                    // There is no time for longer pauses.
+                    try? await Task.sleep(nanoseconds: 200_000_000)
+                    if Date() >= deadline { return }
+                } else {
+                    await failed(.store, error, &pause)
+                }
+            }
+        }
+    }
+
+    /// The task that takes the snapshot of each run.
+    func takeSnapshots(_ session: Session) async {
+        var pause = Backoff(options.backoff)
+        for await _ in session.newRuns {
+            while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
+                do {
+                    let snapshot = try await takeSnapshot(run, with { $0.gap })
+                    // The clock was put back in between: the follower's next look begins another run.
+                    guard snapshot.time.timeIntervalSince(run.began) > -0.002 else {
+                        throw BackupError(.busy, "the clock was put back", path: path)
+                    }
+                    with {
+                        $0.newest = max($0.newest, snapshot.sequence)
+                        if session.spool.run == run, $0.ended != run { ($0.based, $0.gap) = (run, nil) }
+                    }
+                    pause.reset()
+                    tell(.based(snapshot))
+                } catch {
+                    if isOver { break }
+                    await failed(.snapshot, error, &pause)
+                }
+            }
+        }
+    }
 }

@@ -7,12 +7,6 @@ internal import LiteVaultRepository
 /// Takes what a follower reads into files, each a whole segment, until somebody stores them. One thread fills it, another
 /// may empty it.
 package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its lock guards `shared`
-    /// What is to be spooled does not fit; the follower's run ends.
-    package struct Full: Error {
-        /// Bytes that it may hold.
-        package let limit: Int64
-    }
-
     /// A segment that waits.
     package struct Waiting {
         package let segment: WALSegment
@@ -49,15 +43,15 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
     /// - Parameters:
     ///   - limit: bytes of segments that may wait.
     ///   - allowsPlaintext: whether pages may be spooled that anybody can read.
-    package init(folder: String, limit: Int64 = .max, allowsPlaintext: Bool = false) throws {
-        try Folder.create(folder)
-        spool = PackSpool(folder: folder)
+    package init(directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false) throws {
+        try LocalDirectory.create(directory)
+        spool = PackSpool(directory: directory)
         self.limit = limit
         self.allowsPlaintext = allowsPlaintext
     }
 
     /// Takes down that a run begins.
-    package func begin(run: [UInt8], at position: CaptureReport.Position, gap: String?) throws {
+    package func begin(run: [UInt8], at position: LogPosition, gap: String?) throws {
         lock.withLock {
             shared.run = Run(id: run, began: Date())
             shared.isNew = true
@@ -66,10 +60,10 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
 
     /// Starts the file of a segment with its header.
     ///
-    /// - Throws: ``Full`` before anything is written.
+    /// - Throws: ``SpoolFullError`` before anything is written.
     package func begin(_ segment: WALSegment) throws {
         guard segment.byteCount <= min(limit - byteCount, RepositoryFormat.segmentBytes) else {
-            throw Full(limit: limit)
+            throw SpoolFullError(limit: limit)
         }
         let (file, writer) = try spool.create()
         let header = segment.header
@@ -171,4 +165,10 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
         abandon()
         discardAll()
     }
+}
+
+/// A segment does not fit into the spool. The follower's run ends.
+package struct SpoolFullError: Error {
+    /// The spool's capacity in bytes.
+    package let limit: Int64
 }

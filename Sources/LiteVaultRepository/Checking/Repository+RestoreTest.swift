@@ -24,14 +24,14 @@ extension Repository {
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
             throw BackupError(
                 .noInput, "there is no such snapshot to look into", path: store.location,
-                remedy: "'litevault snapshots' lists those that are there.")
+                advice: .listSnapshots)
         }
     }
 
     private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
         let name = "\(snapshot.database) \(snapshot.id)"
-        let folder = try workFolder()
-        let file = try BackupError.about(folder) { try ReplacementFile(destination: folder + "/restored.db") }
+        let directory = try workDirectory()
+        let file = try BackupError.withPath(directory) { try ReplacementFile(destination: directory + "/restored.db") }
         defer { file.discard() }
         do {
             try await write(snapshot, into: LocalFile(updating: file.path), progress: options.progress)
@@ -53,7 +53,7 @@ extension Repository {
             return [.init(name, error.message)]
         } catch {
             // Named after the snapshot: the temporary file is of no interest.
-            throw try BackupError.about(name) { () -> BackupError in
+            throw try BackupError.withPath(name) { () -> BackupError in
                 guard let error = error as? VaultError else { throw error }
                 return BackupError(
                     .init(rawValue: error.code.name) ?? .internal, error.message, path: name, remedy: error.remedy,
@@ -67,7 +67,7 @@ extension Repository {
         _ assertions: [String], _ path: String, _ key: DatabaseKey?, _ settings: CipherSettings
     ) throws -> [String] {
         guard !assertions.isEmpty else { return [] }
-        // Never a URI, whatever the folder is called.
+        // Never a URI, whatever the directory is called.
         let name = path.hasPrefix("/") ? path : "./" + path
         let connection = try key.map { try Connection(name, key: $0, settings: settings) } ?? Connection(name)
         defer { try? connection.close() }

@@ -36,7 +36,7 @@ public struct RepairReport: Sendable {
 
         /// Which kind.
         public let kind: Kind
-        /// The object, or the folder of this machine.
+        /// The object, or the directory of this machine.
         public let path: String
         /// Why: one sentence, without the path.
         public let reason: String

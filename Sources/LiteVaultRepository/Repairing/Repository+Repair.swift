@@ -15,7 +15,7 @@ extension Repository {
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
         try requireWritable()
         if options.dryRun { return try await Repair(self, options, nil).run() }
-        return try await holding("prune", "repairing the repository") { try await Repair(self, options, $0).run() }
+        return try await withLease("prune", for: "repairing the repository") { try await Repair(self, options, $0).run() }
     }
 }
 
@@ -43,13 +43,13 @@ private final class Repair {
             let survey = try await repository.survey(database)
             let lost = try await repairManifests(survey)
             // Before they go: nobody then takes them for removed by somebody else.
-            try await repairForgotten(survey, lost)
+            try await repairForgetRecord(survey, lost)
             for one in lost { try await setAside(one.object, one.error.message) }
             try await repairVerified(database)
             try await repairSegments(survey)
         }
-        let isDoomedDamaged = try await repairDoomed()
-        try await findLosses(databases, isDoomedDamaged: isDoomedDamaged)
+        let isListDamaged = try await repairPendingDeletions()
+        try await findLosses(databases, isListDamaged: isListDamaged)
         try clearCache()
         return report
     }
@@ -62,7 +62,7 @@ private final class Repair {
         for one in survey.unreadable {
             guard one.error.isDamage else {
                 // It could not be read now; that says nothing about what it is.
-                report.unfinished.append(RepositoryWarning(one.error, one.object, remedy: "Try again."))
+                report.unfinished.append(RepositoryWarning(one.error, one.object, advice: .text("Try again.")))
                 continue
             }
             if let whole = try await salvaged(one.object, survey.database) {
@@ -96,12 +96,12 @@ private final class Repair {
     }
 
     /// Which snapshots were removed by retention can be told from which are there, but for those that somebody else removed.
-    private func repairForgotten(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
-        let (database, name) = (before.database, RepositoryFormat.forgotten(before.database))
-        var forgotten = Forgotten(repository: repository.config.id, database: database, ranges: [])
+    private func repairForgetRecord(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
+        let (database, name) = (before.database, RepositoryFormat.forgetRecord(before.database))
+        var forgotten = ForgetRecord(repository: repository.config.id, database: database, ranges: [])
         var damage: BackupError?
         do {
-            forgotten = try await repository.forgotten(database)
+            forgotten = try await repository.forgetRecord(database)
         } catch let error as BackupError where error.code == .damaged {
             damage = error
             // Copied, and replaced below: without any list, what retention removed would count as lost.
@@ -117,7 +117,7 @@ private final class Repair {
                         path: RepositoryFormat.snapshot(database, sequence),
                         after: before.snapshots.last { $0.sequence < sequence }?.time,
                         before: before.snapshots.first { $0.sequence > sequence }?.time,
-                        reason: "is missing, and was not removed by 'forget'"))
+                        reason: "is missing, and was not removed by retention"))
             }
         }
         guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else { return }
@@ -142,13 +142,13 @@ private final class Repair {
         }
     }
 
-    private func repairDoomed() async throws -> Bool {
+    private func repairPendingDeletions() async throws -> Bool {
         do {
-            _ = try await repository.doomed()
+            _ = try await repository.pendingDeletions()
             return false
         } catch let error as BackupError where error.code == .damaged {
-            try await setAside(RepositoryFormat.doomed, error.message)
-            report.actions.append(.init(.rebuilt, RepositoryFormat.doomed, "the next run of pruning fills it", nil))
+            try await setAside(RepositoryFormat.pendingDeletions, error.message)
+            report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next run of pruning fills it", nil))
             return true
         }
     }
@@ -186,8 +186,8 @@ private final class Repair {
             lost.append(hole.range)
         }
         guard !lost.isEmpty, !options.dryRun else { return }
-        let object = RepositoryFormat.forgotten(database)
-        var noted = try await repository.forgotten(database)
+        let object = RepositoryFormat.forgetRecord(database)
+        var noted = try await repository.forgetRecord(database)
         let known = noted
         noted.insert(lost: lost)
         if noted != known { try await write(noted, as: object) }
@@ -195,8 +195,8 @@ private final class Repair {
 
     // MARK: Blocks
 
-    private func findLosses(_ databases: [String], isDoomedDamaged: Bool) async throws {
-        let tables = try PackTables(folder: repository.workFolder())
+    private func findLosses(_ databases: [String], isListDamaged: Bool) async throws {
+        let tables = try PackTables(directory: repository.workDirectory())
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) }
         let total = packs.lazy.map(\.size).sum
         var suspect: Set<String> = []
@@ -211,9 +211,9 @@ private final class Repair {
             done = [done, object.size].sum
         }
         // Not this machine's copies: what is in the store counts.
-        let maps = try CheckedTrees(store, folder: repository.cacheFolder("check"))
+        let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
         let suspected = suspect
-        let walk = TreeWalk(
+        let walk = BlockMapWalk(
             visit: { try !suspected.contains(RepositoryFormat.data($0.pack)) && tables.has($0) },
             problem: { error in
                 guard let error = error as? BackupError, error.isDamage else { throw error }
@@ -246,12 +246,12 @@ private final class Repair {
             report.actions.append(.init(.avoided, name, reason, nil))
         }
         guard !options.dryRun else { return }
-        let list = try await repository.doomed()
+        let list = try await repository.pendingDeletions()
         let all = Set(list.damaged ?? []).union(damaged.keys).sorted()
-        if isDoomedDamaged || all != list.damaged ?? [] {
+        if isListDamaged || all != list.damaged ?? [] {
             var new = list
             new.damaged = all.isEmpty ? nil : all
-            try await write(new, as: RepositoryFormat.doomed)
+            try await write(new, as: RepositoryFormat.pendingDeletions)
         }
     }
 
@@ -292,7 +292,7 @@ private final class Repair {
                 RepositoryWarning(
                     .damage, error.code, path: name,
                     message: "is copied to \(kept), but the store does not let it be removed: \(error.message)",
-                    remedy: "Run 'litevault repair' with credentials that may remove objects."))
+                    advice: .repairWithDeletion))
         }
     }
 
@@ -312,19 +312,19 @@ private final class Repair {
     private func keep(_ name: String) async throws -> String? {
         guard let lease else { return nil }
         try await lease.confirm()
-        let spool = PackSpool(folder: try repository.spoolFolder())
+        let spool = PackSpool(directory: try repository.spoolDirectory())
         let (file, _) = try spool.create()
         defer { file.discard() }
         var fetched = file.path
         if let path = store.localPath(name) {
-            // A store in a folder gives the file a second name, however large it is.
+            // A store in a directory gives the file a second name, however large it is.
             fetched = path
             guard access(path, F_OK) == 0 else { return nil }
             guard Self.canBeKept(path) else {
                 report.unfinished.append(
                     RepositoryWarning(
                         .damage, path: name, message: "is too large to be copied, and is not this user's",
-                        remedy: "Move it out of the repository by hand."))
+                        advice: .text("Move it out of the repository by hand.")))
                 return nil
             }
         } else {
@@ -338,7 +338,7 @@ private final class Repair {
                 report.unfinished.append(
                     RepositoryWarning(
                         .damage, path: name, message: error.message,
-                        remedy: "Move it out of the repository by the store's own means."))
+                        advice: .text("Move it out of the repository with the store's own tools.")))
                 return nil
             }
         }
@@ -346,7 +346,7 @@ private final class Repair {
             let target = number == 1 ? copy(name) : "\(copy(name)).\(number)"
             do {
                 if try await store.attributes(target) == nil {
-                    let condition: PutCondition = try await store.keepsConditions() ? .absent : .none
+                    let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
                     try await store.put(target, file: fetched, condition: condition)
                 }
             } catch let error as BackupError where error.code == .conflict {
@@ -379,10 +379,10 @@ private final class Repair {
     /// What this machine has of the repository's block maps is copied again when it is needed.
     private func clearCache() throws {
         guard store.localPath("tree/any") == nil else { return }
-        let folder = "\(repository.local.cache)/\(repository.config.id)"
-        guard access(folder, F_OK) == 0 else { return }
-        if !options.dryRun { try? FileManager.default.removeItem(atPath: folder) }
-        report.actions.append(.init(.cleared, folder, "copies are made again when they are needed", nil))
+        let directory = "\(repository.local.cache)/\(repository.config.id)"
+        guard access(directory, F_OK) == 0 else { return }
+        if !options.dryRun { try? FileManager.default.removeItem(atPath: directory) }
+        report.actions.append(.init(.cleared, directory, "copies are made again when they are needed", nil))
     }
 }
 

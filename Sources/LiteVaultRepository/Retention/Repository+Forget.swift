@@ -19,17 +19,17 @@ extension Repository {
     ) async throws -> [RetentionDecision] {
         guard !policy.isEmpty else {
             throw BackupError(
-                .config, "no rule says which snapshots to keep", remedy: "Give at least one --keep-… option.")
+                .config, "no rule says which snapshots to keep", advice: .addRetentionRule)
         }
         if dryRun { return try await decide(policy, database, warning) }
         try requireWritable()
-        return try await holding("prune", "removing from the repository") { lease in
+        return try await withLease("prune", for: "removing from the repository") { lease in
             let decisions = try await decide(policy, database, warning)
             let going = decisions.filter { !$0.keeps }
             // After the list: what a lease was ended for is marked before a newer snapshot can be there.
             var marked: Set<String> = []
             for database in Set(going.map(\.snapshot.manifest.database)) { try await marked.formUnion(marks(database)) }
-            let noted = try await note(forgotten: going.map(\.snapshot))
+            let noted = try await recordForgotten(going.map(\.snapshot))
             for (index, decision) in going.enumerated() {
                 try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
                 try await lease.confirm()
@@ -38,7 +38,7 @@ extension Repository {
                 } catch let error as BackupError where error.code == .unsupported && index == 0 {
                     // A store that removes nothing has lost nothing: what is missing there later was not removed by us.
                     for (database, before) in noted {
-                        try await put(before, as: RepositoryFormat.forgotten(database), condition: .none)
+                        try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
                     }
                     throw error
                 }
@@ -62,17 +62,47 @@ extension Repository {
         return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
             .flatMap { policy.decide($0.value, now: now) }
     }
+}
 
-    /// Does something while holding a lease.
-    func holding<T>(_ name: String, _ what: String, _ body: (Lease) async throws -> T) async throws -> T {
-        let lease = try await Lease.take(name, of: store, what: what)
-        do {
-            let result = try await body(lease)
-            await lease.release()
-            return result
-        } catch {
-            await lease.release()
-            throw error
+extension Repository {
+    /// Removes the segments that continue snapshots which are gone.
+    func removeSegments(_ databases: Set<String>) async throws {
+        for database in databases {
+            // In this order: the snapshot that a segment continues was there before it.
+            let log = try await segmentLog(database, [])
+            let survey = try await survey(database)
+            let present = survey.snapshots
+            let going = log.names.filter { name in
+                // Stored after a snapshot that is gone, and not needed by a later one that was taken meanwhile.
+                !present.contains {
+                    $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
+                    // Nor by one that can not be read now, of which nothing but the sequence is known.
+                } && !survey.unreadable.contains { $0.sequence >= name.snapshot }
+            }
+            // Noted first. What was lost is of no interest any more when all it could continue is gone.
+            var all = try await forgetRecord(database)
+            let before = all
+            var gone = going.map { $0.sequence...$0.sequence }
+            for hole in log.holes
+            where survey.unreadable.isEmpty
+                && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time })
+            {
+                gone.append(hole.range)
+            }
+            if all.segments == nil, !all.ranges.isEmpty { gone += log.gaps }
+            if !gone.isEmpty { all.insert(segments: gone) }
+            if all != before { try await put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
+            for (index, name) in going.enumerated() {
+                do {
+                    try await store.remove(name.object)
+                } catch let error as BackupError where error.code == .unsupported && index == 0 {
+                    // A store that removes nothing has lost nothing.
+                    if all != before {
+                        try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
+                    }
+                    throw error
+                }
+            }
         }
     }
 }

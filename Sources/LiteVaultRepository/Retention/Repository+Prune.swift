@@ -6,7 +6,7 @@ public struct PruneResult: Sendable, Equatable {
     /// Packs that snapshots need.
     public var kept = 0
     /// Packs that were listed now or before, and go in a later run.
-    public var doomed = 0
+    public var pending = 0
     /// Packs that were removed, and their bytes.
     public var removed = 0
     /// Bytes of the packs that were removed.
@@ -26,26 +26,26 @@ extension Repository {
     ///   needed; nothing is removed. `busy` when somebody else removes something.
     @discardableResult
     public func prune(
-        grace: Double = 86_400, dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
+        grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> PruneResult {
         try requireWritable()
-        return try await holding("prune", "removing from the repository") { lease in
+        return try await withLease("prune", for: "removing from the repository") { lease in
             try await prune(lease, grace, dryRun, progress)
         }
     }
 
     private func prune(
-        _ lease: Lease, _ grace: Double, _ dryRun: Bool, _ progress: @escaping BackupProgress.Report
+        _ lease: Lease, _ grace: Duration, _ dryRun: Bool, _ progress: @escaping BackupProgress.Report
     ) async throws -> PruneResult {
         // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
         // manifest is found below; if not, its lease is. Tests/Protocol proves it, and needs no clock for it.
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: !dryRun)
-        let now = try await store.now()
+        let (now, grace) = (try await store.now(), grace / .seconds(1))
         let used = try await usedPacks()
         // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
-        let before = try await doomedIfReadable() ?? Doomed(repository: config.id, packs: [], sparse: [])
+        let before = try await readablePendingDeletions() ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
         let run = before.nextRun
         let known = before.listed(run: run, now: now)
         let seen = before.seen(writers.map(\.holder), run: run)
@@ -53,7 +53,7 @@ extension Repository {
         let began = writers.map(\.acquired).min() ?? .infinity
 
         var result = PruneResult()
-        var listed: [Doomed.Pack] = []
+        var listed: [PendingDeletions.Pack] = []
         var going: [ObjectAttributes] = []
         var sparse: [String] = []
         for pack in packs {
@@ -70,7 +70,7 @@ extension Repository {
             let first = known[pack.name]
             listed.append(first ?? .init(name: pack.name, since: now, run: run))
             let isOld = first.map { $0.since + grace <= now && ($0.run ?? run) < firstSeen && $0.run != run } ?? false
-            if isOld { going.append(pack) } else { result.doomed += 1 }
+            if isOld { going.append(pack) } else { result.pending += 1 }
         }
         result.sparse = sparse.count
         result.removed = going.count
@@ -84,13 +84,13 @@ extension Repository {
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
         let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
-        let list = Doomed(
+        let list = PendingDeletions(
             repository: config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
             damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen)
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
             || !before.sparse.isEmpty
         {
-            try await put(list, as: RepositoryFormat.doomed, condition: .none)
+            try await put(list, as: RepositoryFormat.pendingDeletions, condition: .none)
         }
         for (index, pack) in going.enumerated() {
             try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
@@ -109,8 +109,8 @@ extension Repository {
     private func writers(endingOthers: Bool) async throws -> [Lease.Record] {
         var found: [Lease.Record] = []
         let now = try await store.now()
-        let keepsConditions = try await store.keepsConditions()
-        let patience = keepsConditions ? Lease.patience : Lease.patienceWithoutConditions
+        let supportsConditionalWrites = try await store.supportsConditionalWrites()
+        let staleAge = supportsConditionalWrites ? Lease.staleAge : Lease.staleAgeWithoutConditions
         let prefix = RepositoryFormat.lease("")
         let leases = try await store.list(prefix).filter {
             ObjectName.isValid($0.name)
@@ -127,9 +127,9 @@ extension Repository {
                 }
                 continue
             }
-            if holder.isDead || Lease.isStale(object, now, patience) {
+            if holder.isDead || Lease.isStale(object, now, staleAge) {
                 guard endingOthers else { continue }
-                if keepsConditions { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
+                if supportsConditionalWrites { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
                 // A renewal that came in between shows that its holder is there after all.
                 if try await Lease.end(object, holder, store) { continue }
             }
@@ -141,7 +141,7 @@ extension Repository {
     /// The packs that snapshots need; for data packs how many of their blocks.
     private func usedPacks() async throws -> [String: Int?] {
         var live: [PackID: BlockSet] = [:]
-        let walk = TreeWalk(
+        let walk = BlockMapWalk(
             visit: { entry in
                 live[entry.pack, default: BlockSet()].insert(entry.position)
                 return true
@@ -161,8 +161,7 @@ extension Repository {
                         .damaged,
                         "the block map of snapshot \(snapshot.id) can not be read, and may need anything: "
                             + error.message, path: error.path ?? snapshot.object,
-                        remedy: "Nothing was removed. 'litevault repair' tells what is lost; once 'forget' has "
-                            + "removed that snapshot, pruning goes on.", cause: error)
+                        advice: .all([.text("Nothing was removed."), .repairThenForget]), cause: error)
                 }
             }
         }

@@ -15,7 +15,7 @@ public struct RetentionPolicy: Sendable, Equatable {
     /// As ``hourly``, for years.
     public var yearly: Int?
     /// Everything not older than so many seconds before the newest that is not dated in the future.
-    public var within: Double?
+    public var within: Duration?
 
     /// A policy of no rules, which is refused: it would keep next to nothing.
     public init() {}
@@ -75,7 +75,7 @@ extension RetentionPolicy {
             }
         }
         if let within, let newest = times.max() {
-            for index in newestFirst where newest.timeIntervalSince(times[index]) <= within {
+            for index in newestFirst where newest.timeIntervalSince(times[index]) <= within / .seconds(1) {
                 keep(index, "within")
             }
         }

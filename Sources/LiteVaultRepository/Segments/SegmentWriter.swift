@@ -36,7 +36,7 @@ package actor SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)
         let lease = try await Lease.take(
-            Lease.follower + database, of: repository.store, what: "following the database '\(name)'")
+            Lease.follower + database, of: repository.store, for: "following the database '\(name)'")
         do {
             let log = try await repository.segmentLog(database, [])
             var last = log.newest?.mark
@@ -67,7 +67,7 @@ package actor SegmentWriter {
             }
             // Numbers are never given twice: what retention noted as removed would be excused for another segment.
             let isNew = log.names.isEmpty && log.memories.isEmpty
-            let forgotten = isNew ? try await repository.forgotten(database) : log.forgotten
+            let forgotten = isNew ? try await repository.forgetRecord(database) : log.forgotten
             if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
                 last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
             }
@@ -107,7 +107,7 @@ package actor SegmentWriter {
             time: Timestamp.text(Date(timeIntervalSince1970: Double(seen) / 1000)), payloadSize: size,
             payloadHash: try source.hash())
         let (head, hash) = try SealedDocument.seal(record, key: repository.key)
-        let spool = PackSpool(folder: try repository.spoolFolder())
+        let spool = PackSpool(directory: try repository.spoolDirectory())
         let (file, writer) = try spool.create()
         defer { file.discard() }
         try writer.write(head, at: 0)

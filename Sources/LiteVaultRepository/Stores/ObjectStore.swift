@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 
-/// Where a repository keeps its objects: a folder, a bucket.
+/// Where a repository keeps its objects: a directory, a bucket.
 ///
 /// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears whole or not at all, and its
 /// bytes never change afterwards unless it is replaced whole. Everything a store throws is a ``BackupError``; what may go
@@ -16,21 +16,21 @@ public protocol ObjectStore: Sendable {
     /// Whether ``put(_:bytes:condition:)`` keeps its conditions here; probed once, then remembered.
     ///
     /// Where it does not, two writers can not be kept apart, and a repository refuses the second one.
-    func keepsConditions() async throws -> Bool
+    func supportsConditionalWrites() async throws -> Bool
 
     /// Stores `bytes` under `name`, durably: when it returns, the object outlives a crash.
     ///
     /// - Returns: a tag that ``PutCondition/unchanged(_:)`` can name.
     /// - Throws: ``BackupError`` with code ``BackupError/Code/conflict`` if `condition` does not hold; nothing is stored then.
     @discardableResult
-    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag
 
     /// Stores the file at `path` under `name`, in flat memory, durably.
     ///
     /// The caller never writes to the file again, as a store on the same file system may give it a second name instead of
     /// copying it; removing it is the caller's.
     @discardableResult
-    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag
 
     /// The whole object, which is small: 64 MiB at most.
     ///
@@ -77,7 +77,7 @@ public protocol ObjectStore: Sendable {
     func localPath(_ name: String) -> String?
 
     /// Where files that are to be stored are best made; nil where that does not matter.
-    func spoolFolder() throws -> String?
+    func spoolDirectory() throws -> String?
 }
 
 extension ObjectStore {
@@ -105,8 +105,8 @@ extension ObjectStore {
     /// No file of this machine.
     public func localPath(_ name: String) -> String? { nil }
 
-    /// Any folder does.
-    public func spoolFolder() throws -> String? { nil }
+    /// Any directory does.
+    public func spoolDirectory() throws -> String? { nil }
 }
 
 /// What must hold for an object to be stored.
@@ -116,16 +116,16 @@ public enum PutCondition: Sendable, Equatable {
     /// There is no object of the name (`If-None-Match: *`).
     case absent
     /// The object is still the one that the tag names (`If-Match`).
-    case unchanged(ObjectTag)
+    case unchanged(ETag)
 }
 
 /// Names one version of an object: an S3 `ETag`, or a hash.
-public struct ObjectTag: Sendable, Hashable {
+public struct ETag: Sendable, Hashable {
     /// As the store writes it.
-    public let text: String
+    public let value: String
 
     /// The tag that a store wrote as `text`.
-    public init(_ text: String) { self.text = text }
+    public init(_ value: String) { self.value = value }
 }
 
 /// An object's name, size and age.
@@ -137,13 +137,81 @@ public struct ObjectAttributes: Sendable, Equatable {
     /// When it was stored, by the store's clock, in seconds since 1970.
     public let modified: Double
     /// This version of it.
-    public let tag: ObjectTag
+    public let tag: ETag
 
     /// What a store tells of one object.
-    public init(name: String, size: Int64, modified: Double, tag: ObjectTag) {
+    public init(name: String, size: Int64, modified: Double, tag: ETag) {
         self.name = name
         self.size = size
         self.modified = modified
         self.tag = tag
+    }
+}
+
+/// The names that objects may have, the same in every store.
+package enum ObjectName {
+    /// Whether an object may have the name.
+    static func isValid(_ name: String) -> Bool { (try? validate(name)) != nil }
+
+    /// Refuses what is no name: parts between slashes of ASCII letters, digits, `-`, `_` and `.`, none of them empty or
+    /// starting with a dot; 512 bytes at most.
+    ///
+    /// - Throws: ``BackupError`` `internal`. Names are made by this program, never by users.
+    package static func validate(_ name: String) throws {
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let valid =
+            name.utf8.count <= 512
+            && parts.allSatisfy { part in
+                part.first != nil && part.first != UInt8(ascii: ".") && part.count <= 200 && part.allSatisfy(isAllowed)
+            }
+        guard valid else { throw BackupError(.internal, "is no name of an object", path: name) }
+    }
+
+    /// Refuses what no name can start with. The empty prefix is that of all objects.
+    package static func validate(prefix: String) throws {
+        guard prefix.utf8.allSatisfy({ isAllowed($0) || $0 == UInt8(ascii: "/") }), !prefix.hasPrefix("/"),
+            !prefix.split(separator: "/").contains(where: { $0.hasPrefix(".") })
+        else { throw BackupError(.internal, "is no prefix of objects' names", path: prefix) }
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
+
+/// Requests that are under way at a time where many small objects are read: thousands of databases have thousands of manifests,
+/// and an object store takes some milliseconds for each.
+private let width = 16
+
+private struct Numbered<Result: Sendable>: Sendable {
+    let index: Int
+    let result: Result
+}
+
+/// What `body` makes of each item, in the items' order; some at a time.
+///
+/// - Throws: what the first body throws; the others are cancelled then.
+func concurrently<Item: Sendable, Result: Sendable>(
+    _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> Result
+) async throws -> [Result] {
+    try await withThrowingTaskGroup(of: Numbered<Result>.self) { group in
+        var waiting = items.indices.makeIterator()
+        var results = [Result?](repeating: nil, count: items.count)
+        func start() {
+            guard let index = waiting.next() else { return }
+            let item = items[index]
+            group.addTask { Numbered(index: index, result: try await body(item)) }
+        }
+        for _ in 0..<width { start() }
+        while let done = try await group.next() {
+            results[done.index] = done.result
+            start()
+        }
+        return results.compactMap(\.self)
     }
 }

@@ -121,7 +121,7 @@ package struct Job: Sendable {
         policy.weekly = try section.number("weekly")
         policy.monthly = try section.number("monthly")
         policy.yearly = try section.number("yearly")
-        policy.within = try section.span("within", atLeast: 1)
+        policy.within = try section.span("within", atLeast: 1).map { .seconds(min($0, 1e12)) }
         guard !policy.isEmpty else { throw section.error(nil, "no rule says which snapshots to keep") }
         return policy
     }

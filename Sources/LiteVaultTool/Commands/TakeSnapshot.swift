@@ -54,9 +54,9 @@ struct TakeSnapshot: VaultCommand {
         var options = SnapshotOptions()
         options.database = database
         options.allowsPlaintext = allowPlaintext
-        options.limits.patience = wait
-        options.limits.holdTime = holdLimit
-        options.limits.walGrowth = walLimit
+        options.limits.lockTimeout = .seconds(min(wait, 1e12))
+        options.limits.maximumLockDuration = .seconds(min(holdLimit, 1e12))
+        options.limits.maximumWALGrowth = walLimit
         options.tool = "litevault \(Version.number)"
         options.progress = session.backupProgress
         let opened = try session.repository(repository, secret, creating: true)

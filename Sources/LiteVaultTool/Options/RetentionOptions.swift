@@ -38,7 +38,7 @@ struct RetentionOptions: ParsableArguments {
         policy.weekly = weekly
         policy.monthly = monthly
         policy.yearly = yearly
-        policy.within = within
+        policy.within = within.map { .seconds(min($0, 1e12)) }
         guard !policy.isEmpty else {
             throw Failure(
                 .usage, "no rule says which snapshots to keep",
