@@ -24,7 +24,7 @@ package struct FollowingOptions: Sendable {
 package struct PauseClock: Sendable {
     /// Seconds since some moment.
     package let now: @Sendable () -> Double
-    /// Waits for so many seconds, or until the task is cancelled.
+    /// Waits for this many seconds, or until the task is cancelled.
     package let sleep: @Sendable (Double) async -> Void
 
     package init(now: @escaping @Sendable () -> Double, sleep: @escaping @Sendable (Double) async -> Void) {
@@ -64,8 +64,8 @@ package enum FollowingEvent: Sendable {
     case stored(frames: UInt32, bytes: Int64, seen: Date)
     /// A run has ended, and what is committed from now on is not seen before the next one begins.
     case gap(SnapshotGap)
-    /// It is tried again after so many seconds.
+    /// A step failed; it is tried again after this many seconds.
     case failed(Step, any Error, again: Double)
-    /// It was to end, and has; so many segments that were seen could not be stored in time.
+    /// Following has ended; this many segments could not be stored in time.
     case ended(lost: Int)
 }

@@ -86,10 +86,10 @@ def _extract(module, others, directory, commands):
 
 def extract(directory, products=PRODUCTS):
     """Writes DIRECTORY/PRODUCT/*.symbols.json for each product, and returns these directories by product."""
-    commands = _commands()
+    commands, shown, jobs = _commands(), set(), {}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        jobs = {
-            product: pool.submit(_extract, product, reexported(product)[1:], directory / product, commands)
-            for product in products
-        }
+        for product in products:  # what two of them export, as the operators, is shown by the first
+            others = [name for name in reexported(product)[1:] if name not in shown]
+            shown.update(others)
+            jobs[product] = pool.submit(_extract, product, others, directory / product, commands)
         return {product: job.result() for product, job in jobs.items()}

@@ -1,16 +1,16 @@
 package import Foundation
 
-/// Follows the write-ahead log of a live database, without its key, and hands over every transaction that is committed.
+/// Follows the write-ahead log of a live database, without its key, and passes every committed transaction to a sink.
 ///
 /// It holds the SHARED lock, as all who use a log do, so that nobody removes the log, and one lock of the index that keeps
 /// the log from starting over before it was read: that of a read mark set to "unused", which holds up no checkpoint. Once
 /// everything is read and in the database, it changes to the lock of mark 0, under which the log may start over but not be
-/// copied into the database: so what is written next can not be missed either. Its work depends on what is written, not on
+/// copied into the database, so the next write cannot be missed either. Its work depends on what is written, not on
 /// the size of the database.
 ///
-/// What others notice: the database can not leave WAL mode and is "in use" for whoever wants to replace it; `-wal` and
+/// What others notice: the database cannot leave WAL mode and is "in use" for whoever wants to replace it; `-wal` and
 /// `-shm` stay when the last connection closes; RESTART and TRUNCATE checkpoints wait for the follower's next look, or come
-/// back busy where they have no patience; and while commits follow on each other without a pause the log may grow, up to
+/// busy if they do not wait; and while commits follow each other without a pause the log may grow, up to
 /// ``FollowerLimits/logBytes``.
 package final class Follower {
     package let path: String
@@ -64,7 +64,7 @@ package final class Follower {
         }
     }
 
-    /// Polls until `goesOn` says no, and tells every outcome. Polls more often while the log is long.
+    /// Polls while `goesOn` returns true, and reports every outcome. Polls more often while the log is long.
     package func run(
         into sink: inout some WALSegmentSink, while goesOn: () -> Bool, report: (FollowerOutcome) throws -> Void
     ) throws {
@@ -77,7 +77,7 @@ package final class Follower {
         }
     }
 
-    /// Lets go of the log; the run ends here.
+    /// Releases the log and ends the run.
     package func stop() { end("the follower was stopped") }
 
     private func end(_ reason: String) {
@@ -125,7 +125,7 @@ package final class Follower {
         let (now, tick) = (Self.milliseconds(), Self.tick())
         defer { lastTick = tick }
         let late = Double(lastLook) / 1000 + (tick - lastTick) - Double(now) / 1000
-        guard now >= lastLook, late < 0.5 else { throw LogLostError(reason: "the clock was put back") }
+        guard now >= lastLook, late < 0.5 else { throw LogLostError(reason: "the system clock moved backwards") }
         return now
     }
 
@@ -150,7 +150,7 @@ package struct FollowerLimits: Sendable {
 
 /// What a look at the log gave.
 package enum FollowerOutcome: Sendable, Equatable {
-    /// There is no log, or it can not be followed now; nothing is held.
+    /// There is no log, or it cannot be followed now; nothing is held.
     case waiting(String)
     /// A new run begins: a snapshot has to be taken now.
     case attached(run: [UInt8])

@@ -28,9 +28,11 @@ final class FollowerHold {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
         // Without a log the database may be one of rollback journals, where the lock would keep everybody from writing.
-        guard CompanionFile.exists(file.path + "-wal") else { throw LogLostError(reason: "there is no write-ahead log") }
+        guard CompanionFile.exists(file.path + "-wal") else {
+            throw LogLostError(reason: "there is no write-ahead log")
+        }
         let identity = Self.identity(file.path)
-        guard try file.lockShared() else { throw LogLostError(reason: "the database is held exclusively") }
+        guard try file.lockShared() else { throw LogLostError(reason: "the database is locked exclusively") }
         guard let log = try CompanionFile(path: file.path + "-wal"), try file.size() > 0 else {
             throw LogLostError(reason: "there is no write-ahead log")
         }
@@ -44,7 +46,7 @@ final class FollowerHold {
             (file, log, index, limits, identity, mark)
         if header.lastFrame > 0 {
             guard let reader = try WALReader(log), reader.salts == header.salts else {
-                throw LogLostError(reason: "the log does not fit its index")
+                throw LogLostError(reason: "the log does not match its index")
             }
             self.reader = reader.continued(at: header.lastFrame, sums: header.frameChecksum)
         }
@@ -53,23 +55,25 @@ final class FollowerHold {
 
     /// What was committed since; nil if nothing was.
     func look() throws -> Pending? {
-        guard Self.identity(file.path) == identity else { throw LogLostError(reason: "the database or its log was replaced") }
+        guard Self.identity(file.path) == identity else {
+            throw LogLostError(reason: "the database or its log was replaced")
+        }
         guard let header = Self.header(index) else { throw LogLostError(reason: "the log's index was lost") }
         if header.salts != position.salts {
             // Under mark 0 the log can start over once at most before anything of it is copied; without a frame there is
             // nothing yet that could be lost.
-            guard mark == 0 || position.frame == 0 else { throw LogLostError(reason: "the log started over") }
+            guard mark == 0 || position.frame == 0 else { throw LogLostError(reason: "the log was reset") }
             position = .init(salts: header.salts, frame: 0)
             reader = nil
         }
-        guard header.lastFrame >= position.frame else { throw LogLostError(reason: "the log became shorter") }
+        guard header.lastFrame >= position.frame else { throw LogLostError(reason: "the log was truncated") }
         guard header.lastFrame > position.frame else {
             try settle(header)
             return nil
         }
         if reader == nil { reader = try WALReader(log) }
         guard let reader, reader.salts == header.salts, reader.pageSize == header.pageSize else {
-            throw LogLostError(reason: "the log does not fit its index")
+            throw LogLostError(reason: "the log does not match its index")
         }
         return Pending(reader: reader, last: header.lastFrame)
     }
@@ -107,7 +111,9 @@ final class FollowerHold {
     }
 
     private func requireRoom() throws {
-        if logBytes > limits.logBytes { throw LogLostError(reason: "the log reached the limit of \(limits.logBytes) bytes") }
+        if logBytes > limits.logBytes {
+            throw LogLostError(reason: "the log reached the limit of \(limits.logBytes) bytes")
+        }
     }
 
     /// Shares the lock of a mark that holds up no checkpoint; nil if there is none.

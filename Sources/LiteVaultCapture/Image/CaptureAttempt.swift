@@ -29,7 +29,8 @@ struct CapturedImage {
         }
         return CaptureReport(
             mode: mode, byteCount: byteCount, pageSize: pageSize, position: position, walBytes: walBytes,
-            start: Array(start.prefix(16)), rolledBack: rolledBack, unreachableCommits: unreachableCommits, began: began,
+            start: Array(start.prefix(16)), rolledBack: rolledBack, unreachableCommits: unreachableCommits,
+            began: began,
             attempts: attempts)
     }
 }

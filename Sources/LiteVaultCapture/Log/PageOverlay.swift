@@ -33,7 +33,7 @@ struct PageOverlay {
             let end = min(buffer.count, Int(start) + pageSize)
             let place = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start)..<end])
             guard try file.read(into: place, at: pages[next].offset) == place.count else {
-                throw BackupError(.damaged, "became shorter while it was read", path: file.path)
+                throw BackupError(.damaged, "was truncated while it was read", path: file.path)
             }
             next += 1
         }
@@ -49,7 +49,7 @@ struct LogContent {
     /// Commits that stand behind a frame which is not valid, so that nobody can tell whether they are whole.
     var unreachable = 0
 
-    /// Everything committed in a log whose index can not be relied on: what SQLite would recover.
+    /// Everything committed in a log whose index cannot be relied on: what SQLite would recover.
     init(scanning file: CompanionFile) throws {
         guard let reader = try WALReader(file) else {
             (overlay, position) = (nil, nil)

@@ -75,7 +75,7 @@ package struct WALSegment: Sendable, Equatable {
         checksum = reader.sums
     }
 
-    /// Reads a header; nil if it is none.
+    /// Reads a header; nil if it is not valid.
     package init?(header bytes: [UInt8]) {
         guard bytes.count >= Self.headerLength, Array(bytes[..<8]) == Self.magic else { return nil }
         func long(_ offset: Int) -> UInt64 { UInt64(bytes.word(offset)) << 32 | UInt64(bytes.word(offset + 4)) }
@@ -95,7 +95,7 @@ package struct SegmentFile {
     package let segment: WALSegment
     private let file: CompanionFile
 
-    /// - Throws: ``BackupError`` `damaged` for what is no whole segment.
+    /// - Throws: ``BackupError`` `damaged` if it is not a complete segment.
     package init(_ path: String) throws {
         guard let file = try CompanionFile(path: path) else { throw BackupError(.noInput, "no such file", path: path) }
         guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: 0)),

@@ -159,7 +159,7 @@ struct WALIndex {
     func setMark(_ number: Int, to frame: UInt32) { lv_shared_store(region + 100 + 4 * number, frame) }
 }
 
-/// Takes one of the marks 1 to 4, which tell checkpoints up to where somebody reads.
+/// Takes one of the marks 1 to 4, which tell checkpoints how far readers have the log in use.
 enum ReadMark {
     /// The number of the mark whose lock is now shared, and which is not beyond the header's last frame; nil if none is free.
     static func take(_ index: WALIndex, _ header: WALIndexHeader) throws -> Int? {

@@ -112,7 +112,7 @@ final class SourceFile {
         isMapped = true
         let code = methods.xShmMap?(file, 0, 32768, 0, &region)
         if code.map({ $0 & 0xff }) == SQLITE_BUSY {
-            throw BackupError(.busy, "the index of the log is being made", path: path)
+            throw BackupError(.busy, "the log's index is being built", path: path)
         }
         guard code == SQLITE_OK else { throw notMappable(code) }
         return region
@@ -121,8 +121,8 @@ final class SourceFile {
     private func notMappable(_ code: Int32?) -> BackupError {
         BackupError(
             .unsupported,
-            "its -shm file can not be written, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
-            path: path, remedy: "run as a user who may write to it, and not through a read-only mount")
+            "its -shm file is not writable, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
+            path: path, remedy: "run as a user with write access, and not through a read-only mount")
     }
 
     func barrier() { methods.xShmBarrier?(file) }
@@ -171,7 +171,7 @@ package enum SourceVolume {
         0x6573_5546: "FUSE",
     ]
 
-    /// Throws for a file system whose locks can not be relied on.
+    /// Rejects file systems whose locks cannot be relied on.
     package static func requireLocal(_ path: String, type: UInt32? = nil) throws {
         guard let name = networkTypes[type ?? lv_file_system_type(path)] else { return }
         throw BackupError(

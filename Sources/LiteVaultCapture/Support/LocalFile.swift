@@ -27,7 +27,7 @@ package final class LocalFile: Sendable {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK where patience > 0:
-                // Somebody has a lease of the file (fcntl), and was told to give it back.
+                // Another process holds a lease on the file (fcntl) and was asked to release it.
                 patience -= 1
                 usleep(20_000)
             case ELOOP, ENXIO, EISDIR, ENODEV: throw notRegular(path)
@@ -39,7 +39,7 @@ package final class LocalFile: Sendable {
     private static func notRegular(_ path: String) -> BackupError {
         BackupError(
             .damaged, "is not a regular file", path: path,
-            remedy: "Look at what was put in its place; LiteVault makes regular files only.")
+            remedy: "Find out what was put in its place; LiteVault creates regular files only.")
     }
 
     /// Opens a file that exists for reading.
@@ -107,7 +107,7 @@ package final class LocalFile: Sendable {
             initialized = read
         }
         guard read == count else {
-            throw BackupError(.damaged, "ends \(count - read) bytes too early", path: path)
+            throw BackupError(.damaged, "is \(count - read) bytes too short", path: path)
         }
         return bytes
     }
@@ -134,14 +134,14 @@ package final class LocalFile: Sendable {
         }
     }
 
-    /// Cuts the file off, or lengthens it with zeros.
+    /// Truncates the file, or extends it with zeros.
     package func truncate(to size: Int64) throws {
         while ftruncate(descriptor, off_t(size)) != 0 {
             if errno != EINTR { throw BackupError(errno: errno, "ftruncate", path: path) }
         }
     }
 
-    /// Down to the medium.
+    /// Flushes the file to the storage medium.
     package func sync() throws {
         while cfs_sync(descriptor) != 0 {
             if errno != EINTR { throw BackupError(errno: errno, "fsync", path: path) }
@@ -171,7 +171,7 @@ package final class LocalFile: Sendable {
 extension BackupError {
     /// An object or a file that is larger than what there can be.
     package static func tooLarge(_ limit: Int, path: String?) -> BackupError {
-        BackupError(.damaged, "is larger than the \(limit) bytes that there may be", path: path)
+        BackupError(.damaged, "is larger than the limit of \(limit) bytes", path: path)
     }
 }
 
@@ -186,9 +186,9 @@ extension stat {
     }
 }
 
-/// Directories of our own: mode 0700, durable when made.
+/// Directories that LiteVault creates: mode 0700, and durable.
 package enum LocalDirectory {
-    /// Makes the directory, and those above it that are missing.
+    /// Creates the directory and its missing parents.
     package static func create(_ path: String) throws {
         if mkdir(path, 0o700) == 0 {
             return try sync(parent(of: path))
@@ -203,10 +203,10 @@ package enum LocalDirectory {
             let above = parent(of: path)
             guard above != path else { throw BackupError(errno: ENOENT, "mkdir", path: path) }
             try create(above)
-            // Somebody may have made it in between.
+            // Another process may have created it in between.
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                // There are directories in which none can be made, and that say so in this way.
-                guard errno != ENOENT else { throw BackupError(.cannotCreate, "can not be made", path: path) }
+                // Some file systems report this for directories in which nothing can be created.
+                guard errno != ENOENT else { throw BackupError(.cannotCreate, "cannot be created", path: path) }
                 throw BackupError(errno: errno, "mkdir", path: path)
             }
             try sync(above)
@@ -226,7 +226,7 @@ package enum LocalDirectory {
         }
     }
 
-    /// What is before the last slash.
+    /// The parent directory: everything before the last slash.
     package static func parent(of path: String) -> String {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }

@@ -60,7 +60,7 @@ package struct TreeNode: Equatable, Sendable {
         return length <= bytes.count ? length : nil
     }
 
-    /// Reads a node; nil if the bytes are none. The hash is to be checked before.
+    /// Reads a node whose hash was checked; nil if the bytes are not a valid node.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard Self.length(bytes) == bytes.count else { return nil }
         let (count, packCount) = (Int(bytes.bigEndian16(2)), Int(bytes.bigEndian16(4)))
@@ -137,7 +137,7 @@ package struct BlockMap {
             .node.entries[index % RepositoryFormat.fanOut]
     }
 
-    /// The node `index` of a level with the entry that names it; nil where there is none.
+    /// The node `index` of a level with the entry that names it; nil if there is none.
     package mutating func node(level: Int, index: Int) throws -> (entry: TreeEntry, node: TreeNode)? {
         guard level < height, index < TreeShape.nodes(blocks: blocks, level: level) else { return nil }
         if let known = path[level], known.index == index { return (known.entry, known.node) }
@@ -151,7 +151,8 @@ package struct BlockMap {
         let node = try source.node(entry, level: level)
         guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
             throw BackupError(
-                .damaged, "a node has not as many entries as its place says", path: RepositoryFormat.tree(entry.pack))
+                .damaged, "a node has the wrong number of entries for its place",
+                path: RepositoryFormat.tree(entry.pack))
         }
         path[level] = (index, entry, node)
         return (entry, node)
@@ -188,7 +189,7 @@ struct BlockMapBuilder {
         let index = counts[level]
         pending[level].removeAll(keepingCapacity: true)
         counts[level] += 1
-        // One that can not be read is no node to take over.
+        // A node that cannot be read is not reused.
         if let old = try? previous?.node(level: level, index: index), old.node == node,
             !avoided.contains(old.entry.pack)
         {

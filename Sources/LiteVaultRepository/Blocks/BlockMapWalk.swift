@@ -11,7 +11,7 @@ final class BlockMapWalk {
 
     /// - Parameters:
     ///   - visit: told where each block is; false for one that is not there.
-    ///   - problem: told of a node that can not be read; throws to end the walk.
+    ///   - problem: called for a node that cannot be read; throws to end the walk.
     init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (any Error) throws -> Void) {
         self.visit = visit
         self.problem = problem
@@ -69,7 +69,7 @@ final class BlockMapWalk {
 
     private static func misplaced(_ entry: TreeEntry) -> BackupError {
         BackupError(
-            .damaged, "a node has not as many entries as its place says", path: RepositoryFormat.tree(entry.pack))
+            .damaged, "a node has the wrong number of entries for its place", path: RepositoryFormat.tree(entry.pack))
     }
 
     /// What was found of a node.

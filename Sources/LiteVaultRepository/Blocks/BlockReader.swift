@@ -13,7 +13,7 @@ struct BlockReader {
         var wanted: [(place: Int, entry: TreeEntry)]
     }
 
-    /// At most so many blocks are read at a time, and so many that nobody wants are read to save a request.
+    /// Blocks read by one request, and unneeded blocks read to save a request, at most.
     private static let runLimit: UInt32 = 2048
     private static let gapLimit: UInt32 = 16
 

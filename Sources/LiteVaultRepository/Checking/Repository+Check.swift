@@ -3,13 +3,14 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Checks the whole repository: every document's hash and authentication code, the order of the snapshots, whether it
-    /// was rolled back, every block map, and that every block is where its map says; deeper where `options` ask for it.
+    /// Checks the repository: every document's hash and authentication code, the sequence of snapshots, whether it was rolled
+    /// back, every block map, and that every block is where its map says. `options` select deeper checks.
     ///
-    /// The results are kept in the repository where it can be written.
+    /// The results are recorded in the repository if it is writable.
     ///
+    /// - Parameter options: what to check, and how deeply; by default the structure only.
     /// - Returns: what was found. Damage is a result, not an error.
-    /// - Throws: ``BackupError`` when it can not be checked, such as `io`, or `keyRejected` for a database's key.
+    /// - Throws: ``BackupError`` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
     public func check(_ options: CheckOptions = .init()) async throws -> CheckReport {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
         let start = Date()
@@ -169,7 +170,7 @@ extension Repository {
                 if name.sequence == previous.sequence + 1, !previous.hashes.isEmpty,
                     !previous.hashes.contains(record.predecessor ?? "")
                 {
-                    list.add(name.object, "does not follow on the segment before it: one of the two was replaced")
+                    list.add(name.object, "does not follow the segment before it: one of the two was replaced")
                 }
                 if name.sequence != previous.sequence { previous = (name.sequence, []) }
                 previous.hashes.insert(hash)
@@ -177,7 +178,9 @@ extension Repository {
                 if readsData { try await compare(record, head.length, name) }
             } catch let error as BackupError where error.isDamage {
                 // Retention may have removed it since the list was made.
-                if error.code == .missing, let noted = try? await forgetRecord(database).hasSegment(name.sequence), noted {
+                if error.code == .missing, let noted = try? await forgetRecord(database).hasSegment(name.sequence),
+                    noted
+                {
                     continue
                 }
                 if name.sequence != previous.sequence { previous = (name.sequence, []) }

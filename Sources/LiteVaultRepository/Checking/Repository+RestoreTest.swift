@@ -23,7 +23,7 @@ extension Repository {
         // What was asked for by name and is not there must not pass for whole.
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
             throw BackupError(
-                .noInput, "there is no such snapshot to look into", path: store.location,
+                .noInput, "no snapshot matches the selection to restore", path: store.location,
                 advice: .listSnapshots)
         }
     }
@@ -78,7 +78,7 @@ extension Repository {
                 if let number = value as? Double, number != 0 { return nil }
                 return "does not hold: \(sql)"
             } catch {
-                return "can not be asked: \(sql): \(error)"
+                return "cannot be evaluated: \(sql): \(error)"
             }
         }
     }

@@ -40,17 +40,17 @@ package enum Decoding {
     ///   value outside the limits.
     package static func value<T: CheckedDocument>(_ type: T.Type, from bytes: [UInt8], path: String) throws -> T {
         func damaged(_ message: String, _ cause: (any Error)? = nil) -> BackupError {
-            BackupError(.damaged, "does not say what it should: \(message)", path: path, cause: cause)
+            BackupError(.damaged, "is not valid: \(message)", path: path, cause: cause)
         }
         guard bytes.count <= T.byteLimit else { throw damaged("it has more than \(T.byteLimit) bytes") }
-        guard isShallow(bytes) else { throw damaged("it is no JSON of at most \(depthLimit) levels") }
+        guard isShallow(bytes) else { throw damaged("it is not JSON with at most \(depthLimit) levels") }
         let data = Data(bytes)
-        guard String(data: data, encoding: .utf8) != nil else { throw damaged("it is no text in UTF-8") }
+        guard String(data: data, encoding: .utf8) != nil else { throw damaged("it is not UTF-8") }
         let value: T
         do {
             value = try decoder.decode(type, from: data)
         } catch {
-            throw damaged("it is no JSON of its kind", error)
+            throw damaged("it does not have the expected members", error)
         }
         do { try value.check() } catch { throw damaged(error.description, error) }
         return value
@@ -62,14 +62,14 @@ package enum Decoding {
     package static func bytes<T: CheckedDocument>(_ value: T, path: String?) throws -> [UInt8] {
         do { try value.check() } catch {
             throw BackupError(
-                .unsupported, "can not be written: \(error.description)", path: path,
+                .unsupported, "cannot be written: \(error.description)", path: path,
                 remedy: "Check this machine's clock, and the names that were given.", cause: error)
         }
         let encoder = encoder
         if T.isSnakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
         let bytes = Array(try encoder.encode(value))
         guard bytes.count <= T.byteLimit else {
-            throw BackupError(.unsupported, "can not be written: it has more than \(T.byteLimit) bytes", path: path)
+            throw BackupError(.unsupported, "cannot be written: it has more than \(T.byteLimit) bytes", path: path)
         }
         return bytes
     }
@@ -131,7 +131,7 @@ extension CheckedDocument {
     package func require<N: Comparable>(
         _ member: String, _ value: N?, in range: ClosedRange<N>
     ) throws(OutOfLimits) {
-        // A number that is none is in no range either.
+        // NaN is not in any range.
         guard let value, !range.contains(value) else { return }
         throw OutOfLimits(member, "is not from \(range.lowerBound) to \(range.upperBound)")
     }
@@ -139,13 +139,13 @@ extension CheckedDocument {
     /// Hexadecimal digits.
     package func require(_ member: String, _ text: String?, digits: Int) throws(OutOfLimits) {
         guard let text, text.utf8.count != digits || [UInt8](hex: text) == nil else { return }
-        throw OutOfLimits(member, "has not \(digits) hexadecimal digits")
+        throw OutOfLimits(member, "does not have \(digits) hexadecimal digits")
     }
 
     /// A time of the calendar.
     package func require(_ member: String, time text: String?) throws(OutOfLimits) {
         guard let text, Timestamp.date(text) == nil else { return }
-        throw OutOfLimits(member, "is no time")
+        throw OutOfLimits(member, "is not a time")
     }
 
     /// Seconds since 1970.
@@ -202,7 +202,7 @@ struct SealedDocument {
     init(whole bytes: [UInt8], name: String) throws {
         try self.init(bytes, name: name)
         guard payload.isEmpty else {
-            throw BackupError(.damaged, "is damaged: something follows its seal", path: name)
+            throw BackupError(.damaged, "is damaged: there is data after its seal", path: name)
         }
     }
 
@@ -241,8 +241,8 @@ struct SealedDocument {
     func value<T: CheckedDocument>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
         if let key, !isAuthentic(key) {
             throw BackupError(
-                .damaged, "was not written by somebody who has the repository's secret", path: name,
-                remedy: "Somebody else changed the repository: restore from another one, or look at what happened.")
+                .damaged, "authentication failed: it was not written with this repository's secret", path: name,
+                remedy: "Somebody else changed the repository: restore from another one, or investigate what happened.")
         }
         return try decode(type, name: name)
     }

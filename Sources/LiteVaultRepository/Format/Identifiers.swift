@@ -52,7 +52,7 @@ extension [UInt8] {
     mutating func append(_ hash: Hash256) { hash.withBytes { append(contentsOf: $0) } }
 }
 
-/// The random name of a pack: 16 bytes. A name is never given twice, so that a pack which is about to be removed can not
+/// The random name of a pack: 16 bytes. A name is never reused, so that a pack which is about to be deleted cannot
 /// be taken for a new one of the same content.
 package struct PackID: Hashable, Sendable, Comparable {
     private let high: UInt64

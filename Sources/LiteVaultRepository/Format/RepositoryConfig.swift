@@ -2,6 +2,7 @@ internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultSupport
 
 /// What `repository.json` says: which repository this is, and who may read and write it.
 struct RepositoryConfig: CheckedDocument, Sendable {
@@ -43,7 +44,7 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         return RepositoryConfig(id: PackID().hex, created: Timestamp.text(Date()), secret: derivation)
     }
 
-    /// - Throws: ``BackupError`` `unsupported` for a repository of a newer version, `damaged` for what is none.
+    /// - Throws: ``BackupError`` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
     func require(location: String) throws {
         guard type == "repository", let id = [UInt8](hex: id), id.count == 16 else {
             throw BackupError(.damaged, "is not a repository", path: location)
@@ -56,8 +57,8 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     }
 }
 
-/// The secret of a repository: whoever has it can tell what was written by somebody who has it. It is no key of a
-/// database, encrypts nothing, and lies in no store.
+/// The secret of a repository, which authenticates what is written to it. It is not a database key, does not encrypt
+/// anything, and is never stored.
 public struct RepositorySecret: Sendable {
     /// A form of secret.
     enum Form { case passphrase, raw }
@@ -71,16 +72,16 @@ public struct RepositorySecret: Sendable {
         self.bytes = try SecretBytes(bytes)
     }
 
-    /// A passphrase: the authentication key is derived from it slowly (PBKDF2-HMAC-SHA256).
+    /// Creates a secret from a passphrase. The authentication key is derived from it with PBKDF2-HMAC-SHA256.
     ///
-    /// - Throws: ``BackupError`` `keyRejected` when it is empty.
+    /// - Throws: ``BackupError`` `keyRejected` if it is empty.
     public static func passphrase(_ bytes: some Collection<UInt8>) throws -> RepositorySecret {
         try RepositorySecret(.passphrase, bytes)
     }
 
-    /// 32 bytes or more of a random generator.
+    /// Creates a secret from 32 or more random bytes.
     ///
-    /// - Throws: ``BackupError`` `keyRejected` when there are fewer.
+    /// - Throws: ``BackupError`` `keyRejected` if there are fewer.
     public static func raw(_ bytes: some Collection<UInt8>) throws -> RepositorySecret {
         guard bytes.count >= 32 else {
             throw BackupError(.keyRejected, "the repository's secret has fewer than 32 bytes")
@@ -93,7 +94,7 @@ public struct RepositorySecret: Sendable {
         guard derivation.kdf == "pbkdf2-hmac-sha256", RepositoryFormat.iterations.contains(derivation.iterations),
             let salt = [UInt8](hex: derivation.salt)
         else {
-            throw BackupError(.unsupported, "the secret is derived in an unknown way", path: RepositoryFormat.config)
+            throw BackupError(.unsupported, "the secret's key derivation is unknown", path: RepositoryFormat.config)
         }
         let password = bytes.withBytes { SymmetricKey(data: $0) }
         let keyed = HMAC<SHA256>(key: password)
@@ -123,6 +124,6 @@ public struct RepositorySecret: Sendable {
 }
 
 extension RepositorySecret: CustomStringConvertible {
-    /// Says nothing of the secret.
+    /// Does not reveal the secret.
     public var description: String { "<redacted>" }
 }

@@ -107,7 +107,7 @@ package enum RepositoryFormat {
         text.utf8.count == 32 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 
-    /// The length of a data pack of so many blocks.
+    /// The length of a data pack with this many blocks.
     package static func dataPackSize(blocks: Int) -> Int64 {
         Int64(packHeader + blocks * (blockSize + hashBytes) + hashBytes)
     }

@@ -79,7 +79,7 @@ struct SegmentName: Equatable, Sendable {
     /// Where there is no snapshot yet.
     private static let none = "0000000000"
 
-    /// Nil for what is no such name.
+    /// Nil if the name is not a segment's.
     init?(_ object: String) {
         let path = object.split(separator: "/", omittingEmptySubsequences: false)
         let parts = path.last?.split(separator: ".", omittingEmptySubsequences: false) ?? []

@@ -10,11 +10,12 @@ extension Repository {
     ///   - store: where the repository is.
     ///   - secret: its secret; without the one that it has, nothing is put back.
     ///   - local: directories of this machine.
-    ///   - dryRun: only tell.
-    /// - Returns: what was done; nil where it is whole, or where there is no repository.
-    /// - Throws: ``BackupError`` `damaged` when nothing tells what it was, `keyRejected`, `io`.
+    ///   - dryRun: whether to report only, without changing anything.
+    /// - Returns: what was done; nil if it is intact, or if there is no repository.
+    /// - Throws: ``BackupError`` `damaged` if its content cannot be determined, `keyRejected`, `io`.
     public static func restoreIdentity(
-        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard, dryRun: Bool = false
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
+        dryRun: Bool = false
     ) async throws -> RepairReport.Action? {
         let name = RepositoryFormat.config
         var bytes: [UInt8]?
@@ -36,8 +37,8 @@ extension Repository {
         if whole == nil, secret == nil { whole = try await rebuilt(store) }
         guard let whole else {
             throw BackupError(
-                .damaged, "nothing tells any more what it was", path: name,
-                remedy: "Bring it back from a copy of the repository, or repair it on a machine that has used it.")
+                .damaged, "its content can no longer be determined", path: name,
+                remedy: "Restore it from a copy of the repository, or repair it on a machine that has used it.")
         }
         if !dryRun {
             if let bytes { try await keep(bytes, of: name, store) }
@@ -65,7 +66,7 @@ extension Repository {
         guard let derivation = config.secret else { return secret == nil && isWhole(bytes) ? bytes : nil }
         guard let secret else {
             throw BackupError(
-                .keyRejected, "the repository has a secret, and none was given", path: RepositoryFormat.config,
+                .keyRejected, "the repository has a secret, but none was given", path: RepositoryFormat.config,
                 advice: .provideSecret)
         }
         return DocumentSalvage.document(bytes, key: try secret.key(derivation))
@@ -109,7 +110,7 @@ enum DocumentSalvage {
     /// Digits of a seal that may be wrong where the other says that the line is whole.
     private static let tolerance = 2
 
-    /// The document as it was sealed; nil where that can not be told.
+    /// The document as it was sealed; nil if that cannot be determined.
     ///
     /// - Parameter key: the repository's, where it has a secret: then nothing counts that is not authentic.
     static func document(_ bytes: [UInt8], key: SymmetricKey?) -> [UInt8]? {

@@ -3,19 +3,22 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Brings a damaged repository into a state in which everything works again, and tells what is lost.
+    /// Makes a damaged repository usable again, and reports what is lost.
     ///
-    /// Documents that follow from others are written again, damaged manifests and segments are moved to `damaged/` and never
-    /// removed, and a manifest of which one byte changed is put back as it was. Of a pack that is damaged nothing is taken over
-    /// into later snapshots. Nobody else removes anything meanwhile. A repair that was killed is finished by the next one.
+    /// It rebuilds derived documents, moves damaged manifests and segments to `damaged/` without deleting them, and restores
+    /// manifests in which a single byte changed. Later snapshots do not reuse blocks of damaged packs. No other process
+    /// removes snapshots or packs meanwhile. The next repair completes one that was killed.
     ///
-    /// - Returns: what was done, and what is lost; with ``RepairOptions/dryRun`` what would be.
-    /// - Throws: ``BackupError`` `busy` when somebody else removes something, `keyRejected` without the secret that the
-    ///   repository has, `io`.
+    /// - Parameter options: the database, whether to read all data, and whether to report only.
+    /// - Returns: what was done and what is lost, or with ``RepairOptions/dryRun`` what would be.
+    /// - Throws: ``BackupError`` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
+    ///   was not given, `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
         try requireWritable()
         if options.dryRun { return try await Repair(self, options, nil).run() }
-        return try await withLease("prune", for: "repairing the repository") { try await Repair(self, options, $0).run() }
+        return try await withLease("prune", for: "repairing the repository") {
+            try await Repair(self, options, $0).run()
+        }
     }
 }
 
@@ -117,7 +120,7 @@ private final class Repair {
                         path: RepositoryFormat.snapshot(database, sequence),
                         after: before.snapshots.last { $0.sequence < sequence }?.time,
                         before: before.snapshots.first { $0.sequence > sequence }?.time,
-                        reason: "is missing, and was not removed by retention"))
+                        reason: "is missing and was not removed by retention"))
             }
         }
         guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else { return }
@@ -127,7 +130,7 @@ private final class Repair {
         try await write(forgotten, as: name)
         report.actions.append(
             .init(
-                .rebuilt, name, damage?.message ?? "did not say that these snapshots are gone",
+                .rebuilt, name, damage?.message ?? "did not record that these snapshots are gone",
                 damage == nil ? nil : copy(name)))
     }
 
@@ -138,7 +141,7 @@ private final class Repair {
         } catch let error as BackupError where error.code == .damaged {
             try await setAside(name, error.message)
             try await write(repository.noVerifications(database), as: name)
-            report.actions.append(.init(.rebuilt, name, "the next 'check' fills it", nil))
+            report.actions.append(.init(.rebuilt, name, "the next check fills it", nil))
         }
     }
 
@@ -148,7 +151,7 @@ private final class Repair {
             return false
         } catch let error as BackupError where error.code == .damaged {
             try await setAside(RepositoryFormat.pendingDeletions, error.message)
-            report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next run of pruning fills it", nil))
+            report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next prune fills it", nil))
             return true
         }
     }
@@ -382,7 +385,7 @@ private final class Repair {
         let directory = "\(repository.local.cache)/\(repository.config.id)"
         guard access(directory, F_OK) == 0 else { return }
         if !options.dryRun { try? FileManager.default.removeItem(atPath: directory) }
-        report.actions.append(.init(.cleared, directory, "copies are made again when they are needed", nil))
+        report.actions.append(.init(.cleared, directory, "copies are fetched again when needed", nil))
     }
 }
 

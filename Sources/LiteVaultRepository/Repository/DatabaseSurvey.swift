@@ -2,7 +2,7 @@ internal import LiteVaultCapture
 
 /// What a repository has of one database: the snapshots that can be read, and whatever stands beside them.
 struct DatabaseSurvey: Sendable {
-    /// A manifest that is there and can not be read. Which snapshot it is, its name tells; nothing else does.
+    /// A manifest that cannot be read. Only its name says which snapshot it is.
     struct Unreadable: Sendable {
         let sequence: Int
         let object: String
@@ -33,7 +33,7 @@ struct DatabaseSurvey: Sendable {
         unreadable.last.flatMap { $0.sequence > snapshots.last?.sequence ?? 0 ? $0 : nil }
     }
 
-    /// Manifests that can not be read and may be of a time between a snapshot and the next that can be read.
+    /// Manifests that cannot be read and may be of a time between a snapshot and the next that can be read.
     func unreadable(after snapshot: Snapshot) -> [Unreadable] {
         let next = snapshots.first { $0.sequence > snapshot.sequence }?.sequence ?? .max
         return unreadable.filter { $0.sequence > snapshot.sequence && $0.sequence < next }
@@ -43,7 +43,7 @@ struct DatabaseSurvey: Sendable {
     var strictFailure: BackupError? {
         unreadable.first.map { first in
             BackupError(
-                first.error.code, "can not be read, and may need anything: \(first.error.message)", path: first.object,
+                first.error.code, "cannot be read and may need any pack: \(first.error.message)", path: first.object,
                 advice: .all([.text("Nothing was removed."), .repair]), cause: first.error)
         } ?? rollback
     }
@@ -52,7 +52,7 @@ struct DatabaseSurvey: Sendable {
 extension Repository {
     /// Reads the manifests of a database, and compares them with what this machine remembers.
     ///
-    /// What is damaged is in the result: only a store that can not be listed is an error.
+    /// Damage is part of the result; it throws only if the store cannot be listed.
     func survey(_ database: String) async throws -> DatabaseSurvey {
         var survey = DatabaseSurvey(database: database)
         // Before the list, as another process may add to both.
@@ -98,7 +98,7 @@ extension Repository {
             survey.warnings.append(
                 RepositoryWarning(
                     .damage, path: next.object,
-                    message: "does not follow on the snapshot before it: one of the two was replaced",
+                    message: "does not follow the snapshot before it: one of the two was replaced",
                     advice: .text("Restore both under other names, and see which one is right.")))
         }
         do {

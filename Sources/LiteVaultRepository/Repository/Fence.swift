@@ -28,14 +28,14 @@ extension Repository {
     ///     learns that it was ended.
     ///   - database: whose lease it is.
     func fence(_ held: Lease.Record, _ database: String) async throws {
-        // A number that no writer can have is none: nothing but the store vouches for a lease.
+        // Ignore a number that no writer can have: a lease is authenticated by nothing but the store.
         guard let sequence = held.sequence, try await 1...(newestSequence(database) + 1000) ~= sequence else { return }
         let fence = Fence(repository: config.id, database: database, sequence: sequence)
         let name = RepositoryFormat.snapshot(database, sequence)
         do {
             try await put(fence, as: name, condition: .absent)
         } catch let error as BackupError where error.code == .conflict {
-            // What can not be read is a snapshot that was damaged.
+            // An object that cannot be read is a damaged snapshot.
             if (try? await isFence(name, database)) == true { return }
             try await put(
                 fence, as: RepositoryFormat.fences(database) + RepositoryFormat.padded(sequence), condition: .none)
@@ -77,7 +77,7 @@ extension Repository {
         let fence = try document.value(Fence.self, key: key, name: name)
         guard fence.repository == config.id, fence.database == database,
             RepositoryFormat.snapshot(database, fence.sequence) == name
-        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name) }
+        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
         return true
     }
 }

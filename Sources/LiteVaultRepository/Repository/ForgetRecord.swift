@@ -10,7 +10,7 @@ struct ForgetRecord: CheckedDocument, Equatable {
     var ranges: [[Int]]
     /// As ``ranges``, for segments; nil where an older version wrote it, which does not note them.
     var segments: [[Int]]?
-    /// Segments that a repair found lost. A check tells of them no more; a restore does not go on beyond them.
+    /// Segments that a repair found lost. Checks no longer report them; a restore does not continue beyond them.
     var lost: [[Int]]?
 
     static let byteLimit = RepositoryFormat.listBytes
@@ -25,7 +25,7 @@ struct ForgetRecord: CheckedDocument, Equatable {
         var last = 0
         for range in rows {
             guard let first = range.first, let end = range.last, range.count == 2, first > last, end >= first else {
-                throw OutOfLimits(member, "are no pairs in order")
+                throw OutOfLimits(member, "are not pairs in ascending order")
             }
             try require(member, end, in: RepositoryFormat.sequences)
             last = end
@@ -93,7 +93,7 @@ extension Repository {
         do {
             let (found, _) = try await document(name, ForgetRecord.self)
             guard found.type == "forgotten", found.repository == config.id, found.database == database else {
-                throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name)
+                throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
             }
             return found
         } catch let error as BackupError where error.code == .missing {

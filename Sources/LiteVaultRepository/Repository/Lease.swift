@@ -1,6 +1,7 @@
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultSupport
 
 /// The right to write to a database's snapshots, or to remove: an object that is taken and renewed by conditional writes.
 ///
@@ -34,7 +35,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         /// Whether its holder is known to be gone.
         var isDead: Bool {
             let identity = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
-            if identity == .current { return !LeaseHolders.shared.contains(holder) }
+            if identity == .current { return !heldLeases.withLock { $0.contains(holder) } }
             return identity.state == .dead
         }
     }
@@ -63,7 +64,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     private var isAbandoned = false
 
     private init(
-        name: String, store: any ObjectStore, supportsConditionalWrites: Bool, announced: String?, record: Record, tag: ETag
+        name: String, store: any ObjectStore, supportsConditionalWrites: Bool, announced: String?, record: Record,
+        tag: ETag
     ) {
         self.name = name
         self.store = store
@@ -76,7 +78,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     deinit {
         renewal?.cancel()
-        LeaseHolders.shared.remove(record.holder)
+        heldLeases.withLock { _ = $0.remove(record.holder) }
     }
 
     /// Takes the lease.
@@ -95,8 +97,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         var record = Record(
             holder: PackID().hex, host: ProcessInfo.processInfo.hostName, process: own.process, start: own.start,
             boot: own.boot, namespace: own.namespace, acquired: now, released: false)
-        let announced = fence == nil || supportsConditionalWrites ? nil : RepositoryFormat.lease(announcement + record.holder)
-        LeaseHolders.shared.insert(record.holder)
+        let announced =
+            fence == nil || supportsConditionalWrites ? nil : RepositoryFormat.lease(announcement + record.holder)
+        heldLeases.withLock { _ = $0.insert(record.holder) }
         do {
             // Before it looks: from here on nothing is removed that it may count on.
             if let announced {
@@ -111,27 +114,29 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                         throw BackupError(
                             .busy, "\(purpose) is in use by process \(held.process) on \(held.host)",
                             path: "\(store.location)/\(name)",
-                            remedy: "Try again later. If that process is gone, its claim ends after 10 minutes.")
+                            remedy: "Try again later. If that process is gone, its lease expires after 10 minutes.")
                     }
                     if supportsConditionalWrites { try await fence?(held) }
                 }
                 condition = .unchanged(present.tag)
             }
             let tag = try await store.put(
-                name, bytes: Decoding.bytes(record, path: name), condition: supportsConditionalWrites ? condition : .none)
+                name, bytes: Decoding.bytes(record, path: name),
+                condition: supportsConditionalWrites ? condition : .none)
             let lease = Lease(
-                name: name, store: store, supportsConditionalWrites: supportsConditionalWrites, announced: announced, record: record,
+                name: name, store: store, supportsConditionalWrites: supportsConditionalWrites, announced: announced,
+                record: record,
                 tag: tag)
             if !supportsConditionalWrites { try await lease.confirm() }
             lease.keep()
             return lease
         } catch {
             // Where only the answer was lost, the lease is there and nobody's.
-            LeaseHolders.shared.remove(record.holder)
+            heldLeases.withLock { _ = $0.remove(record.holder) }
             if let announced { await retract(announced, record, store) }
             guard let error = error as? BackupError, error.code == .conflict else { throw error }
             throw BackupError(
-                .busy, "\(purpose) was taken by somebody else just now", path: "\(store.location)/\(name)",
+                .busy, "\(purpose) was just taken by another process", path: "\(store.location)/\(name)",
                 remedy: "Try again later.")
         }
     }
@@ -142,7 +147,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         abs(now - object.modified) >= age
     }
 
-    /// Takes an announcement back. What can not be removed is written once more.
+    /// Withdraws an announcement. If it cannot be deleted, it is overwritten as released.
     private static func retract(_ name: String, _ record: Record, _ store: any ObjectStore) async {
         do {
             try await store.remove(name)
@@ -155,7 +160,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         }
     }
 
-    /// Whoever has it, or had it; nil when that can not be read.
+    /// The current or last holder; nil if that cannot be read.
     static func holder(_ name: String, _ store: any ObjectStore) async throws -> Record? {
         do {
             return try Decoding.value(
@@ -210,7 +215,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     func release() async {
         renewal?.cancel()
         await renewal?.value
-        defer { LeaseHolders.shared.remove(record.holder) }
+        defer { heldLeases.withLock { _ = $0.remove(record.holder) } }
         if locked({ isAbandoned }) { return }
         if let announced { await Self.retract(announced, record, store) }
         for _ in 0..<3 {
@@ -225,7 +230,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
             while !Task.isCancelled {
                 try? await Task.sleep(nanoseconds: UInt64(Self.interval * 1e9))
                 if Task.isCancelled { return }
-                // A store that can not be reached for a while is asked again; confirm() decides in the end.
+                // A store that is unreachable for a while is tried again; confirm() decides in the end.
                 try? await self?.write(released: false)
             }
         }
@@ -234,7 +239,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     /// What is thrown once it is somebody else's.
     func lost() -> BackupError {
         BackupError(
-            .busy, "was taken over by somebody else, as it had not been renewed in time",
+            .busy, "was taken over by another process, because it was not renewed in time",
             path: "\(store.location)/\(name)", remedy: "Try again.")
     }
 
@@ -274,17 +279,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     }
 }
 
-/// The leases that this process holds: one of its own that is not among them was left by work that failed.
-final class LeaseHolders: @unchecked Sendable {  // its lock guards `holders`
-    static let shared = LeaseHolders()
-
-    private let lock = NSLock()
-    private var holders: Set<String> = []
-
-    func insert(_ holder: String) { lock.withLock { _ = holders.insert(holder) } }
-    func remove(_ holder: String) { lock.withLock { _ = holders.remove(holder) } }
-    func contains(_ holder: String) -> Bool { lock.withLock { holders.contains(holder) } }
-}
+/// The leases that this process holds. One of its own that is not among them was left behind by work that failed.
+private let heldLeases = Locked(Set<String>())
 
 extension Repository {
     /// Holds a lease while `body` runs.

@@ -1,18 +1,17 @@
 internal import Foundation
 internal import LiteVaultCapture
 
-/// Directories of this machine that a repository's user keeps things in.
+/// Local directories for what a client of a repository keeps.
 public struct LocalDirectories: Sendable {
-    /// Remembers the newest snapshot seen of each database; what exposes a repository that was rolled back. Nil: nothing
-    /// is remembered.
+    /// Keeps the newest snapshot seen of each database, which detects a repository that was rolled back. Nil keeps nothing.
     public var state: String?
-    /// Copies of block maps of stores that are not of this machine; can be removed at any time.
+    /// Keeps copies of block maps of remote stores. It can be removed at any time.
     public var cache: String
-    /// What is about to be stored, and databases that are restored for a test. Nil: where the store likes it best, else
-    /// the system's temporary directory.
+    /// Holds files that are about to be stored, and databases restored for a test. Nil uses the directory that the store
+    /// prefers, or else the system's temporary directory.
     public var spool: String?
 
-    /// Names the directories; they are made when they are needed, mode 0700.
+    /// Creates a set of directories. They are created on disk when needed, with mode 0700.
     public init(state: String?, cache: String, spool: String? = nil) {
         self.state = state
         self.cache = cache
@@ -46,11 +45,11 @@ extension Repository {
         return try store.spoolDirectory() ?? FileManager.default.temporaryDirectory.path
     }
 
-    /// The directory for what only this run needs: the one for what is about to be stored, or, where that can not be written as the
+    /// The directory for what only this run needs: the one for what is about to be stored, or, where that cannot be written as the
     /// repository is only readable, the system's temporary directory.
     func workDirectory() throws -> String {
         if local.spool != nil { return try spoolDirectory() }
-        // What it throws is that the directory can not be made.
+        // What it throws is that the directory cannot be made.
         if let path = try? spoolDirectory(), access(path, W_OK) == 0 { return path }
         return FileManager.default.temporaryDirectory.path
     }

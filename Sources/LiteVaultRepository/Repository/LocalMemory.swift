@@ -4,8 +4,8 @@ internal import LiteVaultCapture
 
 /// What this machine remembers of the repository at one location: which it is, and below that the newest snapshots seen.
 ///
-/// It is what tells a repository that was wiped or exchanged for another from one that is used for the first time. A secret
-/// does not tell them apart: several repositories may have the same.
+/// It distinguishes a repository that was wiped or replaced from one that is used for the first time. A secret does not: several
+/// repositories may have the same one.
 struct LocationMemory: Sendable {
     private struct Record: CheckedDocument {
         var version = 1
@@ -67,7 +67,9 @@ struct LocationMemory: Sendable {
 
     /// Forgets the newest snapshots of a repository: it is taken as it is now.
     func forgetHeads(_ repository: String) throws {
-        for name in try LocalDirectory.names(headDirectory(repository)) { unlink(headDirectory(repository) + "/" + name) }
+        for name in try LocalDirectory.names(headDirectory(repository)) {
+            unlink(headDirectory(repository) + "/" + name)
+        }
     }
 
     private func read() throws -> Record? {
@@ -79,7 +81,7 @@ struct LocationMemory: Sendable {
         } catch let error as BackupError where error.code == .damaged {
             throw BackupError(
                 .damaged, "does not say which repository belongs to \(location)", path: path,
-                remedy: "It is written again once this is seen to; without it an exchanged repository goes unnoticed.",
+                remedy: "It is rewritten once this is fixed; until then a replaced repository goes unnoticed.",
                 cause: error)
         }
     }
@@ -98,7 +100,7 @@ extension Repository {
             guard acceptsReplacement || known.isEmpty || known.contains(config.id) else {
                 throw BackupError(
                     .damaged,
-                    "the repository is not the one that this machine knew here: it is \(config.id), and was "
+                    "the repository is not the one that this machine used here: it is \(config.id), and was "
                         + known.joined(separator: " or "), path: store.location,
                     advice: .all([.text("It was replaced or created again."), .acceptReplacement]))
             }
@@ -109,7 +111,7 @@ extension Repository {
             try memory.forgetHeads(config.id)
             try forgetFormerHeads()
         }
-        // Where this can not be written, the newest snapshot can not either, and that is told by whoever has to.
+        // If this cannot be written, neither can the newest snapshot, and storing that reports it.
         try? memory.remember(config.id, document: document)
         return found
     }
@@ -120,7 +122,7 @@ extension Repository {
     static func requireUnknown(_ store: any ObjectStore, _ local: LocalDirectories) throws {
         guard let memory = LocationMemory(store, local), let known = (try? memory.repositories())?.last else { return }
         throw BackupError(
-            .damaged, "the repository \(known) that this machine knew here is gone", path: store.location,
+            .damaged, "the repository \(known) that this machine used here is gone", path: store.location,
             advice: .acceptLoss)
     }
 }
@@ -153,7 +155,7 @@ extension Repository {
         }
     }
 
-    /// Remembers the newest snapshot of a survey in which nothing speaks against it. Where that can not be written nothing is
+    /// Remembers the newest snapshot of a survey in which nothing speaks against it. Where that cannot be written nothing is
     /// lost but the memory.
     func rememberNewest(_ survey: DatabaseSurvey) {
         guard survey.rollback == nil, let last = survey.snapshots.last else { return }
@@ -178,7 +180,7 @@ extension Repository {
             throw BackupError(
                 .damaged, "does not say which snapshot was the newest", path: path,
                 remedy:
-                    "The next snapshot writes it again; until then a repository that was rolled back goes unnoticed.",
+                    "The next snapshot rewrites it; until then a repository that was rolled back goes unnoticed.",
                 cause: error)
         }
     }
@@ -210,13 +212,13 @@ extension Repository {
             guard same.hash.hex != head.hash else { return }
             throw BackupError(
                 .damaged,
-                "snapshot \(head.sequence) is not the one that was seen before: the repository was rolled back",
+                "snapshot \(head.sequence) is not the one seen earlier: the repository was rolled back",
                 path: same.object, advice: advice)
         }
-        // One that can not be read is there: what is wrong with it is told.
+        // One that cannot be read still exists; its damage is reported elsewhere.
         guard survey.newestSequence < head.sequence else { return }
         throw BackupError(
-            .damaged, "snapshot \(head.sequence) was there before, and is not any more: the repository was rolled back",
+            .damaged, "snapshot \(head.sequence), seen earlier, is missing: the repository was rolled back",
             path: RepositoryFormat.snapshot(database, head.sequence), advice: advice)
     }
 }

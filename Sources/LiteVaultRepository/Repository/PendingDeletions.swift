@@ -23,9 +23,9 @@ struct PendingDeletions: CheckedDocument {
     var type = "doomed"
     var repository: String
     var packs: [Pack]
-    /// Data packs of which snapshots need little: writers store those blocks anew, so that the packs can go in time.
+    /// Data packs of which snapshots need little. Writers store those blocks again, so that the packs can be deleted in time.
     var sparse: [String]
-    /// Packs in which something is damaged that snapshots need: writers store it again. Absent where there are none.
+    /// Packs with damage in blocks that snapshots need. Writers store those blocks again. Absent if there are none.
     var damaged: [String]?
     /// How many runs of pruning there were. They are what tells before from after: clocks are put back.
     var run: Int?
@@ -77,7 +77,8 @@ extension Repository {
             let (found, _) = try await document(RepositoryFormat.pendingDeletions, PendingDeletions.self)
             guard found.type == "doomed", found.repository == config.id else {
                 throw BackupError(
-                    .damaged, "belongs to another place: objects were swapped", path: RepositoryFormat.pendingDeletions)
+                    .damaged, "is stored under the wrong name: objects were swapped",
+                    path: RepositoryFormat.pendingDeletions)
             }
             return found
         } catch let error as BackupError where error.code == .missing {

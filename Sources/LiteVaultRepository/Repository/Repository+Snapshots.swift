@@ -2,13 +2,13 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// The snapshots of one database, or of all, oldest first within each, and what is wrong beside them.
+    /// Lists the snapshots of one database or of all, oldest first within each.
     ///
-    /// A manifest that is damaged, a repository that was rolled back since this machine saw it, and names that are none are
-    /// ``SnapshotList/warnings``; they keep no other snapshot from being listed and restored.
+    /// Damaged manifests, a repository that was rolled back since this machine last saw it, and unknown objects become
+    /// ``SnapshotList/warnings``. They do not affect listing and restoring other snapshots.
     ///
     /// - Parameter database: a database's name; nil for all.
-    /// - Throws: ``BackupError`` when the store can not be listed.
+    /// - Throws: ``BackupError`` if the store cannot be listed.
     public func snapshots(database: String? = nil) async throws -> SnapshotList {
         var warnings = notices
         // Those in a database's own directory of snapshots are in its survey.
@@ -34,7 +34,7 @@ extension Repository {
     /// - Throws: ``BackupError`` `missing` where there is none; a fence is none.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
         guard let found = try await snapshotUnlessFence(name, database) else {
-            throw BackupError(.missing, "there is no snapshot: its writer was taken for dead", path: name)
+            throw BackupError(.missing, "there is no snapshot: its writer was presumed dead", path: name)
         }
         return found
     }
@@ -52,16 +52,19 @@ extension Repository {
     func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
         guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
             RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
-        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name) }
+        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
         _ = try manifest.rootEntry(name)
         return try Snapshot(manifest: manifest, hash: hash, name: name)
     }
 
-    /// One snapshot of a database. It alone has to be whole; where ``SnapshotSelection/latest`` or
-    /// ``SnapshotSelection/at(_:)`` may mean one that can not be read, an older one is not taken in its place.
+    /// Finds one snapshot of a database. Only that manifest has to be intact; but if the selected snapshot may be one that
+    /// cannot be read, an older one is not chosen instead.
     ///
-    /// - Throws: ``BackupError`` `noInput` when there is none, or when several are meant; `damaged` when it, or perhaps it,
-    ///   can not be read.
+    /// - Parameters:
+    ///   - selection: which snapshot.
+    ///   - database: the database's name; required if the repository has several, unless an identifier is given.
+    /// - Throws: ``BackupError`` `noInput` if no snapshot matches, or several do; `damaged` if the selected snapshot cannot be
+    ///   read, or may be one that cannot.
     public func snapshot(_ selection: SnapshotSelection, database: String? = nil) async throws -> Snapshot {
         try await select(selection, database).snapshot
     }
@@ -115,7 +118,7 @@ extension Repository {
             if let one = unreadable.first {
                 throw BackupError(
                     one.error.code,
-                    "no snapshot that can be read has an id that starts with '\(id)', and \(unreadable.count) can not "
+                    "no readable snapshot has an id that starts with '\(id)', and \(unreadable.count) cannot "
                         + "be read: \(one.error.message)", path: one.object, advice: .repair,
                     cause: one.error)
             }
@@ -157,7 +160,7 @@ extension Repository {
     private func instead(ofMissing sequence: Int, _ database: String, _ before: Snapshot) -> BackupError {
         BackupError(
             .damaged,
-            "snapshot \(sequence), which may be the one that is wanted, is missing, and was not removed by retention",
+            "snapshot \(sequence), which may be the requested one, is missing and was not removed by retention",
             path: RepositoryFormat.snapshot(database, sequence), advice: advice(before))
     }
 
@@ -165,7 +168,7 @@ extension Repository {
     private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> BackupError {
         BackupError(
             one.error.code,
-            "snapshot \(one.sequence), which may be the one that is wanted, cannot be read: "
+            "snapshot \(one.sequence), which may be the requested one, cannot be read: "
                 + one.error.message, path: one.object, advice: advice(before), cause: one.error)
     }
 

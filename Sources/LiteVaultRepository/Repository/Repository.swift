@@ -2,39 +2,40 @@ internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
 
-/// Snapshots of databases in an object store.
+/// A repository of database snapshots in an object store.
 ///
-/// A repository is opened for reading with or without its secret; with it, everything is authenticated. Where it has a
-/// secret, nothing is written without it.
+/// A repository can be read with or without its secret; with the secret, everything read is authenticated. A repository that
+/// has a secret cannot be written to without it.
 public struct Repository: Sendable {
-    /// Where it is.
+    /// The store that holds its objects.
     public let store: any ObjectStore
-    /// Where the newest snapshots seen are remembered, and copies of block maps are kept.
+    /// The directories for the newest snapshots seen, copies of block maps and temporary files.
     public let local: LocalDirectories
     let config: RepositoryConfig
     let key: SymmetricKey?
     /// The 16 bytes of its identifier.
     let id: [UInt8]
-    /// What this machine remembers of its location; nil where nothing is to be remembered.
+    /// What this machine remembers about its location; nil if nothing is to be remembered.
     let memory: LocationMemory?
-    /// What was wrong with that when it was opened.
+    /// Problems with that memory, found when it was opened.
     var notices: [RepositoryWarning] = []
 
     /// Opens a repository.
     ///
     /// - Parameters:
-    ///   - store: where it is.
-    ///   - secret: the repository's secret; nil for reading without authentication.
+    ///   - store: the store that holds it.
+    ///   - secret: the repository's secret; nil reads without authentication.
     ///   - local: directories of this machine.
-    ///   - acceptsReplacement: whether it is taken as it is, where this machine knew another repository or a later state of it at this
-    ///     location. Both are remembered from then on.
-    /// - Throws: ``BackupError`` `noInput` when there is none, `keyRejected` for a wrong secret or one that it does not
-    ///   have, `unsupported` for a newer format, `damaged` when it is not whole, or not the one that this machine knew here.
+    ///   - acceptsReplacement: whether to accept the repository as it is even if this machine has used another one, or a
+    ///     newer state of this one, at this location. It is remembered from then on. False by default.
+    /// - Throws: ``BackupError`` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
+    ///   newer format, `damaged` if it is incomplete or not the one that this machine used here.
     public static func open(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         acceptsReplacement: Bool = false
     ) async throws -> Repository {
-        guard let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement) else {
+        guard let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        else {
             if !acceptsReplacement { try requireUnknown(store, local) }
             throw BackupError(
                 .noInput, "there is no repository", path: store.location,
@@ -43,19 +44,21 @@ public struct Repository: Sendable {
         return found
     }
 
-    /// Opens a repository for writing, and makes it where there is none.
+    /// Opens a repository for writing, and creates it if there is none.
     ///
-    /// - Parameter acceptsReplacement: as with ``open(_:secret:local:acceptsReplacement:)``; where this machine knew a repository here that is gone,
-    ///   a new one is made only with it.
-    /// - Throws: as ``open(_:secret:local:acceptsReplacement:)``, and `keyRejected` when it has a secret and none is given.
+    /// The parameters are those of ``open(_:secret:local:acceptsReplacement:)``. If this machine has used a repository here that
+    /// is gone, a new one is created only with `acceptsReplacement`.
+    ///
+    /// - Throws: as ``open(_:secret:local:acceptsReplacement:)``, and `keyRejected` if it has a secret and none is given.
     public static func openOrCreate(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         acceptsReplacement: Bool = false
     ) async throws -> Repository {
-        try await openOrCreate(store, secret: secret, local: local, iterations: 600_000, acceptsReplacement: acceptsReplacement)
+        try await openOrCreate(
+            store, secret: secret, local: local, iterations: 600_000, acceptsReplacement: acceptsReplacement)
     }
 
-    /// As ``openOrCreate(_:secret:local:acceptsReplacement:)``, with the effort that a passphrase is derived with.
+    /// As ``openOrCreate(_:secret:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
     package static func openOrCreate(
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, iterations: Int,
         acceptsReplacement: Bool = false
@@ -64,10 +67,10 @@ public struct Repository: Sendable {
             try found.requireWritable()
             return found
         }
-        // Without its first object it may still be one: then somebody removed that, and making another would hide it.
+        // Without its first object it may still be a repository: somebody deleted that object, and a new one would hide it.
         guard try await store.list("snapshots/").isEmpty else {
             throw BackupError(
-                .damaged, "is missing, but there are snapshots", path: RepositoryFormat.config,
+                .damaged, "is missing, although there are snapshots", path: RepositoryFormat.config,
                 advice: .restoreIdentity)
         }
         if !acceptsReplacement { try requireUnknown(store, local) }
@@ -78,7 +81,7 @@ public struct Repository: Sendable {
             let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
             try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: condition)
         } catch let error as BackupError where error.code == .conflict {
-            // Somebody made it at the same time.
+            // Another process created it at the same time.
         }
         let made = try await open(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
         try made.requireWritable()
@@ -102,12 +105,12 @@ public struct Repository: Sendable {
             guard let derivation = config.secret else {
                 throw BackupError(
                     .keyRejected, "the repository has no secret, but one was given", path: store.location,
-                    remedy: "Leave the secret out. If the repository had one, its repository.json was replaced.")
+                    remedy: "Omit the secret. If the repository had one, its repository.json was replaced.")
             }
             let derived = try secret.key(derivation)
             guard document.isAuthentic(derived) else {
                 throw BackupError(
-                    .keyRejected, "the repository's secret is wrong, or its repository.json was changed",
+                    .keyRejected, "the repository's secret is wrong, or repository.json was changed",
                     path: store.location)
             }
             key = derived
@@ -120,27 +123,27 @@ public struct Repository: Sendable {
         return try found.recognised(bytes, acceptsReplacement: acceptsReplacement)
     }
 
-    /// Whether what it holds is authenticated by a secret, or only guarded against accidents by hashes.
+    /// Whether its content is authenticated with its secret, or only protected against accidents by hashes.
     public var isAuthenticated: Bool { key != nil }
 
-    /// Whether it was made with a secret, given or not.
+    /// Whether it was created with a secret, whether or not that was given.
     public var hasSecret: Bool { config.secret != nil }
 
-    /// - Throws: ``BackupError`` `keyRejected` without the secret that it has, `unsupported` for a newer format.
+    /// - Throws: ``BackupError`` `keyRejected` if its secret was not given, `unsupported` for a newer format.
     func requireWritable() throws {
         guard config.minWriter <= RepositoryFormat.version else {
             throw BackupError(
-                .unsupported, "the repository may be written by newer versions only", path: store.location,
+                .unsupported, "only newer versions may write to the repository", path: store.location,
                 advice: .update)
         }
         guard !hasSecret || key != nil else {
             throw BackupError(
-                .keyRejected, "the repository has a secret, and none was given", path: store.location,
+                .keyRejected, "the repository has a secret, but none was given", path: store.location,
                 advice: .provideSecret)
         }
     }
 
-    /// The identifier of the database of a name: it follows from the name, so two that start at once agree.
+    /// The identifier of a database. It is derived from the name, so that concurrent first snapshots agree.
     static func databaseID(_ name: String, repository: [UInt8]) -> String {
         String(Hash256(of: repository + Array(name.utf8)).hex.prefix(32))
     }

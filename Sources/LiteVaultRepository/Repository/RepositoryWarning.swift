@@ -1,19 +1,18 @@
 public import LiteVaultCapture
 
-/// Something in a repository, or in what this machine remembers of it, that is not as it should be, and that stops nothing
-/// that does not need it.
+/// A problem in a repository, or in what this machine remembers about it, that does not stop unrelated operations.
 public struct RepositoryWarning: Sendable, Equatable {
-    /// How much it matters.
+    /// How serious it is.
     public enum Severity: String, Sendable {
-        /// A name that is not the format's: it is ignored.
+        /// An object that is not part of the format. It is ignored.
         case notice
-        /// Something is damaged or missing, and somebody should look.
+        /// Something is damaged or missing, and needs attention.
         case damage
     }
 
-    /// How much it matters.
+    /// How serious it is.
     public let severity: Severity
-    /// The kind of failure that reading it met.
+    /// The kind of failure met when reading it.
     public let code: BackupError.Code
     /// The object, or the file of this machine.
     public let path: String
@@ -47,19 +46,18 @@ public struct RepositoryWarning: Sendable, Equatable {
         return parts.count == 3 && RepositoryFormat.isIdentifier(String(parts[1]))
     }
 
-    /// A name that is none of the format's.
+    /// An object whose name is not part of the format.
     static func stray(_ name: String) -> RepositoryWarning {
         RepositoryWarning(
-            .notice, path: name, message: "is no object of a repository, and is ignored",
+            .notice, path: name, message: "is not an object of a repository and is ignored",
             advice: .text("Move it out of the repository if nobody needs it there."))
     }
 }
 
-/// Snapshots, oldest first within each database, and what is wrong beside them.
+/// Snapshots, oldest first within each database, and problems found while listing them.
 public struct SnapshotList: RandomAccessCollection, Sendable {
     private let snapshots: [Snapshot]
-    /// What could not be read, what is missing, and what does not belong there. None of it stops a restore of a snapshot
-    /// that is listed.
+    /// Objects that could not be read, are missing, or do not belong there. They do not affect restoring listed snapshots.
     public let warnings: [RepositoryWarning]
 
     init(_ snapshots: [Snapshot], warnings: [RepositoryWarning]) {
@@ -71,6 +69,6 @@ public struct SnapshotList: RandomAccessCollection, Sendable {
     public var startIndex: Int { snapshots.startIndex }
     /// How many snapshots there are.
     public var endIndex: Int { snapshots.endIndex }
-    /// One of them; `position` has to be below ``endIndex``, as with an array.
+    /// The snapshot at `position`, which must be below ``endIndex``.
     public subscript(position: Int) -> Snapshot { snapshots[position] }
 }

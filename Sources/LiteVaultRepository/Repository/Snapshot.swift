@@ -1,13 +1,13 @@
 public import struct Foundation.Date
 internal import LiteVaultCapture
 
-/// One snapshot of a database, as its manifest tells.
+/// A snapshot of a database, as described by its manifest.
 public struct Snapshot: Sendable {
     let manifest: Manifest
     let hash: Hash256
     /// When it was taken.
     public let time: Date
-    /// The result of its last verification; nil when there was none.
+    /// The result of its last verification; nil if it was never verified.
     public internal(set) var verification: SnapshotVerification?
 
     init(manifest: Manifest, hash: Hash256, name: String) throws {
@@ -23,7 +23,7 @@ public struct Snapshot: Sendable {
     public var id: String { String(hash.hex.prefix(16)) }
     /// The name of its database.
     public var database: String { manifest.name }
-    /// Its place among the snapshots of its database, from 1.
+    /// Its number among the snapshots of its database, from 1.
     public var sequence: Int { manifest.sequence }
     /// The machine it was taken on.
     public var host: String { manifest.host }
@@ -35,17 +35,17 @@ public struct Snapshot: Sendable {
     public var stored: Int64 { manifest.dataBytes + manifest.treeBytes }
     /// Bytes of blocks that changed since the snapshot before.
     public var changed: Int64 { Int64(manifest.changedBlocks) * Int64(blockSize) }
-    /// Counts up with each snapshot in which nearly all blocks changed: the key may be another then.
+    /// Incremented by each snapshot in which nearly all blocks changed, for example after a rekey.
     public var epoch: Int { manifest.epoch }
-    /// Whether nearly all blocks differ from the snapshot before: a rekey, a VACUUM.
+    /// Whether nearly all blocks differ from the previous snapshot, for example after a rekey or a VACUUM.
     public var isRewritten: Bool { manifest.rewritten }
-    /// What a follower of its log could not see before it; nil where nothing was missed, or nobody followed.
+    /// The time before it that a follower missed; nil if nothing was missed, or no follower was running.
     public var gap: SnapshotGap? {
         manifest.gap.map { SnapshotGap(since: $0.since.flatMap(Timestamp.date), reason: $0.reason) }
     }
     /// Whether the database was not encrypted.
     public var isPlaintext: Bool { manifest.plaintext }
-    /// Whether it is dated in the future: the clock of its machine was wrong, or this one's is. Five minutes are no matter.
+    /// Whether it is dated more than five minutes ahead of `now`: its machine's clock was wrong, or this one's is.
     public func isDatedAhead(of now: Date) -> Bool { time.timeIntervalSince(now) > 300 }
     /// The repository's name of its manifest.
     public var object: String { RepositoryFormat.snapshot(manifest.database, sequence) }
@@ -62,12 +62,11 @@ extension Snapshot {
     }
 }
 
-/// A time in which a follower did not see what was committed: between its last look and a snapshot, no other point in time
-/// can be restored.
+/// A gap in a followed log. No point in time between the follower's last look and the next snapshot can be restored.
 public struct SnapshotGap: Sendable, Equatable {
-    /// When the follower had last looked; nil where nothing tells.
+    /// When the follower last looked; nil if unknown.
     public let since: Date?
-    /// Why it could not go on.
+    /// Why it could not continue.
     public let reason: String
 
     package init(since: Date?, reason: String) {
@@ -76,14 +75,14 @@ public struct SnapshotGap: Sendable, Equatable {
     }
 }
 
-/// Which snapshot is meant.
+/// Selects a snapshot, or a state that a followed log leads to.
 public enum SnapshotSelection: Sendable, Equatable {
     /// The newest.
     case latest
-    /// The one of that id, of which the start is enough.
+    /// The snapshot with this identifier, or a unique prefix of one.
     case id(String)
-    /// The last that was taken at that time or before.
+    /// The last snapshot taken at or before this time.
     case at(Date)
-    /// The newest, and of what a followed log adds to it as much as can be had: where segments are missing, up to there.
+    /// The newest snapshot with as many segments of a followed log as are intact and contiguous.
     case latestReachable
 }

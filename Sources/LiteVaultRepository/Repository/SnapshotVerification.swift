@@ -54,7 +54,7 @@ extension Repository {
             let (found, _) = try await document(RepositoryFormat.verified(database), Verifications.self)
             guard found.repository == config.id, found.database == database else {
                 throw BackupError(
-                    .damaged, "belongs to another place: objects were swapped",
+                    .damaged, "is stored under the wrong name: objects were swapped",
                     path: RepositoryFormat.verified(database))
             }
             return found

@@ -3,13 +3,13 @@ public import Foundation
 public import LiteVaultCapture
 
 extension Repository {
-    /// Writes a snapshot into a new file, every block checked against its hash; the file appears whole or not at all.
+    /// Restores a snapshot to a new file. Every block is checked against its hash; the file appears complete or not at all.
     ///
     /// - Parameters:
-    ///   - snapshot: of this repository.
-    ///   - destination: must not exist, and have nothing of another database beside it.
-    ///   - progress: called now and then; throws to cancel.
-    /// - Throws: ``BackupError`` `cannotCreate`, `damaged`, `io`, `noSpace`; nothing is left then.
+    ///   - snapshot: a snapshot of this repository.
+    ///   - destination: the new file's path. There must be no such file, and no log or journal of another database beside it.
+    ///   - progress: called regularly; an error that it throws cancels the operation.
+    /// - Throws: ``BackupError`` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
     public func restore(
         _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws {
@@ -17,19 +17,22 @@ extension Repository {
         try await restore(snapshot, none, asFarAsWhole: false, to: destination, progress)
     }
 
-    /// Writes the state that `selection` means into a new file: with ``SnapshotSelection/latest`` and
-    /// ``SnapshotSelection/at(_:)`` also what the segments of a followed log add to a snapshot.
+    /// Restores a selected state to a new file. For ``SnapshotSelection/latest`` and ``SnapshotSelection/at(_:)`` it applies
+    /// the segments of a followed log to the snapshot.
     ///
-    /// Where segments are missing or damaged that belong to the state, nothing is restored, unless
-    /// ``SnapshotSelection/latestReachable`` asks for the newest state that can be had. A time later than the last commit that
-    /// was seen is no error: then the state is that of the last commit.
+    /// If segments of the selected state are missing or damaged, nothing is restored, unless
+    /// ``SnapshotSelection/latestReachable`` asks for the newest reachable state. A time after the last commit that was seen
+    /// is not an error: it selects the state of that commit.
     ///
     /// - Parameters:
-    ///   - database: needed where the repository has several.
-    ///   - warning: told what is wrong in the repository beside what is restored.
-    /// - Returns: the snapshot, and the time that the segments reach beyond it; nil where none was needed.
-    /// - Throws: as ``restore(_:to:progress:)``, and `noInput` when there is no such state; `damaged` with a ``BrokenLogError`` as
-    ///   its cause where segments are missing or damaged, which tells the newest time that can be reached.
+    ///   - selection: the state to restore.
+    ///   - database: the database's name; required if the repository has several.
+    ///   - destination: the new file's path, as for ``restore(_:to:progress:)``.
+    ///   - warning: called with each problem in the repository that does not affect the restored state.
+    ///   - progress: called regularly; an error that it throws cancels the operation.
+    /// - Returns: the snapshot, and the time that segments reach beyond it; nil if none was applied.
+    /// - Throws: as ``restore(_:to:progress:)``, and `noInput` if there is no such state; `damaged` if segments are missing or
+    ///   damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
@@ -101,7 +104,7 @@ extension Repository {
             // A manifest that tells another size or salt is of another image, whatever its hash says.
             guard bytes[Int(count)...].allSatisfy({ $0 == 0 }),
                 index > 0 || bytes.prefix(Int(min(16, count))).hex == manifest.salt
-            else { throw BackupError(.damaged, "does not fit the image that it names", path: snapshot.object) }
+            else { throw BackupError(.damaged, "does not match the image that it names", path: snapshot.object) }
             try bytes.withUnsafeBytes {
                 try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)
             }
@@ -138,7 +141,7 @@ extension Repository {
                         UnsafeRawBufferPointer(rebasing: bytes[skipped...]), at: place + Int64(skipped) - offset)
                 }
                 guard try writer.hash() == record.payloadHash else {
-                    throw BackupError(.damaged, "its frames are not those that were stored", path: name.object)
+                    throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
                 }
             } catch let error as BackupError where error.isDamage {
                 if asFarAsWhole { break }

@@ -2,17 +2,16 @@ internal import Foundation
 public import LiteVaultCapture
 
 extension Repository {
-    /// Decides which snapshots to keep, and removes the manifests of the others. Their packs stay until ``prune(grace:progress:)``.
+    /// Decides which snapshots to keep, and removes the manifests of the others. Pruning deletes their packs later.
     ///
     /// - Parameters:
-    ///   - policy: the rules, applied to each database by itself.
-    ///   - database: nil for all of them.
-    ///   - dryRun: only decide.
-    ///   - warning: told what is wrong in the repository; what can not be read stays.
-    /// - Returns: what became of every snapshot, and why.
-    /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` when somebody else removes something,
-    ///   `damaged` when the repository was rolled back, or what was forgotten before can not be read: nothing is removed
-    ///   then.
+    ///   - policy: the rules, applied to each database separately.
+    ///   - database: a database's name; nil for all databases.
+    ///   - dryRun: whether to decide only, without removing anything.
+    ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept.
+    /// - Returns: the decision about every snapshot.
+    /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
+    ///   `damaged` if the repository was rolled back or a forget record cannot be read. Nothing is removed then.
     public func forget(
         _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
         warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
@@ -76,7 +75,7 @@ extension Repository {
                 // Stored after a snapshot that is gone, and not needed by a later one that was taken meanwhile.
                 !present.contains {
                     $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
-                    // Nor by one that can not be read now, of which nothing but the sequence is known.
+                    // Nor by one that cannot be read now; only its sequence number is known.
                 } && !survey.unreadable.contains { $0.sequence >= name.snapshot }
             }
             // Noted first. What was lost is of no interest any more when all it could continue is gone.

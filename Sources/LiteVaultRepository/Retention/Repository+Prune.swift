@@ -1,29 +1,30 @@
 internal import Foundation
 public import LiteVaultCapture
+internal import LiteVaultSupport
 
-/// What pruning did.
+/// The result of pruning.
 public struct PruneResult: Sendable, Equatable {
     /// Packs that snapshots need.
     public var kept = 0
-    /// Packs that were listed now or before, and go in a later run.
+    /// Packs scheduled for deletion, which a later run deletes.
     public var pending = 0
     /// Packs that were removed, and their bytes.
     public var removed = 0
     /// Bytes of the packs that were removed.
     public var removedBytes: Int64 = 0
-    /// Packs that snapshots need less than half of: the next snapshots store those blocks anew.
+    /// Packs of which snapshots need less than half. The next snapshots store those blocks again.
     public var sparse = 0
 }
 
 extension Repository {
-    /// Removes packs that no snapshot needs, in two steps: a run lists them, and a later one, after a time of grace,
-    /// removes those that are still not needed. Restores that are under way get that time to end.
+    /// Deletes packs that no snapshot needs, in two steps: one run schedules them for deletion, and a later run deletes those
+    /// that are still unneeded after a grace period, which running restores have to finish.
     ///
     /// - Parameters:
-    ///   - grace: seconds.
-    ///   - dryRun: only tell.
-    /// - Throws: ``BackupError`` `damaged` when a manifest or a block map can not be read, as nobody knows then what is
-    ///   needed; nothing is removed. `busy` when somebody else removes something.
+    ///   - grace: how long a pack stays scheduled before it is deleted; one day by default.
+    ///   - dryRun: whether to report only, without changing anything.
+    /// - Throws: ``BackupError`` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
+    ///   deleted then. `busy` if another process removes snapshots or packs.
     @discardableResult
     public func prune(
         grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
@@ -42,10 +43,11 @@ extension Repository {
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: !dryRun)
-        let (now, grace) = (try await store.now(), grace / .seconds(1))
+        let (now, grace) = (try await store.now(), grace.seconds)
         let used = try await usedPacks()
         // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
-        let before = try await readablePendingDeletions() ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
+        let before =
+            try await readablePendingDeletions() ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
         let run = before.nextRun
         let known = before.listed(run: run, now: now)
         let seen = before.seen(writers.map(\.holder), run: run)
@@ -149,7 +151,7 @@ extension Repository {
         for database in try await databaseIDs(nil) {
             let source = nodes(database)
             let survey = try await survey(database)
-            // Strictly: what can not be read may need any pack.
+            // Strict: a manifest that cannot be read may need any pack.
             if let failure = survey.strictFailure { throw failure }
             for snapshot in survey.snapshots {
                 do {
@@ -159,7 +161,7 @@ extension Repository {
                 } catch let error as BackupError where error.isDamage {
                     throw BackupError(
                         .damaged,
-                        "the block map of snapshot \(snapshot.id) can not be read, and may need anything: "
+                        "the block map of snapshot \(snapshot.id) cannot be read and may need any pack: "
                             + error.message, path: error.path ?? snapshot.object,
                         advice: .all([.text("Nothing was removed."), .repairThenForget]), cause: error)
                 }

@@ -1,21 +1,22 @@
 public import struct Foundation.Date
 internal import LiteVaultCapture
 
-/// What the followed logs of a repository add to its snapshots.
+/// The points in time that followed logs add to a repository's snapshots.
 public struct FollowedLogs: Sendable {
-    /// Until when every point in time after a snapshot can be restored, by the snapshots' ids; without those that nothing
-    /// continues.
+    /// For each snapshot that segments continue, by its identifier: the time up to which every point in time can be restored.
     public internal(set) var until: [String: Date] = [:]
-    /// Segments that are missing or damaged: what was committed in them can not be restored, other points in time can.
+    /// Missing or damaged segments. Their commits cannot be restored; other points in time can.
     public internal(set) var warnings: [RepositoryWarning] = []
 }
 
 extension Repository {
-    /// Until when every point in time after each snapshot can be restored, by the segments that continue it, and which
-    /// segments are missing: at the end, in the middle, or all.
+    /// Finds the time up to which segments continue each snapshot without a gap, and the segments that are missing.
     ///
-    /// Reads the starts of a few segments for each run of a follower, however many segments there are. What is missing is
-    /// told by the segments' numbers, and compared with what this machine, the follower's lease and the manifests remember.
+    /// It reads the headers of only a few segments for each run of a follower. Missing segments are found by their sequence
+    /// numbers, and by the newest segment that this machine, the follower's lease and the manifests remember.
+    ///
+    /// - Parameter snapshots: snapshots of this repository.
+    /// - Throws: ``BackupError`` if the store cannot be read. Damage is part of the result.
     public func followed(_ snapshots: [Snapshot]) async throws -> FollowedLogs {
         var result = FollowedLogs()
         for (database, snapshots) in Dictionary(grouping: snapshots, by: \.manifest.database).sorted(by: {
@@ -23,7 +24,7 @@ extension Repository {
         }) {
             var log = try await segmentLog(database, snapshots)
             var records: [String: SegmentRecord?] = [:]
-            // One that can not be read ends what can be reached.
+            // A segment that cannot be read ends the reachable range.
             func record(_ index: Int) async throws -> SegmentRecord? {
                 let name = log.names[index]
                 if let known = records[name.object] { return known }

@@ -1,23 +1,23 @@
 public import struct Foundation.Date
 internal import LiteVaultCapture
 
-/// Why a followed log does not lead to the time that is wanted: a segment of it is missing, or damaged. It is the
-/// ``BackupError/cause`` of the `damaged` error that a restore ends with.
+/// A followed log does not lead to the requested time, because a segment is missing or damaged. It is the
+/// ``BackupError/cause`` of the `damaged` error that a restore throws.
 public struct BrokenLogError: Error, Sendable, Equatable {
-    /// The first segment that is not as it should be: an object's name, or the start of one.
+    /// The first missing or damaged segment: an object's name, or the beginning of one.
     public let object: String
     /// What is wrong with it.
     public let problem: String
-    /// The time that was wanted; nil for the newest state.
+    /// The requested time; nil for the newest state.
     public let wanted: Date?
-    /// The newest time before it that can be restored: of the last whole segment, else of the snapshot.
+    /// The newest time before it that can be restored: that of the last intact segment, or of the snapshot.
     public let reachable: Date
 
     /// The error that a restore ends with.
     var error: BackupError {
         let what =
-            wanted.map { "the state at \(Timestamp.text($0)) can not be restored" }
-            ?? "the newest state can not be restored"
+            wanted.map { "the state at \(Timestamp.text($0)) cannot be restored" }
+            ?? "the newest state cannot be restored"
         let time = Timestamp.text(reachable)
         return BackupError(
             .damaged,
@@ -43,7 +43,7 @@ struct SegmentChain: Sendable {
     /// Why it ends too early; nil where nothing is missing.
     var obstacle: BrokenLogError?
 
-    /// The time that the first so many reach.
+    /// The time that the first `count` segments reach.
     func date(through count: Int) -> Date { count > 0 ? segments[count - 1].name.date : snapshot }
 
     func broken(at name: SegmentName, _ error: BackupError, reachable: Date) -> BrokenLogError {
@@ -104,7 +104,7 @@ extension Repository {
                     row.segments = []
                 } else {
                     if isNext {
-                        let error = BackupError(.damaged, "does not follow on the segment before it", path: name.object)
+                        let error = BackupError(.damaged, "does not follow the segment before it", path: name.object)
                         row.obstacle = row.broken(at: name, error, reachable: last.name.date)
                     }
                     // Two who followed at the same time gave the same numbers.

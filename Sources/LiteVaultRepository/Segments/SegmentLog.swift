@@ -23,7 +23,7 @@ struct SegmentLog: Sendable {
     let names: [SegmentName]
     let memories: [Memory]
     let forgotten: ForgetRecord
-    /// Memories, and the list of what retention removed, that can not be read.
+    /// Memories, and the list of what retention removed, that cannot be read.
     let faults: [BackupError]
     /// From which segment on whoever stored them, and whoever removed them, kept to the rules of ``holes``.
     private(set) var notedFrom: Int?
@@ -167,7 +167,7 @@ extension Date {
 extension Repository {
     /// The segments of a database by their names, in order.
     func segments(_ database: String) async throws -> [SegmentName] {
-        // Other names are told by whoever lists the repository.
+        // Listing the repository reports other names.
         try await store.list(RepositoryFormat.segments(database)).compactMap { SegmentName($0.name) }
     }
 
@@ -186,9 +186,9 @@ extension Repository {
             SegmentName(
                 database: database, sequence: record.sequence, snapshot: record.snapshot, time: record.seen
             ).object == name.object
-        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name.object) }
+        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name.object) }
         guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
-            throw BackupError(.damaged, "has not the length that it says", path: name.object)
+            throw BackupError(.damaged, "does not have the length that it states", path: name.object)
         }
         return (record, (document, length))
     }
@@ -201,7 +201,7 @@ extension Repository {
             digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
         }
         guard digest.finalize().hex == record.payloadHash else {
-            throw BackupError(.damaged, "its frames are not those that were stored", path: name.object)
+            throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
         }
     }
 }

@@ -31,7 +31,7 @@ extension Repository {
         let found = try SealedDocument(whole: Array(note.utf8), name: name)
             .value(SegmentNote.self, key: key, name: name)
         guard found.type == "newest-segment", found.repository == config.id, found.database == database
-        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name) }
+        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
         return found.newest
     }
 
@@ -76,7 +76,7 @@ extension Repository {
                 if try lock.tryLock() { break }
                 usleep(10_000)
             }
-            // What can not be read is replaced.
+            // A file that cannot be read is replaced.
             if let known = try? rememberedMark(database), known.sequence >= mark.sequence { return }
             let file = try ReplacementFile(destination: path)
             try LocalFile(updating: file.path).write(Decoding.bytes(mark, path: path), at: 0)
@@ -87,7 +87,7 @@ extension Repository {
     /// What a snapshot's manifest says of the newest segment: what this machine remembers, else what the manifest before
     /// it says. It costs no request.
     func newestMark(_ database: String, previous: Manifest?) -> SegmentMark? {
-        // A file that can not be read must not stop a snapshot; a check tells.
+        // A file that cannot be read must not stop a snapshot; checks report it.
         let known = try? rememberedMark(database)
         return [known, previous?.newestSegment].compactMap(\.self).max { $0.sequence < $1.sequence }
     }

@@ -47,7 +47,7 @@ package actor SegmentWriter {
                     let (record, head) = try await repository.segment(name, database)
                     found = SegmentMark(record, head.document.hash)
                 } catch let error as BackupError where error.isDamage {
-                    // What follows on it can not be restored with it, but from its own snapshot.
+                    // What follows it cannot be restored through it, only from its own snapshot.
                     found = nil
                     loss = SnapshotGap(
                         since: log.names.dropLast().last?.date, reason: "the newest segment \(error.message)")
@@ -125,11 +125,11 @@ package actor SegmentWriter {
         // It goes to the store with the next renewal of the lease: this costs no request. The segment is stored: whatever
         // fails from here on must not have it stored again.
         if let note = try? repository.note(mark, database) { lease.note = note }
-        // What can not be remembered here is remembered there.
+        // If it cannot be recorded here, it is recorded there.
         try? repository.remember(mark, database)
     }
 
-    /// When what the newest segment has had been seen; nil while there is none.
+    /// When the newest segment's commits had been seen; nil if there is none.
     package var seen: Date? { last.flatMap { $0.seen > 0 ? $0.date : nil } }
 
     /// Gives the lease back.

@@ -192,7 +192,7 @@ extension Repository {
         do {
             let supportsConditionalWrites = try await store.supportsConditionalWrites()
             if !supportsConditionalWrites, try await store.attributes(name) != nil {
-                throw BackupError(.conflict, "was stored by somebody else", path: name)
+                throw BackupError(.conflict, "was stored by another process", path: name)
             }
             try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
         } catch let error as BackupError where error.code == .conflict {
@@ -211,8 +211,9 @@ extension Repository {
             try remember(Head(sequence: manifest.sequence, hash: hash.hex), manifest.database)
         } catch let error as BackupError {
             throw BackupError(
-                error.code, "snapshot \(snapshot.id) is stored, but can not be remembered: \(error.message)",
-                path: error.path, remedy: "Check the directory for states ($XDG_STATE_HOME).", cause: error)
+                error.code,
+                "snapshot \(snapshot.id) is stored, but cannot be recorded on this machine: \(error.message)",
+                path: error.path, remedy: "Check the state directory ($XDG_STATE_HOME).", cause: error)
         }
         return snapshot
     }
@@ -223,12 +224,13 @@ extension RepositoryWarning {
     fileprivate static func damagedMap(_ error: BackupError, of snapshot: Snapshot) -> RepositoryWarning {
         RepositoryWarning(
             .damage, error.code, path: error.path ?? snapshot.object,
-            message: "\(error.message): snapshot \(snapshot.id) can not be restored whole, and what could not be "
-                + "compared with it was stored again", advice: .repairToReport)
+            message:
+                "\(error.message): snapshot \(snapshot.id) cannot be restored completely, and blocks that could not be "
+                + "compared with it were stored again", advice: .repairToReport)
     }
 }
 
-/// What a snapshot is taken with.
+/// Options for taking a snapshot.
 public struct SnapshotOptions: Sendable {
     /// The database's name in the repository; nil takes the file's name.
     public var database: String?
@@ -236,19 +238,19 @@ public struct SnapshotOptions: Sendable {
     public var allowsPlaintext = false
     /// How long the database's locks may be waited for and held.
     public var limits = CaptureLimits()
-    /// What calls itself the tool, for the manifest.
+    /// The program name and version recorded in the manifest.
     public var tool = "LiteVault"
-    /// Called now and then; throws to cancel.
+    /// Called regularly; an error that it throws cancels the operation.
     public var progress: BackupProgress.Report = { _ in }
 
     /// What a follower could not see before this snapshot.
     package var gap: SnapshotGap?
 
-    /// The usual ones.
+    /// Creates the default options.
     public init() {}
 }
 
-/// What a snapshot came to.
+/// The outcome of taking a snapshot.
 public struct SnapshotResult: Sendable {
     /// The snapshot.
     public let snapshot: Snapshot
@@ -257,8 +259,8 @@ public struct SnapshotResult: Sendable {
     /// Commits in the database's write-ahead log, behind a damaged frame, that are not in the snapshot. SQLite does not recover
     /// them either: after a loss of power they may never have been whole, else the log was damaged or tampered with.
     public let unreachableCommits: Int
-    /// What is wrong in the repository, beside this snapshot, which is whole.
+    /// Other problems found in the repository. This snapshot is intact.
     public let warnings: [RepositoryWarning]
-    /// Whether the database is as it was at the snapshot before.
+    /// Whether the database is unchanged since the previous snapshot.
     public var isUnchanged: Bool { snapshot.changed == 0 }
 }

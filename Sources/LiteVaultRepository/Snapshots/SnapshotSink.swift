@@ -99,7 +99,7 @@ final class SnapshotSink: BlockSink {
         try progress(BackupProgress(.capturing, min(Int64(index) * Int64(blockSize), byteCount), of: byteCount))
     }
 
-    /// Where a block was in the previous snapshot, which it is only compared with: what can not be read counts as changed.
+    /// Where a block was in the previous snapshot, which it is only compared with: what cannot be read counts as changed.
     private func known(_ index: Int) -> TreeEntry? {
         do {
             return try compared?.entry(index)
@@ -199,17 +199,17 @@ package struct PlainPages {
 }
 
 extension FileKind {
-    /// Refuses what is no database, and what anybody could read in the repository.
+    /// Rejects files that are not databases, and databases that anybody could read in the repository.
     package func requireStorable(allowsPlaintext: Bool) throws {
         switch self {
         case .encryptedOrUnknown, .plaintextHeader: return
         case .plain:
             guard allowsPlaintext else {
                 throw BackupError(
-                    .wrongKind, "this database is not encrypted, and would be readable in the repository",
+                    .wrongKind, "this database is not encrypted and would be readable in the repository",
                     advice: .encryptOrAllowPlaintext)
             }
-        case .empty: throw BackupError(.wrongKind, "the file is empty: there is no database in it")
+        case .empty: throw BackupError(.wrongKind, "the file is empty: it does not contain a database")
         case .notADatabase: throw BackupError(.wrongKind, "this is not a database")
         }
     }

@@ -2,12 +2,14 @@ internal import Crypto
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultSupport
 
-/// Objects as files in a directory, mode 0600 in directories of mode 0700.
+/// An object store in a directory: objects are files of mode 0600 in directories of mode 0700.
 ///
-/// An object appears by temporary name, fsync, rename and fsync of its directory. Conditions hold among all processes that
-/// use the directory: a new name by a rename that replaces nothing, a changed object under an `flock`. That lock is held for
-/// moments; where it is not given back in time, as by a process that was stopped, ``BackupError`` `busy` tells who holds it.
+/// An object is written to a temporary file, synced and renamed, and its directory is synced. Conditions hold among all
+/// processes that use the directory: a new object by a rename that does not replace, a changed object under an `flock`. That
+/// lock is held briefly. If it is not released in time, for example by a stopped process, ``BackupError`` `busy` names the
+/// holder.
 public final class DirectoryStore: ObjectStore {
     /// The directory's path.
     public let location: String
@@ -23,8 +25,7 @@ public final class DirectoryStore: ObjectStore {
         location = trimmed
     }
 
-    /// The directory's path from the root on, whatever directory the process is in. Links stay what they are: one that leads
-    /// elsewhere all of a sudden is to be noticed.
+    /// The directory's absolute path. Symbolic links are not resolved, so that one that changes is noticed.
     public var identity: String {
         let path = location.hasPrefix("/") ? location : FileManager.default.currentDirectoryPath + "/" + location
         var parts: [Substring] = []
@@ -153,7 +154,7 @@ extension DirectoryStore {
         defer { withExtendedLifetime(lock) {} }
         return try naming(name) { path in
             if case .unchanged(let tag) = condition, try attributes(at: path, name)?.tag != tag {
-                throw BackupError(.conflict, "was changed by somebody else", path: path)
+                throw BackupError(.conflict, "was changed by another process", path: path)
             }
             do {
                 try file.publish(replacing: condition != .absent)
@@ -161,13 +162,13 @@ extension DirectoryStore {
                 throw BackupError(.conflict, "exists already", path: path)
             }
             guard let stored = try attributes(at: path, name) else {
-                throw BackupError(.conflict, "was removed by somebody else", path: path)
+                throw BackupError(.conflict, "was removed by another process", path: path)
             }
             return stored.tag
         }
     }
 
-    /// Gives a file a second name, in the store; nil where that can not be done.
+    /// Links a file into the store; nil if that is not possible.
     private func link(_ name: String, _ path: String) throws -> ETag? {
         try naming(name) { destination in
             try LocalDirectory.create(LocalDirectory.parent(of: destination))
@@ -268,7 +269,7 @@ private final class DirectoryLock {
         try? file.write(Self.card(), at: 0)
     }
 
-    /// Of one length, as there is no moment in which the file may be empty.
+    /// Always of the same length, so that the file is never empty.
     private static func card() -> [UInt8] {
         let text = "\(getpid()) \(ProcessInfo.processInfo.hostName)"
         return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
@@ -277,11 +278,11 @@ private final class DirectoryLock {
     private static func busy(_ path: String, _ timeout: Duration, _ file: LocalFile) -> BackupError {
         let card = (try? file.read(at: 0, count: 127)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let words = card.split(whereSeparator: \.isWhitespace).map(String.init)
-        let waited = "after \(Int((timeout / .seconds(1)).rounded(.up))) s the directory is still locked"
+        let waited = "after \(Int(timeout.seconds.rounded(.up))) s the directory is still locked"
         guard words.count == 2, let process = pid_t(words[0]), process > 0 else {
             return BackupError(
                 .busy, waited + " by another process", path: path,
-                remedy: "Find it (fuser \(path)), let it go on or end it, then try again.")
+                remedy: "Find it (fuser \(path)), let it continue or end it, then try again.")
         }
         let isHere = words[1] == ProcessInfo.processInfo.hostName
         let isStopped = isHere && ProcessIdentity.isStopped(process)
@@ -289,7 +290,7 @@ private final class DirectoryLock {
             .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
             path: path,
             remedy: isStopped
-                ? "Let it go on (kill -CONT \(process)) or end it, then try again."
+                ? "Let it continue (kill -CONT \(process)) or end it, then try again."
                 : "Wait until it has ended, or end it, then try again.")
     }
 }

@@ -190,7 +190,7 @@ package actor FollowSupervisor {
                 // One that the job took meanwhile will do, unless there is a gap to be recorded.
                 try await take(path, name, repository, after: gap == nil ? run.began : nil, gap: gap).snapshot
             },
-            tell: { continuation.yield((key, $0)) })
+            report: { continuation.yield((key, $0)) })
         entries[key] = Entry(
             follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
             state: .init(source: path, database: name, since: now().timeIntervalSince1970))

@@ -1,5 +1,6 @@
 package import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 package import Logging
 
 /// Runs the jobs of a configuration when they are due.
@@ -121,7 +122,7 @@ package final class ScheduleRunner: Sendable {
     /// Whether a job is due. Where its repository has to be asked and does not answer, it is: the run tells what is wrong.
     private func look(_ job: Job) async -> (known: JobState?, decision: DueDecision) {
         let asking = BlockingWork.task { await self.known(job) }
-        let found = await BlockingWork.value(of: asking, within: .seconds(min(job.limits.store, 1e12))) ?? nil
+        let found = await BlockingWork.value(of: asking, within: Duration(seconds: job.limits.store)) ?? nil
         return (found, DueDecision(job, found, host: host, now: now()))
     }
 
@@ -163,7 +164,7 @@ package final class ScheduleRunner: Sendable {
         }
         var leftBehind: Task<JobOutcome, Never>?
         var outcome: JobOutcome
-        if let ended = await BlockingWork.value(of: task, within: .seconds(min(job.limits.run, 1e12))) {
+        if let ended = await BlockingWork.value(of: task, within: Duration(seconds: job.limits.run)) {
             outcome = ended
         } else {
             leftBehind = task
@@ -210,7 +211,7 @@ package final class ScheduleRunner: Sendable {
         do {
             let check = run.services.check
             _ = try await repositories.repository(job.repository).prune(
-                grace: .seconds(min(job.grace, 1e12)), progress: { _ in try check() })
+                grace: Duration(seconds: job.grace), progress: { _ in try check() })
             outcome.pruned = true
         } catch let error as BackupError where error.code == .busy && !isStuck(job, &outcome) {
             // Another job or machine does it at the moment: the next run will do.

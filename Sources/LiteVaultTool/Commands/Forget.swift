@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// `litevault forget`: retention.
 struct Forget: VaultCommand {
@@ -47,7 +48,9 @@ struct Forget: VaultCommand {
         let (decisions, pruned) = try AsyncWork.wait {
             let decisions = try await opened.forget(
                 policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
-            let pruned = prunes ? try await opened.prune(grace: .seconds(min(grace, 1e12)), dryRun: dryRun, progress: progress) : nil
+            let pruned =
+                prunes
+                ? try await opened.prune(grace: Duration(seconds: grace), dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
         var report = Report()

@@ -76,7 +76,8 @@ struct Repair: VaultCommand {
         say(actions, found, &report)
         report.add(found.unfinished, after: nil, session, repository.location)
         if let first = found.unfinished.first {
-            report.failure = Failure(FailureCode(first.code), first.message, path: first.path, remedy: first.advice.commandLineText)
+            report.failure = Failure(
+                FailureCode(first.code), first.message, path: first.path, remedy: first.advice.commandLineText)
         } else if !found.isWhole {
             report.failure = Failure(
                 .damaged, dryRun ? "something is lost, or will be" : "something is lost; the rest works again",

@@ -1,4 +1,5 @@
 internal import LiteVault
+internal import LiteVaultSupport
 
 /// Turns what a source gave into the library's key.
 enum KeyDecoder {

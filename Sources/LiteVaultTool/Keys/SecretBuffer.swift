@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVault
+internal import LiteVaultSupport
 
 /// Memory for a key on its way from its source to the library: pages that are locked and wiped. It begins with one, as
 /// most keys need no more and the memory that may be locked is scarce.

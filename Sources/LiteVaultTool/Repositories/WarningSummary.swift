@@ -14,7 +14,8 @@ extension Report {
                 warnings.map {
                     [
                         "severity": .string($0.severity.rawValue), "code": .string(FailureCode($0.code).rawValue),
-                        "path": .string($0.path), "message": .string($0.message), "remedy": .string($0.advice.commandLineText),
+                        "path": .string($0.path), "message": .string($0.message),
+                        "remedy": .string($0.advice.commandLineText),
                     ]
                 }))
         for warning in warnings.prefix(20) {
@@ -27,7 +28,8 @@ extension Report {
         }
         failure = Failure(
             FailureCode(first.code), "\(done), but something in the repository is damaged: \(first.message)",
-            path: first.path == repository ? repository : "\(repository)/\(first.path)", remedy: first.advice.commandLineText)
+            path: first.path == repository ? repository : "\(repository)/\(first.path)",
+            remedy: first.advice.commandLineText)
     }
 }
 

@@ -40,7 +40,7 @@ import Testing
         let follower = DatabaseFollower(
             live.path, into: repository, options: options,
             takeSnapshot: { _, _ in throw BackupError(.io, "no snapshots here") },
-            tell: { event in
+            report: { event in
                 switch event {
                 case .failed(.store, _, let again):
                     time.note(again: again)
