@@ -241,7 +241,7 @@ extension DatabaseFollower {
 
     private func gap(_ session: Session, since: Date?, _ reason: String) {
         let gap = SnapshotGap(since: since, reason: reason)
-        // Of several in a row the first tells since when nothing was seen.
+        // The first of several gaps in a row says since when nothing was seen.
         with {
             $0.gap = $0.gap ?? gap
             $0.ended = session.spool.run

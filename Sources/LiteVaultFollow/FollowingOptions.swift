@@ -2,25 +2,25 @@ package import Foundation
 package import LiteVaultCapture
 package import LiteVaultRepository
 
-/// How a database is followed.
+/// Options for following a database.
 package struct FollowingOptions: Sendable {
     /// The database's name in the repository.
     package var database: String
-    /// What it may cost those who use the database.
+    /// What it may cost the users of the database.
     package var limits = FollowerLimits()
-    /// Bytes that may wait to be stored, above which the log is let go of.
+    /// Bytes that may wait to be stored. Beyond that, the log is released.
     package var spoolBytes: Int64 = 1 << 30
     /// Whether a database without encryption may be stored.
     package var allowsPlaintext = false
     /// Seconds from one try to the next after a failure: the first time, and at most.
     package var backoff: ClosedRange<Double> = 1...300
-    /// What pauses are measured by.
+    /// The clock that measures pauses.
     package var clock = PauseClock.system
 
     package init(database: String) { self.database = database }
 }
 
-/// What pauses are measured by: a clock that nobody sets, or a test's.
+/// The clock that measures pauses: a monotonic clock, or a test's.
 package struct PauseClock: Sendable {
     /// Seconds since some moment.
     package let now: @Sendable () -> Double
@@ -40,7 +40,7 @@ package struct PauseClock: Sendable {
         })
 }
 
-/// What happens to a database that is followed.
+/// Something that happened to a followed database.
 package enum FollowingEvent: Sendable {
     /// What failed.
     package enum Step: String, Sendable {
@@ -52,7 +52,7 @@ package enum FollowingEvent: Sendable {
         case store
     }
 
-    /// There is nothing to follow, for that reason; it is looked for again at each interval.
+    /// There is nothing to follow, for this reason. It is checked again at each interval.
     case waiting(String)
     /// A run begins. Nothing of it can be restored before its snapshot is stored.
     case attached
@@ -62,7 +62,7 @@ package enum FollowingEvent: Sendable {
     case looked(Date)
     /// A segment is stored.
     case stored(frames: UInt32, bytes: Int64, seen: Date)
-    /// A run has ended, and what is committed from now on is not seen before the next one begins.
+    /// A run has ended. Commits are not seen until the next one begins.
     case gap(SnapshotGap)
     /// A step failed; it is tried again after this many seconds.
     case failed(Step, any Error, again: Double)

@@ -144,7 +144,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         let running = start(try runner(job("a", "every: 1m, hooks: {before: hang}") + job("b")))
         #expect(await eventually { count("b ok") == 1 && count("hang 3600") == 1 })
         ending.end()
-        #expect(await BlockingWork.value(of: running, within: 120) != nil)
+        #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
         gate.open()
     }
 

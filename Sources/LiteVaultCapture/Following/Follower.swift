@@ -135,9 +135,9 @@ package final class Follower {
     private static func milliseconds() -> UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
 }
 
-/// How much a follower may cost those who use the database.
+/// What a follower may cost the users of the database.
 package struct FollowerLimits: Sendable {
-    /// Bytes of frames in the log above which the follower lets go of it, so that it can start over. That makes a gap.
+    /// Bytes of frames above which the follower releases the log, so that it can be reset. That causes a gap.
     package var logBytes: Int64
     /// Seconds between two looks at the log.
     package var interval: Double
@@ -148,19 +148,19 @@ package struct FollowerLimits: Sendable {
     }
 }
 
-/// What a look at the log gave.
+/// The outcome of a look at the log.
 package enum FollowerOutcome: Sendable, Equatable {
-    /// There is no log, or it cannot be followed now; nothing is held.
+    /// There is no log, or it cannot be followed now. No lock is held.
     case waiting(String)
-    /// A new run begins: a snapshot has to be taken now.
+    /// A new run begins: a snapshot must be taken now.
     case attached(run: [UInt8])
-    /// So many frames were read, 0 if nothing was committed.
+    /// This many frames were read; 0 if nothing was committed.
     case read(frames: UInt32)
-    /// The run has ended; frames may be lost to it.
+    /// The run has ended; frames may have been missed.
     case gap(String)
 }
 
-/// Takes what a follower reads from a write-ahead log. Quick work only: while it is at it the log may grow.
+/// Receives what a follower reads from a write-ahead log. It must be quick: the log may grow meanwhile.
 package protocol WALSegmentSink {
     /// A run without a gap begins: the segments that follow continue from `position`, and need a snapshot that is taken
     /// after this call. `gap` says why an earlier run ended, nil for the first one of this follower.
@@ -172,9 +172,9 @@ package protocol WALSegmentSink {
     /// The segment's next bytes: whole frames.
     mutating func append(_ frames: UnsafeRawBufferPointer) throws
 
-    /// The segment is whole and counts from now on.
+    /// The segment is complete and counts from now on.
     mutating func finish(_ segment: WALSegment) throws
 
-    /// The segment that was begun does not count: it is to be removed.
+    /// The segment that was begun does not count and is to be removed.
     mutating func abandon()
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The locks that a follower holds, and how far it has read.
+/// The locks that a follower holds, and how far it has read the log.
 final class FollowerHold {
     /// Frames that were committed since the last look.
     struct Pending {
@@ -87,7 +87,7 @@ final class FollowerHold {
         self.reader = reader
     }
 
-    /// Changes to the lock that lets the log go its way.
+    /// Switches to the lock that hinders other connections least.
     func settle() throws {
         if let header = Self.header(index) { try settle(header) }
         try requireRoom()
@@ -116,7 +116,7 @@ final class FollowerHold {
         }
     }
 
-    /// Shares the lock of a mark that holds up no checkpoint; nil if there is none.
+    /// Shares the lock of a mark that does not block checkpoints; nil if all are in use.
     private static func takeUnusedMark(_ index: WALIndex) throws -> Int? {
         // From the last: readers begin with the first.
         for number in stride(from: IndexLock.markCount - 1, through: 1, by: -1) {
@@ -149,7 +149,7 @@ final class FollowerHold {
         }
     }
 
-    /// Which files the names stand for.
+    /// The files behind the names, by device and inode.
     private static func identity(_ path: String) -> [UInt64] {
         [path, path + "-wal"].flatMap { name -> [UInt64] in
             var status = stat()

@@ -46,10 +46,10 @@ struct LogContent {
     let overlay: PageOverlay?
     /// Nil if the log has no valid header.
     let position: LogPosition?
-    /// Commits that stand behind a frame which is not valid, so that nobody can tell whether they are whole.
+    /// Commits behind an invalid frame; whether they are complete cannot be determined.
     var unreachable = 0
 
-    /// Everything committed in a log whose index cannot be relied on: what SQLite would recover.
+    /// Everything committed in a log without a reliable index: what SQLite would recover.
     init(scanning file: CompanionFile) throws {
         guard let reader = try WALReader(file) else {
             (overlay, position) = (nil, nil)

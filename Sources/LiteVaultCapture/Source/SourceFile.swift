@@ -2,7 +2,7 @@ internal import CEngineSupport
 internal import Foundation
 internal import LiteVaultEngine
 
-/// A live database's file through SQLite's own file object, for locks and bytes: no key, no SQL, no page read.
+/// A live database file, accessed through SQLite's own file object for locks and bytes, without a key or SQL.
 ///
 /// The object belongs to a connection that runs no statement, so closing it recovers, checkpoints and deletes nothing.
 /// SQLite's file object also keeps the locks of other connections of this process: POSIX locks go with the first
@@ -66,7 +66,7 @@ final class SourceFile {
         return size
     }
 
-    /// Fills `buffer` from `offset`; what lies behind the end of the file becomes zeros.
+    /// Fills `buffer` from `offset`, with zeros beyond the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         let code = methods.xRead?(file, buffer.baseAddress, Int32(buffer.count), offset)
         // SQLITE_IOERR_SHORT_READ: SQLite has filled the rest with zeros.
@@ -75,7 +75,7 @@ final class SourceFile {
 
     // MARK: The lock of the file
 
-    /// Takes the SHARED lock; false if somebody is writing, or holds the file exclusively.
+    /// Takes the SHARED lock; false if another connection is writing or holds the file exclusively.
     func lockShared() throws -> Bool {
         if isLocked { return true }
         let code = methods.xLock?(file, SQLITE_LOCK_SHARED)
@@ -85,14 +85,14 @@ final class SourceFile {
         return true
     }
 
-    /// Whether somebody holds the RESERVED lock: a transaction that writes is open.
+    /// Whether a connection holds the RESERVED lock: a write transaction is open.
     func isReserved() throws -> Bool {
         var result: Int32 = 0
         try check(methods.xCheckReservedLock?(file, &result), "asking for a lock")
         return result != 0
     }
 
-    /// Gives back everything: slots, the mapping, the lock.
+    /// Releases everything: slots, the mapping, the lock.
     func unlock() {
         for slot in Array(slots.keys) { unlockSlot(slot) }
         if isMapped { _ = methods.xShmUnmap?(file, 0) }
@@ -105,7 +105,7 @@ final class SourceFile {
 
     /// The first region of the `-shm` file, which holds the index's header; nil if the file is too short to have one.
     ///
-    /// A first user of a `-shm` file empties it, as SQLite does: after a crash nothing in it counts.
+    /// The first user of a `-shm` file truncates it, as SQLite does: after a crash its content is invalid.
     func mapIndex() throws -> UnsafeMutableRawPointer? {
         guard methods.iVersion >= 2 else { throw notMappable(SQLITE_MISUSE) }
         var region: UnsafeMutableRawPointer?
@@ -127,7 +127,7 @@ final class SourceFile {
 
     func barrier() { methods.xShmBarrier?(file) }
 
-    /// Locks one of the index's slots; false if it is taken. A slot locked for sharing is not to be locked again.
+    /// Locks a slot of the index; false if it is taken. A slot that is locked shared must not be locked again.
     func lockSlot(_ slot: Int32, exclusively: Bool) throws -> Bool {
         let kind = exclusively ? SQLITE_SHM_EXCLUSIVE : SQLITE_SHM_SHARED
         let code = methods.xShmLock?(file, slot, 1, SQLITE_SHM_LOCK | kind)
@@ -142,7 +142,7 @@ final class SourceFile {
         _ = methods.xShmLock?(file, slot, 1, SQLITE_SHM_UNLOCK | kind)
     }
 
-    /// - Parameter code: nil where the file has no such method.
+    /// - Parameter code: nil if the file has no such method.
     private func check(_ code: Int32?, _ doing: String) throws {
         guard code != SQLITE_OK else { return }
         throw BackupError(.io, "\(doing) failed (SQLite code \(code ?? SQLITE_MISUSE))", path: path)
@@ -159,7 +159,7 @@ enum IndexLock {
     static let markCount = 5
 }
 
-/// What the file system under a database lets a capture do.
+/// Properties of the file system that holds a database.
 package enum SourceVolume {
     /// File systems of other machines, by `f_type` of statfs(2): locks taken here do not hold there, and shared memory is
     /// not shared.
@@ -179,7 +179,7 @@ package enum SourceVolume {
             path: path, remedy: "run the backup on the machine that has the disk")
     }
 
-    /// Whether nobody at all can write to the file: the file system itself is mounted read-only, not only this view of it
+    /// Whether nobody can write to the file: the file system itself is mounted read-only, not only this view of it
     /// (a container's read-only mount of a directory that others write to does not count).
     static func isReadOnlyMedium(_ path: String) -> Bool {
         var information = statvfs()

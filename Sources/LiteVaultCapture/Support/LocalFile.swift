@@ -1,7 +1,7 @@
 internal import CFileSupport
 internal import Foundation
 
-/// An open file of our own: a spool, a pack, never a database that somebody may have open (closing a second descriptor
+/// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open (closing a second descriptor
 /// would drop SQLite's locks).
 ///
 /// Positions are given with every call, so readers in several threads do not disturb each other.
@@ -18,7 +18,7 @@ package final class LocalFile: Sendable {
         }
     }
 
-    /// Opens what is there without waiting for anybody: a FIFO would keep a reader waiting for somebody who writes.
+    /// Opens the file without blocking: opening a FIFO would wait for a writer.
     private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
         var patience = 3000
         while true {
@@ -48,7 +48,7 @@ package final class LocalFile: Sendable {
     /// Opens a file that exists for reading and writing.
     package convenience init(updating path: String) throws { try self.init(path: path, flags: O_RDWR) }
 
-    /// Makes a new file, mode 0600, and fails with ``BackupError/Code/conflict`` where there is one of the name.
+    /// Creates a file of mode 0600; throws ``BackupError/Code/conflict`` if it exists.
     package convenience init(creating path: String) throws {
         try self.init(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
     }
@@ -99,7 +99,7 @@ package final class LocalFile: Sendable {
 
     /// `count` bytes at `offset`.
     ///
-    /// - Throws: ``BackupError`` `damaged` when the file ends before.
+    /// - Throws: ``BackupError`` `damaged` if the file is shorter.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         var read = 0
         let bytes = try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -148,7 +148,7 @@ package final class LocalFile: Sendable {
         }
     }
 
-    /// Sets the time of its last change to now, by the clock of whoever serves the file, and returns it.
+    /// Sets the modification time to now, by the clock of the file server, and returns it.
     package func touch() throws -> Double {
         guard futimens(descriptor, nil) == 0 else { throw BackupError(errno: errno, "futimens", path: path) }
         var status = stat()
@@ -156,9 +156,9 @@ package final class LocalFile: Sendable {
         return status.modified
     }
 
-    /// Takes the exclusive lock of the file (`flock`), which goes with the descriptor, and waits for nobody.
+    /// Takes the exclusive lock of the file (`flock`) without waiting. It is released with the descriptor.
     ///
-    /// - Returns: whether it was taken: false while somebody else has it.
+    /// - Returns: false if another descriptor holds it.
     package func tryLock() throws -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
@@ -169,7 +169,7 @@ package final class LocalFile: Sendable {
 }
 
 extension BackupError {
-    /// An object or a file that is larger than what there can be.
+    /// An object or a file that exceeds a limit.
     package static func tooLarge(_ limit: Int, path: String?) -> BackupError {
         BackupError(.damaged, "is larger than the limit of \(limit) bytes", path: path)
     }
@@ -214,13 +214,13 @@ package enum LocalDirectory {
         }
     }
 
-    /// Makes creations, renames and removals in the directory durable.
+    /// Makes creations, renames and deletions in the directory durable.
     package static func sync(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw BackupError(errno: errno, "open", path: path) }
         defer { close(descriptor) }
         while fsync(descriptor) != 0 {
-            // File systems that keep no data of directories say so.
+            // Some file systems cannot sync directories and report this.
             if errno == EINVAL || errno == ENOTSUP { return }
             if errno != EINTR { throw BackupError(errno: errno, "fsync", path: path) }
         }
@@ -234,7 +234,7 @@ package enum LocalDirectory {
         return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
     }
 
-    /// The names in a directory, without those that start with a dot; none where there is no such directory.
+    /// The names in a directory, without those that start with a dot; empty if it does not exist.
     package static func names(_ path: String) throws -> [String] {
         guard let stream = opendir(path) else {
             if errno == ENOENT || errno == ENOTDIR { return [] }

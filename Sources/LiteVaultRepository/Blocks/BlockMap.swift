@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 
-/// Where something is, and what it hashes to: a block in a data pack (`position` is its number there), or a node in a tree
+/// The place and hash of something: a block in a data pack (`position` is its number there), or a node in a tree
 /// pack (`position` is its offset there).
 package struct TreeEntry: Hashable, Sendable {
     package let pack: PackID
@@ -210,9 +210,9 @@ struct BlockMapBuilder {
     }
 }
 
-/// Packs of which nothing is taken over into a new snapshot.
+/// Packs whose blocks a new snapshot must not reuse.
 enum AvoidedPacks {
-    /// Of none of them it is known that it stays: everything is stored.
+    /// All packs: no pack is known to stay, so every block is stored.
     case all
     case these(Set<PackID>)
 

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 
-/// Visits every node of the block maps of many snapshots once, and tells every block once a map that has it.
+/// Visits every node of the block maps of many snapshots once, and every block once for each map that has it.
 final class BlockMapWalk {
     /// The nodes that were visited, and whether all was well below them.
     private var visited: [PackID: [UInt32: Known]] = [:]
@@ -10,7 +10,7 @@ final class BlockMapWalk {
     private let problem: (any Error) throws -> Void
 
     /// - Parameters:
-    ///   - visit: told where each block is; false for one that is not there.
+    ///   - visit: called with the place of each block; returns false if it is not there.
     ///   - problem: called for a node that cannot be read; throws to end the walk.
     init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (any Error) throws -> Void) {
         self.visit = visit

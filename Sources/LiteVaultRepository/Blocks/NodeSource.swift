@@ -70,7 +70,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
             unlink(temporary)
             throw error
         }
-        // If it is not whole now, that is how it is stored: nodes tell for themselves.
+        // If it is damaged now, it is damaged in the store. Its nodes are checked one by one.
         compared(pack)
     }
 
@@ -158,7 +158,7 @@ final class UncachedNodes {
     /// Nil where the store's own files are read.
     private let directory: String?
 
-    /// - Parameter directory: where the directory is made, for stores that are not of this machine.
+    /// - Parameter directory: the parent of the temporary directory, for remote stores.
     init(_ store: any ObjectStore, directory parent: String) throws {
         guard store.localPath("tree/any") == nil else {
             source = NodeSource(store: store, directory: parent)

@@ -133,7 +133,7 @@ final class TreePackWriter {
     }
 }
 
-/// Packs in the making, as temporary files: removed with this object, by a signal, or by the next run after a kill.
+/// Unfinished packs, as temporary files. They are removed with this object, by a signal, or by the next run after a kill.
 package final class PackSpool {
     /// A file that becomes an object.
     struct Pack {
@@ -148,7 +148,7 @@ package final class PackSpool {
 
     package init(directory: String) { self.directory = directory }
 
-    /// Removes what runs that were killed have left: making a temporary file does it.
+    /// Removes the remains of killed runs, which creating a temporary file does.
     package static func sweep(_ directory: String) throws {
         try BackupError.withPath(directory) { try ReplacementFile(destination: directory + "/pack").discard() }
     }

@@ -82,7 +82,7 @@ extension Repository {
         }
     }
 
-    /// The snapshots that can be read; what is wrong with the others goes into the list.
+    /// The readable snapshots; problems with the others are added to the list.
     private func readable(
         _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
     ) async throws -> [Snapshot] {
@@ -136,17 +136,17 @@ extension Repository {
             }
             report.isRecorded = true
         } catch {
-            // A repository that can only be read, or that is damaged where results are kept: that is in the report.
+            // The repository is read-only, or damaged where results are recorded: the report says so.
         }
     }
 }
 
-/// Gathers what is wrong, each thing once.
+/// Collects problems, each once.
 final class ProblemList {
     private(set) var problems: [CheckReport.Problem] = []
     private var known: Set<CheckReport.Problem> = []
 
-    /// Notes damage at `path`, or at the place that the error names.
+    /// Adds damage at `path`, or at the path that the error names.
     func add(_ error: BackupError, _ path: String) { add(error.path ?? path, error.message) }
 
     func add(_ path: String, _ message: String) {
@@ -177,7 +177,7 @@ extension Repository {
                 newest = SegmentMark(record, head.document.hash)
                 if readsData { try await compare(record, head.length, name) }
             } catch let error as BackupError where error.isDamage {
-                // Retention may have removed it since the list was made.
+                // Retention may have removed it since it was listed.
                 if error.code == .missing, let noted = try? await forgetRecord(database).hasSegment(name.sequence),
                     noted
                 {

@@ -5,7 +5,7 @@ internal import LiteVaultCipher
 internal import LiteVaultCore
 
 extension Repository {
-    /// Restores snapshots into temporary files and looks at them as databases.
+    /// Restores snapshots to temporary files and verifies them as databases.
     func restoreTests(_ options: CheckOptions, _ report: inout CheckReport) async throws {
         var isAnyChosen = false
         for (_, group) in Dictionary(grouping: report.snapshots.indices, by: { report.snapshots[$0].snapshot.database })
@@ -20,7 +20,7 @@ extension Repository {
                 level: options.restores ? .restore : .pages,
                 passed: problems.isEmpty && report.snapshots[index].verification.passed, time: Date())
         }
-        // What was asked for by name and is not there must not pass for whole.
+        // A selection that matches nothing must not pass as intact.
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
             throw BackupError(
                 .noInput, "no snapshot matches the selection to restore", path: store.location,
@@ -52,7 +52,7 @@ extension Repository {
         } catch let error as VaultError where error.code == .damaged {
             return [.init(name, error.message)]
         } catch {
-            // Named after the snapshot: the temporary file is of no interest.
+            // Name the snapshot instead of the temporary file.
             throw try BackupError.withPath(name) { () -> BackupError in
                 guard let error = error as? VaultError else { throw error }
                 return BackupError(
@@ -62,7 +62,7 @@ extension Repository {
         }
     }
 
-    /// The assertions that do not hold.
+    /// The assertions that fail.
     private func asserted(
         _ assertions: [String], _ path: String, _ key: DatabaseKey?, _ settings: CipherSettings
     ) throws -> [String] {

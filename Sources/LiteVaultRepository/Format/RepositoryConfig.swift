@@ -24,7 +24,7 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     /// 32 hexadecimal digits.
     var id: String
     var created: String
-    /// Absent where there is no secret.
+    /// Absent without a secret.
     var secret: Derivation?
 
     static let byteLimit = RepositoryFormat.documentBytes

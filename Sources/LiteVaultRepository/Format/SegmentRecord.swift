@@ -56,7 +56,7 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     }
 }
 
-/// What the name of a segment tells: enough to choose those that a restore needs without reading the others.
+/// The name of a segment. It is enough to choose those that a restore needs without reading the others.
 struct SegmentName: Equatable, Sendable {
     let object: String
     let sequence: Int
@@ -76,7 +76,7 @@ struct SegmentName: Equatable, Sendable {
 
     /// Milliseconds that a name may tell.
     static let times: ClosedRange<Int64> = 0...Int64(Timestamp.limit * 1000)
-    /// Where there is no snapshot yet.
+    /// The snapshot number before the first snapshot.
     private static let none = "0000000000"
 
     /// Nil if the name is not a segment's.

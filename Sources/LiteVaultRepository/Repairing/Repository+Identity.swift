@@ -3,12 +3,12 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Puts `repository.json` back where it is damaged or missing: as it was when one byte of it changed, from what this machine
-    /// remembers of it, or, in a repository without a secret, from the manifests. Without it nothing can be opened.
+    /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. The content comes
+    /// from the damaged object if a single byte changed, from this machine's memory, or, without a secret, from manifests.
     ///
     /// - Parameters:
-    ///   - store: where the repository is.
-    ///   - secret: its secret; without the one that it has, nothing is put back.
+    ///   - store: the store that holds the repository.
+    ///   - secret: its secret; required if it has one.
     ///   - local: directories of this machine.
     ///   - dryRun: whether to report only, without changing anything.
     /// - Returns: what was done; nil if it is intact, or if there is no repository.
@@ -72,7 +72,7 @@ extension Repository {
         return DocumentSalvage.document(bytes, key: try secret.key(derivation))
     }
 
-    /// What the manifests tell: all of one repository, and none with an authentication code.
+    /// The identity according to the manifests: all of one repository, and none with an authentication code.
     private static func rebuilt(_ store: any ObjectStore) async throws -> [UInt8]? {
         var ids: Set<String> = []
         var created: String?
@@ -102,8 +102,8 @@ extension Repository {
     }
 }
 
-/// Finds what a damaged document was, where its hash or its authentication code still tells: of one byte that changed, or of
-/// a seal that did.
+/// Recovers a damaged document, if its hash or authentication code still identifies it: after one byte changed, or
+/// after the seal was damaged.
 enum DocumentSalvage {
     /// Bytes of a line that are tried: every value of every byte is.
     private static let limit = 16 << 10

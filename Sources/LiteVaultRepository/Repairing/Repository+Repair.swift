@@ -45,7 +45,7 @@ private final class Repair {
             try options.progress(BackupProgress(.checking, Int64(index), of: Int64(databases.count)))
             let survey = try await repository.survey(database)
             let lost = try await repairManifests(survey)
-            // Before they go: nobody then takes them for removed by somebody else.
+            // Before they are moved, so that they do not count as removed by somebody else.
             try await repairForgetRecord(survey, lost)
             for one in lost { try await setAside(one.object, one.error.message) }
             try await repairVerified(database)
@@ -59,12 +59,12 @@ private final class Repair {
 
     // MARK: Documents
 
-    /// Puts back what can be, and tells what cannot.
+    /// Restores manifests that can be recovered, and reports the others as lost.
     private func repairManifests(_ survey: DatabaseSurvey) async throws -> [DatabaseSurvey.Unreadable] {
         var lost: [DatabaseSurvey.Unreadable] = []
         for one in survey.unreadable {
             guard one.error.isDamage else {
-                // It could not be read now; that says nothing about what it is.
+                // It could not be read now, which says nothing about its content.
                 report.unfinished.append(RepositoryWarning(one.error, one.object, advice: .text("Try again.")))
                 continue
             }
@@ -84,7 +84,7 @@ private final class Repair {
         return lost
     }
 
-    /// The manifest that a damaged one was.
+    /// The original of a damaged manifest, if it can be recovered.
     private func salvaged(_ name: String, _ database: String) async throws -> [UInt8]? {
         do {
             let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
@@ -98,7 +98,7 @@ private final class Repair {
         }
     }
 
-    /// Which snapshots were removed by retention can be told from which are there, but for those that somebody else removed.
+    /// Rebuilds the forget record from the snapshots that exist. Snapshots that somebody else removed count as forgotten then.
     private func repairForgetRecord(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
         let (database, name) = (before.database, RepositoryFormat.forgetRecord(before.database))
         var forgotten = ForgetRecord(repository: repository.config.id, database: database, ranges: [])
@@ -213,7 +213,7 @@ private final class Repair {
             }
             done = [done, object.size].sum
         }
-        // Not this machine's copies: what is in the store counts.
+        // From the store, not from this machine's copies.
         let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
         let suspected = suspect
         let walk = BlockMapWalk(
@@ -227,7 +227,7 @@ private final class Repair {
             do {
                 try await maps.source.prepare(pack)
             } catch let error as BackupError where error.isDamage {
-                // Whoever needs it says so.
+                // Snapshots that need it report that.
             }
         }
         let finder = LostBlockFinder(source: maps.source) { entry in
@@ -280,7 +280,7 @@ private final class Repair {
         try await store.put(name, bytes: bytes, condition: .none)
     }
 
-    /// Where an object is kept that is set aside.
+    /// The name under which an object is set aside.
     private func copy(_ name: String) -> String { "damaged/" + name }
 
     /// Moves an object to `damaged/`.
@@ -311,7 +311,7 @@ private final class Repair {
         return Int64(status.st_size) <= RepositoryFormat.segmentBytes + 65_536
     }
 
-    /// Stores a copy of an object below `damaged/`, and compares it; nil where the object is gone.
+    /// Stores a copy of an object below `damaged/` and verifies it; nil if the object no longer exists.
     private func keep(_ name: String) async throws -> String? {
         guard let lease else { return nil }
         try await lease.confirm()
@@ -379,7 +379,7 @@ private final class Repair {
         return digest.finalize().hex
     }
 
-    /// What this machine has of the repository's block maps is copied again when it is needed.
+    /// Removes this machine's copies of block maps; they are fetched again when needed.
     private func clearCache() throws {
         guard store.localPath("tree/any") == nil else { return }
         let directory = "\(repository.local.cache)/\(repository.config.id)"

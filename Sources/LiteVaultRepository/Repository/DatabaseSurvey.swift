@@ -39,7 +39,7 @@ struct DatabaseSurvey: Sendable {
         return unreadable.filter { $0.sequence > snapshot.sequence && $0.sequence < next }
     }
 
-    /// Why nobody can tell what is needed; nil where everything can be read.
+    /// Why it is unknown which packs are needed; nil if everything can be read.
     var strictFailure: BackupError? {
         unreadable.first.map { first in
             BackupError(
@@ -104,7 +104,7 @@ extension Repository {
         do {
             try compare(head, database, survey)
         } catch let error as BackupError {
-            // What was set aside by a repair is said to be gone, by somebody who has the secret where there is one.
+            // A repair that set it aside recorded that, with the repository's secret if there is one.
             let isGone = survey.newestSequence < head?.sequence ?? 0
             if isGone, let head, let known = try? await forgetRecord(database), known.contains(head.sequence) {
                 return survey
@@ -129,7 +129,7 @@ extension Repository {
     }
 
     /// The results of verifications, and what is wrong with the documents that say something about snapshots without being
-    /// needed for one: they too are told, and stop nothing.
+    /// needed to read them. Problems with those are reported and do not stop anything.
     func advisories(
         _ survey: DatabaseSurvey
     ) async throws -> (verifications: Verifications, newestForgotten: Int, warnings: [RepositoryWarning]) {

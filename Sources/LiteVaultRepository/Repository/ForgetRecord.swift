@@ -101,16 +101,16 @@ extension Repository {
         }
     }
 
-    /// Notes snapshots as removed by us, before they are.
+    /// Records snapshots as removed by retention, before they are removed.
     ///
-    /// - Returns: what was noted before, by database.
+    /// - Returns: the previous records, by database.
     @discardableResult
     func recordForgotten(_ snapshots: [Snapshot]) async throws -> [String: ForgetRecord] {
         var before: [String: ForgetRecord] = [:]
         for (database, gone) in Dictionary(grouping: snapshots, by: \.manifest.database) {
             var all = try await forgetRecord(database)
             before[database] = all
-            // From the first time on, what is removed of segments is noted too.
+            // Removed segments are recorded from the first time on.
             if all.ranges.isEmpty, all.segments == nil { all.segments = [] }
             all.insert(gone.map(\.sequence))
             try await put(all, as: RepositoryFormat.forgetRecord(database), condition: .none)

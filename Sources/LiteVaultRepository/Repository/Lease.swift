@@ -3,10 +3,10 @@ internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultSupport
 
-/// The right to write to a database's snapshots, or to remove: an object that is taken and renewed by conditional writes.
+/// The exclusive right to write a database's snapshots, or to delete: an object that is taken and renewed by conditional writes.
 ///
-/// Its age by the store's clock tells whether its holder still renews it. A holder of this machine that is dead needs no
-/// waiting for.
+/// Its age by the store's clock shows whether its holder still renews it. A dead holder on this machine needs no
+/// waiting.
 final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     struct Record: CheckedDocument, Equatable {
         var type = "lease"
@@ -20,9 +20,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         /// When it was taken, by the store's clock, in seconds since 1970.
         var acquired: Double
         var released: Bool
-        /// Which snapshot its holder may store; nil until that is decided, and where none is stored.
+        /// The snapshot that its holder may store; nil until that is decided, and if none is stored.
         var sequence: Int?
-        /// What its holder wants to be kept with it, through all who take it: a follower's newest segment, sealed.
+        /// A note of the holder that later holders keep: a follower's newest segment, sealed.
         var note: String?
 
         static let byteLimit = RepositoryFormat.documentBytes
@@ -32,7 +32,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
             try require("sequence", sequence, in: RepositoryFormat.sequences)
         }
 
-        /// Whether its holder is known to be gone.
+        /// Whether its holder is known to be dead.
         var isDead: Bool {
             let identity = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
             if identity == .current { return !heldLeases.withLock { $0.contains(holder) } }
@@ -40,14 +40,14 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         }
     }
 
-    /// Seconds after which a lease that nobody renews is anybody's.
+    /// Seconds after which a lease that is not renewed may be broken.
     static let staleAge = 600.0
     /// As ``staleAge``, for whoever removes packs, where the store keeps no conditions: nothing stops a writer that wakes up later.
     static let staleAgeWithoutConditions = 7 * 86_400.0
     /// What the name of a second object starts with that tells of a writer where the store keeps no conditions. The first one may
     /// be overwritten by another writer that comes at the same time.
     static let announcement = "write-"
-    /// What the leases of followers start with. They write no packs.
+    /// The prefix of followers' leases. Followers do not write packs.
     static let follower = "follow-"
     private static let interval = 60.0
 
@@ -181,7 +181,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     /// - Throws: ``BackupError`` `busy` when somebody else took it, or broke it as it had not been renewed.
     func confirm() async throws { try await write(released: false) }
 
-    /// Says which snapshot its holder may store from now on, in the store.
+    /// Records in the store which snapshot the holder may store from now on.
     ///
     /// - Throws: as ``confirm()``.
     func promise(_ sequence: Int) async throws {
@@ -189,7 +189,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         try await write(released: false)
     }
 
-    /// Leaves the lease as it is, for the next one to end: what its holder promised may be stored yet.
+    /// Leaves the lease for the next writer to break: the promised snapshot may still be stored.
     func abandon() { locked { isAbandoned = true } }
 
     /// Ends the lease of a holder that has not renewed it in time: where that one is only asleep, it finds out before it
@@ -211,7 +211,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         }
     }
 
-    /// Gives it back.
+    /// Releases the lease.
     func release() async {
         renewal?.cancel()
         await renewal?.value
@@ -236,7 +236,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         }
     }
 
-    /// What is thrown once it is somebody else's.
+    /// The error for a lease that another process took over.
     func lost() -> BackupError {
         BackupError(
             .busy, "was taken over by another process, because it was not renewed in time",

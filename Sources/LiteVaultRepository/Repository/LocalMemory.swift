@@ -88,7 +88,7 @@ struct LocationMemory: Sendable {
 }
 
 extension Repository {
-    /// Compares a repository with the one that this machine knew at its location, and remembers it.
+    /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///
     /// - Parameter acceptsReplacement: whether another one than before, or an older state of it, is taken as it is.
     /// - Throws: ``BackupError`` `damaged` when it is another one.
@@ -116,7 +116,7 @@ extension Repository {
         return found
     }
 
-    /// What there is to say where no repository is.
+    /// Checks that this machine never used a repository at a location that has none.
     ///
     /// - Throws: ``BackupError`` `damaged` when this machine knew one here.
     static func requireUnknown(_ store: any ObjectStore, _ local: LocalDirectories) throws {

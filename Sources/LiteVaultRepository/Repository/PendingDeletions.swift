@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 
-/// Packs that no snapshot needs. They are listed in one run and removed in a later one; meanwhile no writer uses them.
+/// Packs that no snapshot needs. One pruning run schedules them and a later one deletes them; writers do not use them meanwhile.
 struct PendingDeletions: CheckedDocument {
     /// One pack.
     struct Pack: Codable {
@@ -27,7 +27,7 @@ struct PendingDeletions: CheckedDocument {
     var sparse: [String]
     /// Packs with damage in blocks that snapshots need. Writers store those blocks again. Absent if there are none.
     var damaged: [String]?
-    /// How many runs of pruning there were. They are what tells before from after: clocks are put back.
+    /// The number of pruning runs so far. It orders events, because clocks may move backwards.
     var run: Int?
     /// The writers that were at work in the last run.
     var writers: [Writer]?
@@ -46,7 +46,7 @@ struct PendingDeletions: CheckedDocument {
         }
     }
 
-    /// Nobody prunes that often.
+    /// More runs than can ever happen.
     private static let runs = 1 << 52
 
     /// The number of a run that begins now. A list that was lost, or that an older one replaced, does no harm: each list is true
@@ -99,7 +99,7 @@ extension Repository {
 }
 
 extension PendingDeletions {
-    /// What writers must not take over.
+    /// The packs whose blocks writers must not reuse.
     var avoided: AvoidedPacks {
         let names = packs.map(\.name) + sparse + (damaged ?? [])
         return .these(Set(names.compactMap { $0.split(separator: "/").last.flatMap { PackID(hex: $0) } }))
@@ -107,7 +107,7 @@ extension PendingDeletions {
 }
 
 extension Repository {
-    /// Lists packs as about to be removed, as pruning does.
+    /// Schedules packs for deletion, as pruning does.
     package func scheduleDeletion(of names: [String]) async throws {
         let now = try await store.now()
         let list = PendingDeletions(

@@ -64,7 +64,7 @@ extension Repository {
 }
 
 extension Repository {
-    /// Removes the segments that continue snapshots which are gone.
+    /// Removes the segments that continue removed snapshots.
     func removeSegments(_ databases: Set<String>) async throws {
         for database in databases {
             // In this order: the snapshot that a segment continues was there before it.
@@ -72,13 +72,13 @@ extension Repository {
             let survey = try await survey(database)
             let present = survey.snapshots
             let going = log.names.filter { name in
-                // Stored after a snapshot that is gone, and not needed by a later one that was taken meanwhile.
+                // Stored after a removed snapshot, and not needed by a later one that was taken meanwhile.
                 !present.contains {
                     $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
                     // Nor by one that cannot be read now; only its sequence number is known.
                 } && !survey.unreadable.contains { $0.sequence >= name.snapshot }
             }
-            // Noted first. What was lost is of no interest any more when all it could continue is gone.
+            // Recorded first. Lost segments are irrelevant once every snapshot that they could continue is removed.
             var all = try await forgetRecord(database)
             let before = all
             var gone = going.map { $0.sequence...$0.sequence }

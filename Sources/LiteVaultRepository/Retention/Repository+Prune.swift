@@ -66,8 +66,8 @@ extension Repository {
                 }
                 continue
             }
-            // Of a writer at work, as far as clocks tell: on the list it would do no harm, but the next snapshot would store it again.
-            // A second for stores that tell whole seconds.
+            // Probably of an active writer. Listing it would be harmless, but the next snapshot would store its blocks again.
+            // One second of tolerance for stores that report whole seconds.
             if pack.modified >= began - 1 { continue }
             let first = known[pack.name]
             listed.append(first ?? .init(name: pack.name, since: now, run: run))
@@ -80,7 +80,7 @@ extension Repository {
         if dryRun { return result }
         // Copies on this machine: whatever is wrong with them, the repository is pruned all the same.
         try? sweepCache(trees)
-        // Those that go now stay on the list until they are seen to be gone.
+        // Packs deleted now stay on the list until they are seen to be gone.
         // What does not fit is for a later run.
         let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
         let present = Set(packs.map(\.name))

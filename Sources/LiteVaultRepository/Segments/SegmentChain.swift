@@ -13,7 +13,7 @@ public struct BrokenLogError: Error, Sendable, Equatable {
     /// The newest time before it that can be restored: that of the last intact segment, or of the snapshot.
     public let reachable: Date
 
-    /// The error that a restore ends with.
+    /// The error that a restore throws.
     var error: BackupError {
         let what =
             wanted.map { "the state at \(Timestamp.text($0)) cannot be restored" }

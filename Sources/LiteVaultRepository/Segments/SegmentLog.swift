@@ -83,7 +83,7 @@ struct SegmentLog: Sendable {
         return Hole(range: first...hole.range.upperBound, next: hole.next)
     }
 
-    /// What is wrong, in words, but for what a repair has told already.
+    /// What is wrong, without what a repair has reported already.
     var warnings: [RepositoryWarning] {
         let known = forgotten.lost ?? []
         return faults.map { RepositoryWarning($0, database) }

@@ -29,7 +29,7 @@ final class SnapshotSink: BlockSink {
     private(set) var salt: [UInt8] = []
     /// What was wrong with the block map of the previous snapshot; nil where it could be read.
     private(set) var damage: BackupError?
-    /// Whether everybody can read it, or parts of it.
+    /// Whether it is readable without a key, at least in part.
     private(set) var isPlaintext = false
     /// How many bytes at the start of an encrypted image are not encrypted; nil for a plain one.
     private var clear: Int?
@@ -142,7 +142,7 @@ final class SnapshotSink: BlockSink {
         return size >= 512 && size & (size - 1) == 0 ? size : nil
     }
 
-    /// What was captured, once the last block came.
+    /// What was captured, after the last block.
     struct Result {
         let root: TreeEntry
         let blocks: Int
@@ -170,14 +170,14 @@ final class SnapshotSink: BlockSink {
 /// Pages of an encrypted database that are not encrypted.
 package struct PlainPages {
     private static let limit = 20
-    /// What pages are counted in: without its key, a database does not always tell the size of its own.
+    /// The unit of page numbers. Without its key, a database's own page size is not always known.
     let pageSize: Int
     private var numbers: [Int64] = []
 
     package init(pageSize: Int) { self.pageSize = pageSize }
 
     package var isEmpty: Bool { numbers.isEmpty }
-    /// Whether more would not be named.
+    /// Whether further pages are not listed.
     var isFull: Bool { numbers.count >= Self.limit }
 
     /// Notes the page that an offset of the image is in.
@@ -215,7 +215,7 @@ extension FileKind {
     }
 }
 
-/// What is computed of each block before it is stored.
+/// What is computed for each block before it is stored.
 struct BlockDigest {
     let hash: Hash256
     /// Where in a block that is to be stored bytes stand that cannot be ciphertext.
@@ -224,7 +224,7 @@ struct BlockDigest {
 
 /// The digests of many blocks, by several threads: hashing is most of what a snapshot costs.
 enum BlockHashes {
-    /// Blocks for which a thread is worth it.
+    /// Blocks that justify a thread.
     private static let share = 32
 
     /// The digest of each whole block.
