@@ -31,12 +31,12 @@ extension Repository {
     ) async throws -> PruneResult {
         try requireWritable()
         return try await withLease("prune", for: "removing from the repository") { lease in
-            try await prune(lease, grace, dryRun, progress)
+            try await prune(grace: grace, dryRun: dryRun, progress: progress, holding: lease)
         }
     }
 
     private func prune(
-        _ lease: Lease, _ grace: Duration, _ dryRun: Bool, _ progress: @escaping BackupProgress.Report
+        grace: Duration, dryRun: Bool, progress: BackupProgress.Report, holding lease: Lease
     ) async throws -> PruneResult {
         // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
         // manifest is found below; if not, its lease is. Tests/Protocol proves it, and needs no clock for it.

@@ -57,7 +57,7 @@ extension Repository {
             if let error = sink.damage, let previous = plan.previous {
                 plan.warnings.append(.damagedMap(error, of: previous))
             }
-            let manifest = manifest(plan, captured, report, sink, options)
+            let manifest = manifest(for: plan, captured: captured, by: sink, report: report, options: options)
             return SnapshotResult(
                 snapshot: try await publish(manifest, lease), packs: captured.spool.packs.count,
                 unreachableCommits: report.unreachableCommits, warnings: plan.warnings)
@@ -134,8 +134,8 @@ extension Repository {
     }
 
     private func manifest(
-        _ plan: SnapshotPlan, _ captured: SnapshotSink.Result, _ report: CaptureReport, _ sink: SnapshotSink,
-        _ options: SnapshotOptions
+        for plan: SnapshotPlan, captured: SnapshotSink.Result, by sink: SnapshotSink, report: CaptureReport,
+        options: SnapshotOptions
     ) -> Manifest {
         let last = plan.previous?.manifest
         let database = databaseID(plan.name)
