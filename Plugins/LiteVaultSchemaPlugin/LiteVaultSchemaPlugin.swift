@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Turns a target's `schema.sql`, or its folder `Migrations` of numbered `.sql` files, into typed tables and columns.
+/// Turns a target's `schema.sql`, or its directory `Migrations` of numbered `.sql` files, into typed tables and columns.
 ///
 /// A renamed column is then a compile error where it is used, and a mistake in the SQL fails the build at its line.
 @main
