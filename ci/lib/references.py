@@ -127,9 +127,13 @@ class Index:
 
 
 def files():
-    """The references between files: [(file, line, name, file that defines it)], relative to Sources."""
+    """The references between files, [(file, line, name, file that defines it)], and the files that the index lacks.
+
+    Paths are relative to Sources. A file without a record was not compiled by the last debug build: that one is stale.
+    """
     index = Index()
     defined, referred = {}, []
+    lacking = [file for file in sorted(SOURCES.rglob("*.swift")) if str(file) not in index.records]
     for file in sorted(index.records):
         path = pathlib.PurePath(file).relative_to(SOURCES)
         for identifier, name, roles, line in index.occurrences(file):
@@ -137,7 +141,8 @@ def files():
                 defined[identifier] = path
             else:
                 referred.append((path, line, name, identifier))
-    return [(path, line, name, defined[identifier]) for path, line, name, identifier in referred if identifier in defined]
+    found = [(path, line, name, defined[identifier]) for path, line, name, identifier in referred if identifier in defined]
+    return found, [file.relative_to(SOURCES) for file in lacking]
 
 
 def directories(found):
