@@ -24,7 +24,6 @@
 @_exported public import struct LiteVaultCore.SQLiteVersion
 @_exported public import class LiteVaultCore.Statement
 @_exported public import enum LiteVaultCore.URIQueryParameter
-@_exported public import typealias LiteVaultCore.UserVersion
 @_exported public import protocol LiteVaultQuery._OptionalType
 @_exported public import func LiteVaultQuery.cast
 @_exported public import func LiteVaultQuery.collate

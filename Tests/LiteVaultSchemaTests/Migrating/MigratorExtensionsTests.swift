@@ -159,7 +159,7 @@ import Testing
         let inside = try db.transaction { try ["x", "y"].map { try migrator($0).hasSchemaChanges(db) } }
         #expect(inside == [false, true])
         #expect(try Migrator().hasSchemaChanges(db))
-        #expect(try db.first("SELECT group_concat(x) FROM a", row: { try $0.get(0, as: String.self) }) == "7")
+        #expect(try db.first("SELECT group_concat(x) FROM a", transform: { try $0.get(0, as: String.self) }) == "7")
         try db.run("CREATE INDEX stray ON a (x)")
         #expect(try migrator("x").hasSchemaChanges(db))
     }

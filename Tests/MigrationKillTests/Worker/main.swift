@@ -29,8 +29,8 @@ func content(_ db: Connection) throws -> [String] {
         for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \(row)") }
     }
     if objects.contains(where: { $0.name == "book_ft" }) {
-        let found = try db.scalar("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'") as? Int64
-        lines.append("found in the full-text index: \(found ?? -1)")
+        let found = try db.value("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'", as: Int.self)
+        lines.append("found in the full-text index: \(found)")
     }
     return lines
 }
@@ -68,13 +68,13 @@ guard arguments.count > 2, ["create", "migrate", "check"].contains(arguments[1])
 do {
     if arguments[1] != "check" {
         let db = try open(arguments[2])
-        if arguments.count > 3 { _ = try db.scalar("PRAGMA journal_mode = wal") }
+        if arguments.count > 3 { try db.setPragma(.journalMode, to: .wal) }
         if arguments[1] == "create" {
             // Several processes that find an empty file would each choose a salt for it, and only one would be used.
             try db.setApplicationID(1)
             exit(0)
         }
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
         try migrator.migrate(db)
         try db.close()
     } else {

@@ -11,6 +11,51 @@ internal import LiteVaultEngine
 // (SQLITE_LOCKED). FULL, RESTART and TRUNCATE take the lock by themselves; when they do not get it they go on without.
 
 extension Connection {
+    /// What a checkpoint waits for (https://sqlite.org/c3ref/wal_checkpoint_v2.html).
+    public enum WALCheckpointMode: String, Sendable {
+        case passive = "PASSIVE"
+        case full = "FULL"
+        case restart = "RESTART"
+        case truncate = "TRUNCATE"
+    }
+
+    /// Copies the log into the database file (`PRAGMA wal_checkpoint`).
+    ///
+    /// On engines with ``EngineInfo/Defect/walReset``, a `passive` checkpoint, or another one that does not get the write
+    /// lock within the lock timeout, is safe only while no other connection commits: see ``walCheckpoint(guardedBy:)``.
+    ///
+    /// - Parameters:
+    ///   - mode: what to wait for.
+    ///   - schema: an attached database; all of them by default.
+    /// - Returns: whether it was kept from finishing, the pages in the log, and how many of them were copied; -1 for
+    ///   both when the database is not in WAL mode.
+    /// - Throws: `DatabaseError`
+    @discardableResult
+    public func walCheckpoint(
+        mode: WALCheckpointMode = .passive, schema: String? = nil
+    ) throws -> (busy: Bool, log: Int, checkpointed: Int) {
+        let prefix = schema.map { quoted($0) + "." } ?? ""
+        let answer = try first("PRAGMA \(prefix)wal_checkpoint(\(mode.rawValue))") { row in
+            (
+                busy: try row.get(0, as: Int.self) != 0, log: try row.get(1, as: Int.self),
+                checkpointed: try row.get(2, as: Int.self)
+            )
+        }
+        return answer ?? (busy: false, log: -1, checkpointed: -1)
+    }
+
+    /// After how many pages a commit checkpoints: by itself, or guarded.
+    func automaticCheckpointPages() throws -> Int {
+        let pages = Int(try integer("wal_autocheckpoint"))
+        // The engine knows only of its own.
+        return pages == 0 ? (reading { _ in hooks.checkpoints?.pages } ?? nil) ?? 0 : pages
+    }
+
+    func setAutomaticCheckpoint(pages: Int) throws {
+        try execute("PRAGMA wal_autocheckpoint = \(pages)")
+        reading { _ in hooks.checkpoints = nil }
+    }
+
     /// Copies the log into the database file while another connection holds the write lock, so that nobody can commit in
     /// the middle of it.
     ///
@@ -18,7 +63,7 @@ extension Connection {
     ///
     /// - Parameter guardian: another connection to the same file, not read-only and not in a transaction. It writes nothing.
     /// - Returns: as ``walCheckpoint(mode:schema:)``.
-    /// - Throws: `SQLITE_BUSY` when somebody else writes for longer than the guardian's busy timeout; `SQLITE_MISUSE` for a
+    /// - Throws: `SQLITE_BUSY` when somebody else writes for longer than the guardian's lock timeout; `SQLITE_MISUSE` for a
     ///   guardian of another file. Nothing is copied then.
     @discardableResult
     public func walCheckpoint(guardedBy guardian: Connection) throws -> (busy: Bool, log: Int, checkpointed: Int) {
@@ -31,7 +76,7 @@ extension Connection {
     /// Has commits checkpoint as the engine does after so many pages, but guarded, as ``walCheckpoint(guardedBy:)`` does it.
     ///
     /// When somebody else is writing, the next commit tries again; only once the log is four times as long does it wait,
-    /// as long as ``busyTimeout`` says. Logs of attached databases are checkpointed by the engine's own means.
+    /// as long as ``lockTimeout`` says. Logs of attached databases are checkpointed by the engine's own means.
     ///
     /// - Parameters:
     ///   - pages: in the log; 1000 is the engine's default. 0 or less: never.
@@ -54,7 +99,7 @@ extension Connection {
         }
     }
 
-    /// Empties the log (`TRUNCATE`), and waits for writers and readers as long as ``busyTimeout`` says.
+    /// Empties the log (`TRUNCATE`), and waits for writers and readers as long as ``lockTimeout`` says.
     ///
     /// Where the engine would go on without the write lock it is interrupted, and copies nothing (from SQLite 3.16 on).
     ///
@@ -66,7 +111,7 @@ extension Connection {
             guard hooks.busy == nil else { return try !walCheckpoint(mode: .truncate).busy }
             let patience = timeout
             let end = ContinuousClock.now + .seconds(patience)
-            busyHandler { [unowned self] _ in
+            setBusyHandler { [unowned self] _ in
                 guard ContinuousClock.now < end else {
                     interrupt()
                     return false
@@ -74,7 +119,7 @@ extension Connection {
                 Thread.sleep(forTimeInterval: 0.005)
                 return true
             }
-            defer { busyTimeout = patience }
+            defer { lockTimeoutSeconds = patience }
             do { return try !walCheckpoint(mode: .truncate).busy } catch let error as DatabaseError
                 where error.resultCode.primary == .interrupt
             { return false }
@@ -121,7 +166,7 @@ final class GuardedCheckpoints {
         do {
             let guardian = try self.guardian ?? open()
             self.guardian = guardian
-            guardian.busyTimeout = length / 4 >= pages ? connection.timeout : 0
+            guardian.lockTimeoutSeconds = length / 4 >= pages ? connection.timeout : 0
             _ = try guardian.holdingWriteLock {
                 sqlite3_wal_checkpoint_v2(db, schema, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
             }
