@@ -82,7 +82,9 @@ extension Connection {
     ///
     /// Other threads wait until it is over. Outside a transaction it is one of its own.
     ///
-    /// - Parameter name: any text; a new one by default.
+    /// - Parameters:
+    ///   - name: any text; a new one by default.
+    ///   - block: what runs in the savepoint.
     /// - Returns: what the block returns.
     /// - Throws: as `transaction(_:block:)`.
     @discardableResult

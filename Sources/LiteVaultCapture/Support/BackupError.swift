@@ -64,7 +64,7 @@ extension BackupError: CustomStringConvertible {
 
 /// What to do about an error or a warning of a repository.
 ///
-/// ``description`` words it in terms of the library. A program that has commands and options words it with ``text(_:)``.
+/// ``description`` words it in terms of the library. A program that has commands and options words it with `text(_:)`.
 public enum Remedy: Sendable, Hashable {
     /// Advice in words.
     case text(String)

@@ -28,7 +28,7 @@ extension Connection {
 
     /// Opens an encrypted database by its path or a `file:` URI, or creates one.
     ///
-    /// - Throws: as ``init(_:key:settings:readonly:journalMode:)-(Location,_,_,_,_)``.
+    /// - Throws: as ``init(_:key:settings:readonly:journalMode:)``.
     public convenience init(
         _ filename: String, key: DatabaseKey, settings: CipherSettings = .init(), readonly: Bool = false,
         journalMode: JournalMode? = nil

@@ -4,15 +4,15 @@ extension Statement {
     /// Binds values to the parameters, in order.
     ///
     /// It cannot throw: when the number of values is not that of the parameters, the next run, step or scalar throws.
-    /// ``setBindings(_:)-([(Binding)?])`` throws at once.
+    /// ``setBindings(_:)`` throws at once.
     public func bind(_ values: (any Binding)?...) -> Statement { bind(values) }
 
-    /// Binds values to the parameters, in order. See ``setBindings(_:)-([(Binding)?])`` for the throwing form.
+    /// Binds values to the parameters, in order. See ``setBindings(_:)`` for the throwing form.
     public func bind(_ values: [(any Binding)?]) -> Statement {
         keepingError { try setBindings(values) }
     }
 
-    /// Binds values to the parameters by name, with the `:`, `@` or `$`. See ``setBindings(_:)-([String:(Binding)?])``
+    /// Binds values to the parameters by name, with the `:`, `@` or `$`. See ``setBindings(_:)``
     /// for the throwing form.
     public func bind(_ values: [String: (any Binding)?]) -> Statement {
         keepingError { try setBindings(values) }
