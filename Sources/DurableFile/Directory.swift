@@ -1,7 +1,7 @@
 internal import CFileSupport
 internal import Foundation
 
-/// An open directory. Names are looked up in it, not along a path, so that renaming a parent changes nothing midway.
+/// An open directory. Names are resolved in it, not along a path, so that renaming a parent in between has no effect.
 final class Directory: Sendable {
     let path: String
     let descriptor: Int32
@@ -29,7 +29,7 @@ final class Directory: Sendable {
         do {
             try systemCall("fsync", path) { cfs_sync(descriptor) }
         } catch {
-            // File systems that keep no directory data of their own say so; there is nothing to make durable then.
+            // File systems without directory data of their own answer like this; there is nothing to make durable then.
             if error.code == EINVAL || error.code == ENOTSUP { return }
             throw error
         }
@@ -46,5 +46,59 @@ final class Directory: Sendable {
                 })
         }
         return names
+    }
+}
+
+/// A path split at its last slash, for system calls with a directory descriptor.
+struct PathParts: Equatable {
+    let directory: String
+    let name: String
+
+    /// The name is empty for paths that can only be directories: "", "/", "a/".
+    init(_ path: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            (directory, name) = (".", path)
+            return
+        }
+        directory = slash == path.startIndex ? "/" : String(path[..<slash])
+        name = String(path[path.utf8.index(after: slash)...])
+    }
+
+    func sibling(_ name: String) -> String {
+        switch directory {
+        case ".": name
+        case "/": "/" + name
+        default: directory + "/" + name
+        }
+    }
+}
+
+/// Files that SQLite would treat as part of a new database of a name.
+package enum Leftovers {
+    /// The `-wal` and `-journal` files beside `path`, as SQLite would look for them.
+    ///
+    /// A `-shm` is not among them: SQLite rebuilds it, and it has no content.
+    ///
+    /// - Parameter ignoringEmpty: whether to skip empty files, from which nothing is replayed. A database that is open
+    ///   elsewhere may have one.
+    package static func find(
+        beside path: String, ignoringEmpty: Bool = false
+    ) throws(DurableFileError) -> [String] {
+        var found: [String] = []
+        for ending in ["-wal", "-journal"] {
+            guard let metadata = try FileMetadata.ifExists(path: path + ending) else { continue }
+            if ignoringEmpty && metadata.kind == .regular && metadata.size == 0 { continue }
+            found.append(path + ending)
+        }
+        return found
+    }
+
+    /// Refuses a name with such files.
+    ///
+    /// - Throws: ``DurableFileError`` with the reason `leftover` and the path of the first file found.
+    package static func refuse(beside path: String, ignoringEmpty: Bool = false) throws(DurableFileError) {
+        if let first = try find(beside: path, ignoringEmpty: ignoringEmpty).first {
+            throw DurableFileError(.leftover, operation: "check for leftovers", path: first)
+        }
     }
 }

@@ -1,26 +1,26 @@
 internal import Foundation
 
-/// What an operation on files ran into: which call, on which path, why.
+/// An error of a file operation: the call, the path and the reason.
 package struct DurableFileError: Error, Sendable, Equatable {
     package enum Reason: Sendable, Equatable {
         /// A system call failed; ``DurableFileError/code`` says how.
         case system
-        /// The destination exists and was not to be replaced. It was not touched.
+        /// The destination exists and should not be replaced. It was not touched.
         case exists
-        /// A `-wal` or `-journal` lies beside the destination; ``DurableFileError/path`` is that file.
+        /// There is a `-wal` or `-journal` beside the destination; ``DurableFileError/path`` is that file.
         case leftover
         /// The temporary file still has a `-wal` or `-journal` with content: its database was not closed properly.
         case unfinished
-        /// The destination is no longer the file that was to be replaced. It was not touched.
+        /// The destination is no longer the file to replace. It was not touched.
         case changed
         /// A symbolic link, directory or device where a regular file is needed.
         case notRegularFile
-        /// Somebody has the file open.
+        /// Another process, or this one, has the file open.
         case inUse
         /// The kernel or the file system cannot do this.
         case unsupported
         /// The new file is in place under its final name, complete, but the directory could not be synced: after a
-        /// power failure the name may be missing, or stand for the old file.
+        /// power failure the name may be missing, or refer to the old file.
         case durabilityUnknown
         /// A signal is ending the process; new temporary files are refused.
         case shuttingDown
@@ -63,5 +63,19 @@ extension DurableFileError: CustomStringConvertible {
         case .durabilityUnknown: "\(path): is in place and complete, but may not survive a power failure\(system)"
         case .shuttingDown: "\(path): not created, the process is being ended"
         }
+    }
+}
+
+/// Calls a C function that returns -1 and sets `errno`, again while a signal interrupts it.
+///
+/// - Throws: ``DurableFileError`` with the operation, the path and the error number.
+@discardableResult
+func systemCall(_ operation: String, _ path: String, _ body: () -> Int32) throws(DurableFileError) -> Int32 {
+    while true {
+        let result = body()
+        if result >= 0 { return result }
+        let code = errno
+        if code == EINTR { continue }
+        throw DurableFileError(.system, operation: operation, path: path, code: code)
     }
 }

@@ -2,18 +2,18 @@ internal import CFileSupport
 internal import Foundation
 internal import LiteVaultSupport
 
-/// Proof that nobody else has a file open, and a way to keep newcomers waiting: a write lease (`F_SETLEASE`, Linux).
+/// Proof that no other process has a file open, and a way to block those that try: a write lease (`F_SETLEASE`, Linux).
 ///
 /// The lease is put on a descriptor that is already open, SQLite's own, which is found by device and inode. Opening
 /// another one would be wrong twice: the file would then be open twice, and closing it would drop SQLite's locks.
 ///
 /// While the lease is whole, an `open` of the file elsewhere blocks, for as long as `/proc/sys/fs/lease-break-time` says
-/// (45 s by default); ``isBroken`` then turns true. The kernel tells the process with `SIGURG`, which is ignored unless
-/// somebody asked for it, instead of the default `SIGIO`, which would end it.
+/// (45 s by default); ``isBroken`` then becomes true. The kernel notifies the process with `SIGURG`, which is ignored unless
+/// it is handled, instead of the default `SIGIO`, which would end it.
 ///
-/// To replace a file: take the lease, let `publish(replacing:like:beforeRename:)` ask for ``isBroken`` at the last
-/// moment, and ask again after the rename, before ``release()``. If it broke only then, somebody had looked the name up
-/// before the rename, and will get the *old* file, without a name, once the lease goes: what they write would be lost.
+/// To replace a file: take the lease, check ``isBroken`` in `beforeRename` of `publish(replacing:like:beforeRename:)`, and
+/// check again after the rename, before ``release()``. If it broke only then, a process looked the name up before the rename,
+/// and will get the *old* file, without a name, once the lease is released: its writes would be lost.
 /// Make the old file unusable first (overwrite its first page through the descriptor that is open).
 package final class FileLease: Sendable {
     package let path: String
@@ -50,7 +50,7 @@ package final class FileLease: Sendable {
     }
 
     /// A program that another thread is just starting shares every descriptor of this process for a moment, until its own
-    /// code is loaded: to the kernel the file is open twice then. Somebody else's use lasts longer than half a second.
+    /// code is loaded: to the kernel the file is open twice then. Use by another process lasts longer than half a second.
     private static func take(_ descriptor: Int32, _ path: String) throws(DurableFileError) {
         for _ in 0..<100 {
             do throws(DurableFileError) {
@@ -66,25 +66,25 @@ package final class FileLease: Sendable {
 
     deinit { release() }
 
-    /// Whether somebody is waiting to open the file, or the lease is gone for another reason: released, expired, or the
+    /// Whether a process is waiting to open the file, or the lease is gone for another reason: released, expired, or the
     /// descriptor was closed by its owner.
     package var isBroken: Bool {
         descriptor.withLock { descriptor in
-            guard let descriptor, stillOurs(descriptor) else { return true }
+            guard let descriptor, isStillOurs(descriptor) else { return true }
             return cfs_lease_is_whole(descriptor) != 1
         }
     }
 
-    /// Gives the lease up; whoever waits gets the file. Does nothing the second time, or when the descriptor was closed.
+    /// Releases the lease and unblocks waiting processes. Does nothing the second time, or when the descriptor was closed.
     package func release() {
         descriptor.withLock { descriptor in
-            if let number = descriptor, stillOurs(number) { _ = cfs_lease_release(number) }
+            if let number = descriptor, isStillOurs(number) { _ = cfs_lease_release(number) }
             descriptor = nil
         }
     }
 
-    /// The number may stand for another file by now: the descriptor belongs to SQLite.
-    private func stillOurs(_ descriptor: Int32) -> Bool {
+    /// The number may refer to another file by now: the descriptor belongs to SQLite.
+    private func isStillOurs(_ descriptor: Int32) -> Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && FileMetadata(status).isSameFile(as: file)
     }

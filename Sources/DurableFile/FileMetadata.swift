@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the file system says about one file. Asking never opens the file: closing any descriptor of a file drops the
+/// The metadata of a file. Reading it never opens the file: closing any descriptor of a file drops the
 /// POSIX locks that SQLite holds on it in the same process.
 package struct FileMetadata: Sendable, Equatable {
     package enum Kind: Sendable, Equatable { case regular, directory, symbolicLink, other }
@@ -14,7 +14,7 @@ package struct FileMetadata: Sendable, Equatable {
     package let group: UInt32
     /// In bytes.
     package let size: Int64
-    /// How many names the file has. Above 1, replacing one name leaves the old content under the others.
+    /// The number of hard links. Above 1, replacing one name leaves the old content under the others.
     package let linkCount: UInt64
 
     /// - Parameter followingLinks: whether a symbolic link stands for its target (`stat`) or for itself (`lstat`).
@@ -51,7 +51,7 @@ package struct FileMetadata: Sendable, Equatable {
         linkCount = UInt64(status.st_nlink)
     }
 
-    /// The metadata, or nil if there is no such file, or can be none because its name is too long.
+    /// The metadata; nil if there is no such file, or cannot be because its name is too long.
     package static func ifExists(
         path: String, followingLinks: Bool = false
     ) throws(DurableFileError) -> FileMetadata? {
@@ -63,10 +63,10 @@ package struct FileMetadata: Sendable, Equatable {
         }
     }
 
-    /// Whether both describe the same file, whatever the names: hard links and symbolic links included.
+    /// Whether both describe the same file, regardless of names: through hard links and symbolic links.
     package func isSameFile(as other: FileMetadata) -> Bool { device == other.device && inode == other.inode }
 
-    /// Whether two paths lead to one file; false if either leads nowhere.
+    /// Whether two paths lead to the same file; false if either file is missing.
     package static func isSameFile(_ first: String, _ second: String) throws(DurableFileError) -> Bool {
         guard let one = try ifExists(path: first, followingLinks: true),
             let two = try ifExists(path: second, followingLinks: true)
@@ -82,5 +82,29 @@ package struct FileMetadata: Sendable, Equatable {
         }
         defer { free(resolved) }
         return String(cString: resolved)
+    }
+}
+
+/// The free space of the file system of a path.
+package struct VolumeSpace: Sendable, Equatable {
+    /// Bytes that this process may still use, without those reserved for root.
+    package let available: UInt64
+    package let total: UInt64
+
+    /// - Parameter path: any existing file or directory of the file system (`statvfs`).
+    package init(path: String) throws(DurableFileError) {
+        var status = statvfs()
+        try systemCall("statvfs", path) { statvfs(path, &status) }
+        let unit = UInt64(status.f_frsize)
+        available = UInt64(status.f_bavail).multipliedReportingOverflow(by: unit).partialValue
+        total = UInt64(status.f_blocks).multipliedReportingOverflow(by: unit).partialValue
+    }
+
+    /// - Throws: ``DurableFileError`` with ``DurableFileError/isNoSpace`` if fewer than `bytes` are available.
+    package static func require(_ bytes: UInt64, beside path: String) throws(DurableFileError) {
+        let directory = PathParts(path).directory
+        if try VolumeSpace(path: directory).available < bytes {
+            throw DurableFileError(.system, operation: "statvfs", path: path, code: ENOSPC)
+        }
     }
 }

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Which process: its id alone is used again, after a restart by the very process that looks.
+/// The identity of a process: its id alone may be reused, after a restart even by the process that checks.
 package struct ProcessIdentity: Equatable, Sendable {
     package enum State: Sendable { case alive, dead, unknown }
 
     package let process: Int32
-    /// When the process started, in kernel ticks since boot. 0 where the platform does not tell.
+    /// When the process started, in kernel ticks since boot; 0 where the platform does not report it.
     package let start: UInt64
     /// The first 32 bits of the boot's identifier.
     package let boot: UInt32
-    /// The namespace that `process` counts in: in another container it means somebody else.
+    /// The namespace of `process`: in another container the id refers to another process.
     package let namespace: UInt32
 
     package static let current = ProcessIdentity(process: getpid())
@@ -28,7 +28,7 @@ package struct ProcessIdentity: Equatable, Sendable {
         self.namespace = namespace
     }
 
-    /// What can be said about the process from here. `unknown`: it ran under another boot, machine or container.
+    /// The state of the process, as far as it can be determined. `unknown`: it ran under another boot, machine or container.
     package var state: State {
         let current = Self.current
         guard boot == current.boot, namespace == current.namespace, process > 0 else { return .unknown }
@@ -57,7 +57,7 @@ package struct ProcessIdentity: Equatable, Sendable {
             return fields.count > 20 ? UInt64(fields[20]) : nil
         }
 
-        /// Whether a process of this container is stopped (SIGSTOP, SIGTSTP, a debugger); false where that is not known.
+        /// Whether a process of this container is stopped (SIGSTOP, SIGTSTP, a debugger); false where that is unknown.
         package static func isStopped(_ process: Int32) -> Bool {
             guard let text = contents(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
                 return false

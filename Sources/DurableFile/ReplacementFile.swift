@@ -2,16 +2,16 @@ internal import CFileSupport
 internal import Foundation
 internal import LiteVaultSupport
 
-/// A file in the making: written under a temporary name in its destination's directory, mode 0600, and given its final
-/// name only once it is complete and durable.
+/// A new file: written under a temporary name in its destination's directory, mode 0600, and given its final name only once
+/// it is complete and durable.
 ///
-/// Whoever writes it opens ``path`` (SQLite does) and closes it again before ``publish(replacing:like:beforeRename:)``.
+/// The writer, such as SQLite, opens ``path`` and closes it again before ``publish(replacing:like:beforeRename:)``.
 /// While the temporary exists this object holds one descriptor of it, with an `flock` that tells sweeping processes
 /// that its owner lives. Closing any descriptor of a file drops the POSIX locks that SQLite holds on it in this process,
 /// so between creation and publication nothing here opens or closes the temporary, and nothing ever opens the
 /// destination or the source.
 ///
-/// An object that goes away unpublished removes its file, unless the process is killed: then the file stays, under the
+/// An object that is released unpublished removes its file, unless the process is killed: then the file stays, under the
 /// temporary name, and the next ``ReplacementFile`` made in that directory sweeps it.
 package final class ReplacementFile: Sendable {
     /// The final path, as given.
@@ -19,22 +19,22 @@ package final class ReplacementFile: Sendable {
     /// The temporary path.
     package let path: String
 
-    let directory: Directory
-    let destinationName: String
-    let temporaryName: String
-    let registry: TemporaryFileRegistry
+    private let directory: Directory
+    private let destinationName: String
+    private let temporaryName: String
+    private let registry: TemporaryFileRegistry
     /// nil once one caller took it to publish or to remove the file.
     private let descriptor: Locked<Int32?>
 
-    /// Creates the temporary file, after removing what dead processes have left in the directory.
+    /// Creates the temporary file, after removing those that dead processes have left in the directory.
     ///
-    /// - Parameter destination: the final path. It is not looked at yet, except that it must name a file.
+    /// - Parameter destination: the final path, which must name a file. It is not examined yet.
     /// - Throws: ``DurableFileError``. Nothing is left behind.
     package convenience init(destination: String) throws(DurableFileError) {
         try self.init(destination: destination, registry: .shared)
     }
 
-    /// As ``init(destination:)``, with the registry that a signal would clear.
+    /// Creates the temporary file in a registry of the caller's, as ``init(destination:)`` does.
     package init(destination: String, registry: TemporaryFileRegistry) throws(DurableFileError) {
         let parts = PathParts(destination)
         guard !parts.name.isEmpty, parts.name != ".", parts.name != ".." else {
@@ -82,7 +82,7 @@ package final class ReplacementFile: Sendable {
                 registry.forget(path)
                 throw error
             }
-            // A sweeping process was between our open and our lock: it is removing the file. Take another.
+            // A sweeping process came between our open and our lock, and is removing the file: try another name.
             close(descriptor)
             directory.unlink(name)
             registry.forget(path)
@@ -109,12 +109,127 @@ package final class ReplacementFile: Sendable {
     }
 
     /// The descriptor, for one caller: publication and removal exclude each other.
-    func takeDescriptor() -> Int32? {
+    private func takeDescriptor() -> Int32? {
         descriptor.withLock { descriptor in
             defer { descriptor = nil }
             return descriptor
         }
     }
 
-    func giveBack(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
+    private func putBack(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
+}
+
+extension ReplacementFile {
+    /// Makes the file durable and gives it its final name: owner and mode, fsync, rename, fsync of the directory.
+    ///
+    /// Every connection to the temporary must be closed. Without `replacing` the rename cannot overwrite anything, not
+    /// even a file that appears at the last moment. With it, the destination must still be the file that `original`
+    /// describes, if that is given.
+    ///
+    /// - Parameters:
+    ///   - replacing: whether the destination may exist.
+    ///   - original: whose mode and owner the file gets; without it, mode 0600 and the process's owner stay.
+    ///   - beforeRename: the last check before the rename, for example that a lease on the replaced file is unbroken. If it
+    ///     throws, nothing has changed.
+    /// - Throws: ``DurableFileError``. Unless the reason is `durabilityUnknown`, the destination is untouched and the
+    ///   temporary still there: ``discard()`` removes it, as does the end of this object. With `durabilityUnknown` the
+    ///   file is complete and in place, and no temporary is left.
+    package func publish(
+        replacing: Bool = false, like original: FileMetadata? = nil, beforeRename: () throws -> Void = {}
+    ) throws {
+        guard let descriptor = takeDescriptor() else {
+            throw DurableFileError(.system, operation: "publish", path: path, code: EBADF)
+        }
+        do {
+            try requireFinished()
+            if let original { try adopt(original, descriptor) }
+            try systemCall("fsync", path) { cfs_sync(descriptor) }
+            try checkDestination(replacing: replacing, original: original)
+            try beforeRename()
+            try rename(replacing: replacing)
+        } catch {
+            putBack(descriptor)
+            throw error
+        }
+        registry.forget(path)
+        close(descriptor)
+        do {
+            try directory.sync()
+        } catch {
+            throw DurableFileError(.durabilityUnknown, operation: "fsync", path: destination, code: error.code)
+        }
+    }
+
+    /// Content in a journal belongs to the database, but would stay behind under the temporary's name.
+    private func requireFinished() throws(DurableFileError) {
+        for companion in ["-wal", "-journal"] {
+            if let metadata = try directory.metadata(temporaryName + companion), metadata.size > 0 {
+                throw DurableFileError(.unfinished, operation: "check for leftovers", path: path + companion)
+            }
+        }
+        for companion in TemporaryName.companions { directory.unlink(temporaryName + companion) }
+    }
+
+    private func adopt(_ original: FileMetadata, _ descriptor: Int32) throws(DurableFileError) {
+        let own = try FileMetadata(descriptor: descriptor, path: path)
+        if own.owner != original.owner || own.group != original.group {
+            try systemCall("fchown", path) { fchown(descriptor, original.owner, original.group) }
+        }
+        // After the owner: a change of owner drops the set-id bits, and the mode must not hold for the wrong group.
+        try systemCall("fchmod", path) { fchmod(descriptor, mode_t(original.mode)) }
+    }
+
+    private func checkDestination(replacing: Bool, original: FileMetadata?) throws(DurableFileError) {
+        guard let present = try directory.metadata(destinationName) else {
+            if replacing && original != nil {
+                throw DurableFileError(.changed, operation: "lstat", path: destination, code: ENOENT)
+            }
+            // Nothing is in the way; but a stale journal would be replayed into the new file.
+            return try Leftovers.refuse(beside: destination)
+        }
+        guard replacing else {
+            throw DurableFileError(.exists, operation: "rename", path: destination, code: EEXIST)
+        }
+        guard present.kind == .regular else {
+            throw DurableFileError(.notRegularFile, operation: "lstat", path: destination)
+        }
+        if let original, !present.isSameFile(as: original) {
+            throw DurableFileError(.changed, operation: "lstat", path: destination)
+        }
+    }
+
+    private func rename(replacing: Bool) throws(DurableFileError) {
+        let at = directory.descriptor
+        guard !replacing else {
+            try systemCall("rename", destination) { renameat(at, temporaryName, at, destinationName) }
+            return
+        }
+        do {
+            try systemCall("rename", destination) { cfs_rename_exclusive(at, temporaryName, at, destinationName) }
+        } catch {
+            switch error.code {
+            case EEXIST: throw DurableFileError(.exists, operation: "rename", path: destination, code: EEXIST)
+            case EINVAL, ENOSYS, ENOTSUP: try linkAndUnlink()
+            default: throw error
+            }
+        }
+    }
+
+    /// Old kernels and some file systems have no rename without replacing. A second link never replaces either; if the
+    /// process dies before the first is removed, the destination is complete and a sweep removes the other name.
+    private func linkAndUnlink() throws(DurableFileError) {
+        let at = directory.descriptor
+        do {
+            try systemCall("link", destination) { linkat(at, temporaryName, at, destinationName, 0) }
+        } catch {
+            switch error.code {
+            case EEXIST: throw DurableFileError(.exists, operation: "link", path: destination, code: EEXIST)
+            case EPERM, ENOTSUP, ENOSYS:
+                throw DurableFileError(
+                    .unsupported, operation: "rename without replacing", path: destination, code: error.code)
+            default: throw error
+            }
+        }
+        directory.unlink(temporaryName)
+    }
 }

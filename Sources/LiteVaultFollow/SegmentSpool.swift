@@ -3,16 +3,11 @@ package import Foundation
 package import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultRepository
+internal import LiteVaultSupport
 
 /// Takes what a follower reads into files, each a whole segment, until somebody stores them. One thread fills it, another
 /// may empty it.
-package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its lock guards `shared`
-    /// What is to be spooled does not fit; the follower's run ends.
-    package struct Full: Error {
-        /// Bytes that it may hold.
-        package let limit: Int64
-    }
-
+package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one thread uses `unfinished`
     /// A segment that waits.
     package struct Waiting {
         package let segment: WALSegment
@@ -42,34 +37,33 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
     private let spool: PackSpool
     private let limit: Int64
     private let allowsPlaintext: Bool
-    private let lock = NSLock()
-    private var shared = Shared()
+    private let shared = Locked(Shared())
     private var unfinished: (file: ReplacementFile, writer: LocalFile, size: Int64, pageSize: Int)?
 
     /// - Parameters:
     ///   - limit: bytes of segments that may wait.
     ///   - allowsPlaintext: whether pages may be spooled that anybody can read.
-    package init(folder: String, limit: Int64 = .max, allowsPlaintext: Bool = false) throws {
-        try Folder.create(folder)
-        spool = PackSpool(folder: folder)
+    package init(directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false) throws {
+        try LocalDirectory.create(directory)
+        spool = PackSpool(directory: directory)
         self.limit = limit
         self.allowsPlaintext = allowsPlaintext
     }
 
     /// Takes down that a run begins.
-    package func begin(run: [UInt8], at position: CaptureReport.Position, gap: String?) throws {
-        lock.withLock {
-            shared.run = Run(id: run, began: Date())
-            shared.isNew = true
+    package func begin(run: [UInt8], at position: LogPosition, gap: String?) throws {
+        shared.withLock {
+            $0.run = Run(id: run, began: Date())
+            $0.isNew = true
         }
     }
 
     /// Starts the file of a segment with its header.
     ///
-    /// - Throws: ``Full`` before anything is written.
+    /// - Throws: ``SpoolFullError`` before anything is written.
     package func begin(_ segment: WALSegment) throws {
         guard segment.byteCount <= min(limit - byteCount, RepositoryFormat.segmentBytes) else {
-            throw Full(limit: limit)
+            throw SpoolFullError(limit: limit)
         }
         let (file, writer) = try spool.create()
         let header = segment.header
@@ -112,10 +106,10 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
     package func finish(_ segment: WALSegment) throws {
         guard let current = unfinished else { return }
         unfinished = nil
-        lock.withLock {
-            guard let run = shared.run else { return current.file.discard() }
-            shared.waiting.append(Waiting(segment: segment, began: run.began, file: current.file))
-            shared.byteCount += current.size
+        shared.withLock {
+            guard let run = $0.run else { return current.file.discard() }
+            $0.waiting.append(Waiting(segment: segment, began: run.began, file: current.file))
+            $0.byteCount += current.size
         }
     }
 
@@ -126,23 +120,23 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
     }
 
     /// The run that began last.
-    package var run: Run? { lock.withLock { shared.run } }
+    package var run: Run? { shared.withLock { $0.run } }
 
     /// Bytes of the segments that wait, by ``first``.
-    package var byteCount: Int64 { lock.withLock { shared.byteCount } }
+    package var byteCount: Int64 { shared.withLock { $0.byteCount } }
 
     /// Segments that wait.
-    package var count: Int { lock.withLock { shared.waiting.count } }
+    package var count: Int { shared.withLock { $0.waiting.count } }
 
     /// The one that waits longest.
-    package var first: Waiting? { lock.withLock { shared.waiting.first } }
+    package var first: Waiting? { shared.withLock { $0.waiting.first } }
 
     /// Removes the one that waits longest, with its file.
     package func removeFirst() {
-        let gone: Waiting? = lock.withLock {
-            guard let first = shared.waiting.first else { return nil }
-            shared.waiting.removeFirst()
-            shared.byteCount -= first.segment.byteCount
+        let gone: Waiting? = shared.withLock {
+            guard let first = $0.waiting.first else { return nil }
+            $0.waiting.removeFirst()
+            $0.byteCount -= first.segment.byteCount
             return first
         }
         gone?.discard()
@@ -150,7 +144,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
 
     /// Whether a run began since this was last asked.
     package func takeNewRun() -> Bool {
-        lock.withLock {
+        shared.withLock { shared in
             defer { shared.isNew = false }
             return shared.isNew
         }
@@ -158,7 +152,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
 
     /// The segments that are whole, in order; they are the caller's from now on.
     package func takeWaiting() -> [Waiting] {
-        lock.withLock {
+        shared.withLock { shared in
             defer { (shared.waiting, shared.byteCount) = ([], 0) }
             return shared.waiting
         }
@@ -171,4 +165,10 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // its 
         abandon()
         discardAll()
     }
+}
+
+/// A segment does not fit into the spool. The follower's run ends.
+package struct SpoolFullError: Error {
+    /// The spool's capacity in bytes.
+    package let limit: Int64
 }

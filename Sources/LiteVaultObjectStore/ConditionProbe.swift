@@ -81,7 +81,7 @@ actor ConditionProbe {
     private func remember(_ kept: KeptConditions) {
         guard let path, let data = try? JSONEncoder().encode(Record(kept: kept, found: clock())) else { return }
         do {
-            try Folder.create(Folder.parent(of: path))
+            try LocalDirectory.create(LocalDirectory.parent(of: path))
             try data.write(to: URL(fileURLWithPath: path), options: .atomic)
         } catch { return }
     }
@@ -101,7 +101,7 @@ extension S3Store {
     /// Tries conditions that must fail, and ones that must hold, in both spellings of a tag.
     private func probeConditions() async throws -> KeptConditions {
         let absent = ("if-none-match", "*")
-        let tag: ObjectTag
+        let tag: ETag
         switch try await attempt(absent) {
         case .unknown: return .neither
         case .refused:
@@ -126,10 +126,10 @@ extension S3Store {
     }
 
     /// No object has it.
-    private static let noTag = ObjectTag("0123456789abcdef0123456789abcdef")
+    private static let noTag = ETag("0123456789abcdef0123456789abcdef")
 
     private enum Attempt {
-        case done(ObjectTag)
+        case done(ETag)
         case refused
         /// The server does not know that condition.
         case unknown
@@ -145,7 +145,7 @@ extension S3Store {
                 return Self.tag(answer.headers["etag"])
             }
             // Not every server tells it with the answer.
-            return .done(told.text.isEmpty ? try await attributes(Self.conditionsObject)?.tag ?? told : told)
+            return .done(told.value.isEmpty ? try await attributes(Self.conditionsObject)?.tag ?? told : told)
         } catch let failure as S3Failure {
             if failure.isConflict || failure.isMissing { return .refused }
             if failure.status == 501 { return .unknown }
@@ -158,7 +158,7 @@ extension S3Store {
     }
 
     /// The header that asks for a version of an object.
-    static func ifMatch(_ tag: ObjectTag, _ spelling: KeptConditions) -> (String, String) {
-        ("if-match", spelling == .bare ? tag.text : "\"\(tag.text)\"")
+    static func ifMatch(_ tag: ETag, _ spelling: KeptConditions) -> (String, String) {
+        ("if-match", spelling == .bare ? tag.value : "\"\(tag.value)\"")
     }
 }

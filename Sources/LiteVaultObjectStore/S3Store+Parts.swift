@@ -7,7 +7,7 @@ extension S3Store {
 
     /// Stores a file in parts. Where that fails the parts are given up, so that nobody pays for them.
     func putParts(_ name: String, _ file: LocalFile, _ size: Int64, _ condition: PutCondition) async throws
-        -> ObjectTag
+        -> ETag
     {
         // Not every server keeps a condition when parts are joined.
         if condition == .absent, try await attributes(name) != nil {
@@ -79,7 +79,7 @@ extension S3Store {
 
     private func join(
         _ name: String, _ upload: String, _ tags: [String], _ condition: [(String, String)]
-    ) async throws -> ObjectTag {
+    ) async throws -> ETag {
         var text = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
         for (index, tag) in tags.enumerated() {
             let escaped = tag.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")

@@ -7,14 +7,14 @@ extension S3Store {
 
     /// Stores the bytes by one request.
     @discardableResult
-    public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+    public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
         try ObjectName.validate(name)
         return try await put(name, .bytes(bytes), condition)
     }
 
     /// Streams the file, in parts where it is large.
     @discardableResult
-    public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+    public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         try ObjectName.validate(name)
         let file = try LocalFile(reading: path)
         let size = try file.size()
@@ -24,7 +24,7 @@ extension S3Store {
         return try await put(name, .file(FileSlice(file: file, start: 0, count: size)), condition)
     }
 
-    private func put(_ name: String, _ body: S3Request.Body, _ condition: PutCondition) async throws -> ObjectTag {
+    private func put(_ name: String, _ body: S3Request.Body, _ condition: PutCondition) async throws -> ETag {
         let mark = UUID().uuidString.lowercased()
         var request = request("PUT", name)
         request.headers = [(Self.mark, mark), ("content-type", "application/octet-stream")]
@@ -45,8 +45,8 @@ extension S3Store {
     /// it was that attempt which made the difference.
     func written(
         _ name: String, _ mark: String, _ condition: PutCondition,
-        _ write: (_ headers: [(String, String)]) async throws -> ObjectTag
-    ) async throws -> ObjectTag {
+        _ write: (_ headers: [(String, String)]) async throws -> ETag
+    ) async throws -> ETag {
         guard case .unchanged(let tag) = condition else {
             return try await once(name, mark, condition, condition == .absent ? [("if-none-match", "*")] : [], write)
         }
@@ -64,9 +64,9 @@ extension S3Store {
     }
 
     private func conditional(
-        _ name: String, _ mark: String, _ tag: ObjectTag, _ kept: KeptConditions,
-        _ write: ([(String, String)]) async throws -> ObjectTag
-    ) async throws -> ObjectTag {
+        _ name: String, _ mark: String, _ tag: ETag, _ kept: KeptConditions,
+        _ write: ([(String, String)]) async throws -> ETag
+    ) async throws -> ETag {
         if kept != .neither {
             return try await once(name, mark, .unchanged(tag), [Self.ifMatch(tag, kept)], write)
         }
@@ -78,12 +78,12 @@ extension S3Store {
 
     private func once(
         _ name: String, _ mark: String, _ condition: PutCondition, _ headers: [(String, String)],
-        _ write: ([(String, String)]) async throws -> ObjectTag
-    ) async throws -> ObjectTag {
+        _ write: ([(String, String)]) async throws -> ETag
+    ) async throws -> ETag {
         let path = "\(location)/\(name)"
         do {
             let tag = try await write(headers)
-            guard tag.text.isEmpty else { return tag }
+            guard tag.value.isEmpty else { return tag }
             guard let stored = try await attributes(name) else {
                 throw BackupError(.io, "the server took the object, but does not have it", path: path)
             }
@@ -119,7 +119,7 @@ extension S3Store {
     }
 
     /// The tag of the object, if the write of that mark made it.
-    private func find(_ name: String, _ mark: String) async throws -> ObjectTag? {
+    private func find(_ name: String, _ mark: String) async throws -> ETag? {
         do {
             return try await sending(request("HEAD", name)) { answer in
                 answer.headers[Self.mark] == mark ? Self.tag(answer.headers["etag"]) : nil

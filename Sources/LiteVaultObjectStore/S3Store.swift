@@ -44,7 +44,7 @@ public final class S3Store: ObjectStore {
 
     /// Whether the server makes a write whose condition holds, and refuses one whose condition does not: tried out with the
     /// object `leases/conditions`, which stays, and remembered for a week in the cache folder of the settings.
-    public func keepsConditions() async throws -> Bool { try await conditions() != .neither }
+    public func supportsConditionalWrites() async throws -> Bool { try await conditions() != .neither }
 
     /// The time that the server writes into its answers, to the second.
     public func now() async throws -> Double {
@@ -112,9 +112,9 @@ extension S3Store {
     }
 
     /// The tag in an answer: as the server writes it, without the quotes.
-    static func tag(_ text: String?) -> ObjectTag {
+    static func tag(_ text: String?) -> ETag {
         var text = text ?? ""
         if text.hasPrefix("W/") { text.removeFirst(2) }
-        return ObjectTag(text.trimmingCharacters(in: CharacterSet(charactersIn: "\"")))
+        return ETag(text.trimmingCharacters(in: CharacterSet(charactersIn: "\"")))
     }
 }

@@ -5,19 +5,19 @@ public import LiteVaultQuery
 //
 // Five forms of each operator: T stands for a type and for its optional alike, which keeps the type checker fast.
 
-/// The sum, in SQL. NULL where an operand is.
+/// The sum, in SQL. NULL if an operand is NULL.
 public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
 where T.Base.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "+", rhs.root))
 }
 
-/// The sum, in SQL. NULL where the second operand is.
+/// The sum, in SQL. NULL if the second operand is NULL.
 public func + <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "+", rhs.root))
 }
 
-/// The sum, in SQL. NULL where the first operand is.
+/// The sum, in SQL. NULL if the first operand is NULL.
 public func + <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "+", rhs.root))
@@ -35,19 +35,19 @@ where T.Base.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "+", rhs.root))
 }
 
-/// The difference, in SQL. NULL where an operand is.
+/// The difference, in SQL. NULL if an operand is NULL.
 public func - <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
 where T.Base.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "-", rhs.root))
 }
 
-/// The difference, in SQL. NULL where the second operand is.
+/// The difference, in SQL. NULL if the second operand is NULL.
 public func - <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "-", rhs.root))
 }
 
-/// The difference, in SQL. NULL where the first operand is.
+/// The difference, in SQL. NULL if the first operand is NULL.
 public func - <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "-", rhs.root))
@@ -65,19 +65,19 @@ where T.Base.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "-", rhs.root))
 }
 
-/// The product, in SQL. NULL where an operand is.
+/// The product, in SQL. NULL if an operand is NULL.
 public func * <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
 where T.Base.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "*", rhs.root))
 }
 
-/// The product, in SQL. NULL where the second operand is.
+/// The product, in SQL. NULL if the second operand is NULL.
 public func * <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "*", rhs.root))
 }
 
-/// The product, in SQL. NULL where the first operand is.
+/// The product, in SQL. NULL if the first operand is NULL.
 public func * <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "*", rhs.root))
@@ -95,37 +95,37 @@ where T.Base.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "*", rhs.root))
 }
 
-/// The quotient, of integers without its fraction, in SQL. NULL where an operand is.
+/// The quotient, in SQL; of integers, without the fraction. NULL if an operand is NULL.
 public func / <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T>
 where T.Base.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "/", rhs.root))
 }
 
-/// The quotient, of integers without its fraction, in SQL. NULL where the second operand is.
+/// The quotient, in SQL; of integers, without the fraction. NULL if the second operand is NULL.
 public func / <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "/", rhs.root))
 }
 
-/// The quotient, of integers without its fraction, in SQL. NULL where the first operand is.
+/// The quotient, in SQL; of integers, without the fraction. NULL if the first operand is NULL.
 public func / <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<V?>
 where V.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "/", rhs.root))
 }
 
-/// The quotient, of integers without its fraction, in SQL, with a value.
+/// The quotient, in SQL; of integers, without the fraction, with a value.
 public func / <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T>
 where T.Base.Datatype: Number {
     SQLExpression(root: .infix(lhs.root, "/", .value(rhs.datatypeValue)))
 }
 
-/// The quotient, of integers without its fraction, in SQL, of a value.
+/// The quotient, in SQL; of integers, without the fraction, of a value.
 public func / <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T>
 where T.Base.Datatype: Number {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "/", rhs.root))
 }
 
-/// The number with the opposite sign, in SQL.
+/// The negated number, in SQL.
 public prefix func - <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base.Datatype: Number {
     SQLExpression(root: .wrapped("-", rhs.root))
 }
@@ -133,4 +133,31 @@ public prefix func - <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> whe
 /// All columns, as in `select(*)`, `count(*)` and `users[*]`.
 public func * (_: SQLExpression<any Binding>?, _: SQLExpression<any Binding>?) -> SQLExpression<Void> {
     SQLExpression(root: .text("*"))
+}
+
+// Concatenation: + of texts, || in SQL.
+
+/// The concatenation, in SQL. NULL where one is.
+public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == String {
+    SQLExpression(root: .infix(lhs.root, "||", rhs.root))
+}
+
+/// The concatenation, in SQL. NULL where the second is.
+public func + (lhs: SQLExpression<String>, rhs: SQLExpression<String?>) -> SQLExpression<String?> {
+    SQLExpression(root: .infix(lhs.root, "||", rhs.root))
+}
+
+/// The concatenation, in SQL. NULL where the first is.
+public func + (lhs: SQLExpression<String?>, rhs: SQLExpression<String>) -> SQLExpression<String?> {
+    SQLExpression(root: .infix(lhs.root, "||", rhs.root))
+}
+
+/// The concatenation, in SQL.
+public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: String) -> SQLExpression<T> where T.Base == String {
+    SQLExpression(root: .infix(lhs.root, "||", .value(rhs)))
+}
+
+/// The concatenation, in SQL.
+public func + <T: SQLType>(lhs: String, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == String {
+    SQLExpression(root: .infix(.value(lhs), "||", rhs.root))
 }

@@ -4,142 +4,180 @@ public import LiteVaultQuery
 //
 // T stands for a type and for its optional alike; a comparison with what may be NULL may be NULL.
 
-/// Whether the first is greater, in SQL.
+/// Whether the left operand is greater than the right one, in SQL.
 @inlinable
 public func > <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">", rhs.root))
 }
 
-/// Whether the first is greater, in SQL.
+/// Whether the left operand is greater than the right one, in SQL.
 @inlinable
 public func > <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">", rhs.root))
 }
 
-/// Whether the first is greater, in SQL.
+/// Whether the left operand is greater than the right one, in SQL.
 @inlinable
 public func > <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">", rhs.root))
 }
 
-/// Whether the first is greater, in SQL.
+/// Whether the left operand is greater than the right one, in SQL.
 @inlinable
 public func > <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">", .value(rhs.datatypeValue)))
 }
 
-/// Whether the first is greater, in SQL.
+/// Whether the left operand is greater than the right one, in SQL.
 @inlinable
 public func > <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), ">", rhs.root))
 }
 
-/// Whether the first is greater or equal, in SQL.
+/// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
 public func >= <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">=", rhs.root))
 }
 
-/// Whether the first is greater or equal, in SQL.
+/// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
 public func >= <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">=", rhs.root))
 }
 
-/// Whether the first is greater or equal, in SQL.
+/// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
 public func >= <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">=", rhs.root))
 }
 
-/// Whether the first is greater or equal, in SQL.
+/// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
 public func >= <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, ">=", .value(rhs.datatypeValue)))
 }
 
-/// Whether the first is greater or equal, in SQL.
+/// Whether the left operand is greater than or equal to the right one, in SQL.
 @inlinable
 public func >= <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), ">=", rhs.root))
 }
 
-/// Whether the first is smaller, in SQL.
+/// Whether the left operand is less than the right one, in SQL.
 @inlinable
 public func < <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<", rhs.root))
 }
 
-/// Whether the first is smaller, in SQL.
+/// Whether the left operand is less than the right one, in SQL.
 @inlinable
 public func < <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<", rhs.root))
 }
 
-/// Whether the first is smaller, in SQL.
+/// Whether the left operand is less than the right one, in SQL.
 @inlinable
 public func < <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<", rhs.root))
 }
 
-/// Whether the first is smaller, in SQL.
+/// Whether the left operand is less than the right one, in SQL.
 @inlinable
 public func < <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<", .value(rhs.datatypeValue)))
 }
 
-/// Whether the first is smaller, in SQL.
+/// Whether the left operand is less than the right one, in SQL.
 @inlinable
 public func < <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "<", rhs.root))
 }
 
-/// Whether the first is smaller or equal, in SQL.
+/// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
 public func <= <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<=", rhs.root))
 }
 
-/// Whether the first is smaller or equal, in SQL.
+/// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
 public func <= <V: Value>(lhs: SQLExpression<V>, rhs: SQLExpression<V?>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<=", rhs.root))
 }
 
-/// Whether the first is smaller or equal, in SQL.
+/// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
 public func <= <V: Value>(lhs: SQLExpression<V?>, rhs: SQLExpression<V>) -> SQLExpression<Bool?>
 where V.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<=", rhs.root))
 }
 
-/// Whether the first is smaller or equal, in SQL.
+/// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
 public func <= <T: SQLType>(lhs: SQLExpression<T>, rhs: T.Base) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(lhs.root, "<=", .value(rhs.datatypeValue)))
 }
 
-/// Whether the first is smaller or equal, in SQL.
+/// Whether the left operand is less than or equal to the right one, in SQL.
 @inlinable
 public func <= <T: SQLType>(lhs: T.Base, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
 where T.Base.Datatype: Comparable {
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "<=", rhs.root))
+}
+
+// Ranges: 1...5 ~= column, and the half-open and one-sided ones.
+
+/// Whether the value is in the range, in SQL.
+public func ~= <T: SQLType>(lhs: ClosedRange<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
+where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+    SQLExpression(
+        root: .words(
+            rhs.root, .text("BETWEEN"), .value(lhs.lowerBound.datatypeValue), .text("AND"),
+            .value(lhs.upperBound.datatypeValue)))
+}
+
+/// Whether the value is in the range, excluding its upper bound, in SQL.
+public func ~= <T: SQLType>(lhs: Range<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
+where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+    SQLExpression(
+        root: .words(
+            rhs.root, .text(">="), .value(lhs.lowerBound.datatypeValue), .text("AND"), rhs.root, .text("<"),
+            .value(lhs.upperBound.datatypeValue)))
+}
+
+/// Whether the value is at most the range's upper bound, in SQL.
+public func ~= <T: SQLType>(lhs: PartialRangeThrough<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
+where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+    SQLExpression(root: .words(rhs.root, .text("<="), .value(lhs.upperBound.datatypeValue)))
+}
+
+/// Whether the value is below the range's upper bound, in SQL.
+public func ~= <T: SQLType>(lhs: PartialRangeUpTo<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
+where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+    SQLExpression(root: .words(rhs.root, .text("<"), .value(lhs.upperBound.datatypeValue)))
+}
+
+/// Whether the value is at least the range's lower bound, in SQL.
+public func ~= <T: SQLType>(lhs: PartialRangeFrom<T.Base>, rhs: SQLExpression<T>) -> SQLExpression<T.Logical>
+where T.Base: Comparable, T.Base.Datatype: Comparable & Value {
+    SQLExpression(root: .words(rhs.root, .text(">="), .value(lhs.lowerBound.datatypeValue)))
 }

@@ -82,7 +82,9 @@ extension Connection {
     ///
     /// Other threads wait until it is over. Outside a transaction it is one of its own.
     ///
-    /// - Parameter name: any text; a new one by default.
+    /// - Parameters:
+    ///   - name: any text; a new one by default.
+    ///   - block: what runs in the savepoint.
     /// - Returns: what the block returns.
     /// - Throws: as `transaction(_:block:)`.
     @discardableResult
@@ -116,7 +118,7 @@ extension Connection {
 
     /// Prepares a statement and binds values to its parameters, in order.
     ///
-    /// - Throws: as ``prepare(_:_:)-(_,(Binding)?...)``.
+    /// - Throws: as ``prepare(_:_:)``.
     public func prepare(_ statement: String, _ bindings: [(any Binding)?]) throws -> Statement {
         let prepared = try Statement(self, sql: statement)
         try prepared.setBindings(bindings)

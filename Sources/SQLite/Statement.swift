@@ -34,7 +34,7 @@ extension Statement {
 
     /// Runs the statement to its end, with these values in order.
     ///
-    /// - Throws: as ``run(_:)-((Binding)?...)``.
+    /// - Throws: as ``run(_:)``.
     @discardableResult
     public func run(_ bindings: [(any Binding)?]) throws -> Statement {
         try setBindings(bindings)
@@ -43,7 +43,7 @@ extension Statement {
 
     /// Runs the statement to its end, with these values by name.
     ///
-    /// - Throws: as ``run(_:)-((Binding)?...)``.
+    /// - Throws: as ``run(_:)``.
     @discardableResult
     public func run(_ bindings: [String: (any Binding)?]) throws -> Statement {
         try setBindings(bindings)
@@ -52,7 +52,7 @@ extension Statement {
 
     /// The first column of the first row; nil when it is NULL or there is no row.
     ///
-    /// - Throws: as ``run(_:)-((Binding)?...)``.
+    /// - Throws: as ``run(_:)``.
     public func scalar(_ bindings: (any Binding)?...) throws -> (any Binding)? {
         if !bindings.isEmpty { try setBindings(bindings) }
         return try valueOfBound()
@@ -60,7 +60,7 @@ extension Statement {
 
     /// The first column of the first row, with these values in order.
     ///
-    /// - Throws: as ``run(_:)-((Binding)?...)``.
+    /// - Throws: as ``run(_:)``.
     public func scalar(_ bindings: [(any Binding)?]) throws -> (any Binding)? {
         try setBindings(bindings)
         return try valueOfBound()
@@ -68,7 +68,7 @@ extension Statement {
 
     /// The first column of the first row, with these values by name.
     ///
-    /// - Throws: as ``run(_:)-((Binding)?...)``.
+    /// - Throws: as ``run(_:)``.
     public func scalar(_ bindings: [String: (any Binding)?]) throws -> (any Binding)? {
         try setBindings(bindings)
         return try valueOfBound()

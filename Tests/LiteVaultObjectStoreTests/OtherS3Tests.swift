@@ -15,7 +15,7 @@ import Testing
 
     @Test func `a server without If-Match is found out, and one object of a fixed name is left of that`() async throws {
         let store = try OtherS3.store()
-        #expect(try await !store.keepsConditions())
+        #expect(try await !store.supportsConditionalWrites())
         #expect(try await store.list("").map(\.name) == ["leases/conditions"])
     }
 

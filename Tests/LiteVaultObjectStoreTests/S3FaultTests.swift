@@ -51,7 +51,7 @@ import Testing
         let (proxy, store) = try setUp()
         try await proxy.plan(.init(method: "PUT", fault: "lose"))
         let first = try await store.put("x", bytes: [1], condition: .absent)
-        #expect(try await store.keepsConditions())
+        #expect(try await store.supportsConditionalWrites())
         try await proxy.plan(.init(method: "PUT", fault: "lose"))
         let second = try await store.put("x", bytes: [2], condition: .unchanged(first))
         #expect(try await proxy.log().filter { $0.fault == "lose" }.count == 1)
@@ -205,7 +205,7 @@ import Testing
     func `a lease is judged by the store's clock`(ahead: Double) async throws {
         let (proxy, store) = try setUp()
         try await proxy.setClock(ahead: ahead)
-        let local = LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let repository = try await Repository.openOrCreate(store, local: local)
         let path = scratch.path("a.db")
         try Data(ObjectStoreConformance.noise(40_960)).write(to: URL(fileURLWithPath: path))
@@ -219,7 +219,7 @@ import Testing
         try await store.put(lease, bytes: Array(held.utf8), condition: .none)
         #expect(
             await ObjectStoreConformance.code {
-                _ = try await repository.snapshot(of: path, options: options) { _ in CaptureOutcome() }
+                _ = try await repository.storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
             } == .busy)
         // A stale answer that shows it as nobody's does not let two in.
         try await store.put(lease, bytes: Array(held.replacing("false", with: "true").utf8), condition: .none)
@@ -230,7 +230,7 @@ import Testing
             .init(method: "HEAD", path: "leases/", fault: "stale"), .init(method: "GET", path: "leases/", fault: "stale"))
         #expect(
             await ObjectStoreConformance.code {
-                _ = try await repository.snapshot(of: path, options: options) { _ in CaptureOutcome() }
+                _ = try await repository.storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
             } == .busy)
         #expect(try await proxy.log().filter { $0.fault == "stale" }.count == 2)
     }

@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a server that keeps conditions is found out, and one object of a fixed name is left of that`() async throws {
         let store = try FaultyS3.store()
-        #expect(try await store.keepsConditions())
+        #expect(try await store.supportsConditionalWrites())
         #expect(try await store.list("").map(\.name) == ["leases/conditions"])
     }
 

@@ -32,8 +32,8 @@ import Testing
         return policy
     }
 
-    private var local: LocalFolders {
-        LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+    private var local: LocalDirectories {
+        LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
     }
 
     private func source(_ seed: UInt8) throws -> String {
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `H-OBJ-01 a second snapshot on a server that compares bare tags`() async throws {
         let (_, store) = try await kind(Self.always("PUT", "bare"))
-        #expect(try await store.keepsConditions())
+        #expect(try await store.supportsConditionalWrites())
         let repository = try await live(in: store)
         _ = try await repository.forget(Self.keepOne)
         #expect(try await repository.snapshots().count == 1)
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `H-OBJ-01 where a bucket keeps versions and no condition holds, a look before the write is what is left`() async throws {
         let (_, store) = try await kind(Self.always("PUT", "versions"))
-        #expect(try await !store.keepsConditions())
+        #expect(try await !store.supportsConditionalWrites())
         _ = try await live(in: store)
         let tag = try await store.put("x", bytes: [1], condition: .none)
         try await store.put("x", bytes: [2], condition: .unchanged(tag))
@@ -81,17 +81,17 @@ import Testing
 
     @Test func `H-OBJ-01 a bucket that comes to keep versions is found out by the first condition that does not hold`() async throws {
         let (proxy, store) = try await kind { $0.cacheFolder = scratch.path("cache") }
-        #expect(try await store.keepsConditions())
+        #expect(try await store.supportsConditionalWrites())
         let tag = try await store.put("x", bytes: [1], condition: .none)
         try await proxy.plan(Self.always("PUT", "versions"))
         try await store.put("x", bytes: [2], condition: .unchanged(tag))
         #expect(try await store.get("x") == [2])
-        #expect(try await !store.keepsConditions())
+        #expect(try await !store.supportsConditionalWrites())
     }
 
     @Test func `H-OBJ-02 losers of a race that are told 500 know that they lost`() async throws {
         let (proxy, store) = try await kind { $0.attempts = 2 }
-        #expect(try await store.keepsConditions())
+        #expect(try await store.supportsConditionalWrites())
         let first = try await store.put("x", bytes: [1], condition: .absent)
         let second = try await store.put("x", bytes: [2], condition: .unchanged(first))
         try await proxy.plan(Self.always("PUT", "race"))
@@ -116,7 +116,7 @@ import Testing
                 if round == 2 { settings.clock = { Date().timeIntervalSince1970 + 8 * 86_400 } }
             }
             try await proxy.plan()
-            #expect(try await store.keepsConditions())
+            #expect(try await store.supportsConditionalWrites())
             let asked = try await !proxy.log().isEmpty
             #expect(asked == (round != 1))
             #expect(try await store.list("").map(\.name) == ["leases/conditions"])
@@ -126,14 +126,14 @@ import Testing
     @Test func `H-OBJ-03 a remembered answer that is damaged is found out again`() async throws {
         let folder = scratch.path("cache")
         let store = try FaultyS3.store { $0.cacheFolder = folder }
-        #expect(try await store.keepsConditions())
+        #expect(try await store.supportsConditionalWrites())
         let file = try #require(try FileManager.default.contentsOfDirectory(atPath: folder + "/stores").first)
         try Data("{\"version\":1,\"kept\":\"wh".utf8).write(to: URL(fileURLWithPath: "\(folder)/stores/\(file)"))
         let again = try FaultyS3.store {
             $0.prefix = store.location.replacingOccurrences(of: "s3://bucket/", with: "")
             $0.cacheFolder = folder
         }
-        #expect(try await again.keepsConditions())
+        #expect(try await again.supportsConditionalWrites())
     }
 
     @Test func `H-OBJ-04 without the right to remove all works but removing, which says what it needs`() async throws {

@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: 0..<ways.count)
     func `after an error that rolled back, a closure that caught it can do nothing more`(way: Int) throws {
-        for access in [try scratch.pool() as any DatabaseAccess, try DatabaseQueue()] {
+        for access in [try scratch.pool() as DatabaseAccess, try DatabaseQueue()] {
             try access.write { try $0.execute("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS u;" + Scratch.content + ";" + Self.setup) }
             let refused = Flag(false)
             let prepared = Flag(0)
@@ -50,7 +50,7 @@ import Testing
                     }
                 }
             } throws: {
-                ($0 as? AccessError)?.code == .transactionEnded
+                ($0 as? DatabaseAccessError)?.code == .transactionEnded
             }
             #expect(refused.value && prepared.value == 1)
             #expect(try access.read { try $0.count() } == 3)
@@ -73,16 +73,16 @@ import Testing
         #expect {
             try pool.write { try $0.execute("INSERT INTO t (a) VALUES ('x'); ROLLBACK; INSERT INTO t (a) VALUES ('y')") }
         } throws: {
-            ($0 as? AccessError)?.code == .transactionEnded
+            ($0 as? DatabaseAccessError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 3)
         // A COMMIT is the closure's own, and the last thing that it does.
         #expect { try pool.write { try $0.execute("INSERT INTO t (a) VALUES ('x'); COMMIT; DELETE FROM t") } } throws: {
-            ($0 as? AccessError)?.code == .transactionEnded
+            ($0 as? DatabaseAccessError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 4)
         #expect { try pool.write { try $0.execute("COMMIT; BEGIN; DELETE FROM t") } } throws: {
-            ($0 as? AccessError)?.code == .transactionEnded
+            ($0 as? DatabaseAccessError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 4)
     }
@@ -100,7 +100,7 @@ import Testing
                 try? db.insert("refused")
             }
         } throws: {
-            ($0 as? AccessError)?.code == .transactionEnded
+            ($0 as? DatabaseAccessError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 3)
         #expect {
@@ -186,8 +186,8 @@ import Testing
                 #expect(statement.columnNames == ["a"])
             }
         } throws: {
-            ($0 as? AccessError)?.code == .transactionEnded
+            ($0 as? DatabaseAccessError)?.code == .transactionEnded
         }
-        #expect(pool.core.accessCount == 0)
+        #expect(pool.coordinator.accessCount == 0)
     }
 }

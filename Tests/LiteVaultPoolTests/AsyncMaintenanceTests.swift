@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `each works through a pool and through a queue`() async throws {
-        for access in [try scratch.pool() as any DatabaseAccess, try DatabaseQueue(scratch.path("queue"))] {
+        for access in [try scratch.pool() as DatabaseAccess, try DatabaseQueue(scratch.path("queue"))] {
             try await access.write { try $0.execute("DROP TABLE IF EXISTS t; " + Scratch.content) }
             let copy = access.path + ".copy"
             let steps = Flag(0)
@@ -38,13 +38,19 @@ import Testing
             #expect(try await access.read { try $0.count() } == 3)
             try await access.close()
             try await access.close()
-            await #expect { _ = try await access.read { try $0.count() } } throws: { ($0 as? AccessError)?.code == .closed }
-            await #expect { try await access.backup(to: copy + "2") } throws: { ($0 as? AccessError)?.code == .closed }
+            await #expect { _ = try await access.read { try $0.count() } } throws: {
+                ($0 as? DatabaseAccessError)?.code == .closed
+            }
+            await #expect { try await access.backup(to: copy + "2") } throws: {
+                ($0 as? DatabaseAccessError)?.code == .closed
+            }
             #expect(!FileManager.default.fileExists(atPath: copy + "2"))
         }
     }
 
-    @Test func `each waits for readers without keeping a thread of the tasks, and a cancelled wait changes nothing`() async throws {
+    @Test func `each waits for readers without keeping a thread of the tasks, and a cancelled wait changes nothing`()
+        async throws
+    {
         let pool = try scratch.pool()
         // More of them than there are threads for tasks.
         let count = ProcessInfo.processInfo.activeProcessorCount + 2
@@ -54,22 +60,22 @@ import Testing
                 { try await pool.rekey(to: .passphrase("never")) },
             ]
             let tasks = (0..<count * waits.count).map { index in Task { try await waits[index % waits.count]() } }
-            #expect(await eventually { pool.core.accessCount >= 2 })
+            #expect(await eventually { pool.coordinator.accessCount >= 2 })
             for task in tasks { task.cancel() }
             for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
             // While the reader goes on reading.
-            #expect(await eventually { pool.core.accessCount == 1 })
+            #expect(await eventually { pool.coordinator.accessCount == 1 })
         }
         try await pool.write { try $0.insert("open") }
         #expect(try await pool.read { try $0.count() } == 4)
-        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
     }
 
     @Test func `a close that waits lets no new access in, and one that gives up lets them in again`() async throws {
         let pool = try scratch.pool()
         try await holdingReader(of: pool) {
             let closing = Task { try await pool.close() }
-            #expect(await eventually { pool.core.accessCount > 1 })
+            #expect(await eventually { pool.coordinator.accessCount > 1 })
             let done = Flag(false)
             let late = Task {
                 let count = try await pool.write { try $0.count() }
@@ -108,7 +114,7 @@ import Testing
             #expect(try await pool.read { try $0.scalar("PRAGMA integrity_check") as? String } == "ok")
         }
         #expect(outcomes.contains("done"))
-        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
     }
 
     @Test func `a backup that is cancelled leaves no copy`() async throws {
@@ -133,10 +139,14 @@ import Testing
         } else {
             #expect(try Connection(scratch.path("copy")).count() == 3)
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).allSatisfy { !$0.contains("tmp") })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).allSatisfy {
+                !$0.contains("tmp")
+            })
     }
 
-    @Test(.enabled(if: Engine.encrypts)) func `a rekey that is cancelled leaves the old key, one that is done the new one`() async throws {
+    @Test(.enabled(if: Engine.encrypts))
+    func `a rekey that is cancelled leaves the old key, one that is done the new one`() async throws {
         let old = try DatabaseKey.passphrase("old")
         let pool = try scratch.pool(key: old, settings: fast)
         for cancels in [true, false] {
@@ -172,8 +182,12 @@ import Testing
 
     @Test func `inside an access each is refused`() throws {
         let pool = try scratch.pool()
-        #expect { try pool.read { _ in try pool.vacuum() } } throws: { ($0 as? AccessError)?.code == .reentrant }
-        #expect { try pool.write { _ in try pool.close() } } throws: { ($0 as? AccessError)?.code == .reentrant }
+        #expect { try pool.read { _ in try pool.vacuum() } } throws: {
+            ($0 as? DatabaseAccessError)?.code == .reentrant
+        }
+        #expect { try pool.write { _ in try pool.close() } } throws: {
+            ($0 as? DatabaseAccessError)?.code == .reentrant
+        }
         #expect(try pool.read { try $0.count() } == 3)
     }
 }

@@ -23,7 +23,7 @@ import Testing
             for try await count in group { #expect((3...13).contains(count)) }
         }
         #expect(try await pool.read { try $0.count() } == 13)
-        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
         #expect(try await pool.readSnapshot(after: { try $0.insert("last") }) { db, _ in try db.count() } == 14)
         #expect(try await pool.barrier { try $0.count() } == 14)
     }
@@ -40,7 +40,7 @@ import Testing
         #expect(await eventually { running.value })
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
         #expect(try await pool.read { try $0.count() } == 3)
     }
 
@@ -51,10 +51,10 @@ import Testing
         let tasks = (0..<configuration.maximumReaderCount).map { _ in
             Task { try await pool.read { try $0.scalar(Self.endless) as? Int64 } }
         }
-        #expect(await eventually { pool.core.accessCount == tasks.count })
+        #expect(await eventually { pool.coordinator.accessCount == tasks.count })
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
-        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
     }
 
     @Test func `cancelling a write rolls it back, also between short statements`() async throws {
@@ -112,7 +112,7 @@ import Testing
         goOn.signal()
         try await first.value
         #expect(try await pool.read { try $0.count() } == 3)
-        #expect(await eventually { pool.core.accessCount == 0 })
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
     }
 
     @Test func `cancellation at random moments leaves no transaction, no access and no connection behind`() async throws {
@@ -138,8 +138,8 @@ import Testing
             for task in tasks { task.cancel() }
             for task in tasks { _ = await task.result }
         }
-        #expect(await eventually { pool.core.accessCount == 0 })
-        #expect(pool.core.openReaderCount <= 3)
+        #expect(await eventually { pool.coordinator.accessCount == 0 })
+        #expect(pool.coordinator.openReaderCount <= 3)
         let count = try await pool.read { try $0.count() }
         #expect((count - 3) % 10 == 0)
         #expect(try await pool.writeWithoutTransaction { $0.isInTransaction } == false)

@@ -136,7 +136,7 @@ import Testing
     @Test func `two pools that commit to one file at the same time lose nothing`() throws {
         var configuration = DatabaseConfiguration()
         configuration.synchronous = .off
-        configuration.busyTimeout = 20
+        configuration.lockTimeout = .seconds(20)
         configuration.prepare = { if !$0.readonly { try $0.setWALAutoCheckpoint(3) } }
         let pools =
             [try scratch.pool(configuration: configuration)]

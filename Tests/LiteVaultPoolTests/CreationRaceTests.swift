@@ -15,7 +15,7 @@ import Testing
         }
 
         /// In a child: opens a new database in each round, at the same moments as the others, and adds a row.
-        static func open(_ access: (String, DatabaseKey) throws -> any DatabaseAccess) throws {
+        static func open(_ access: (String, DatabaseKey) throws -> DatabaseAccess) throws {
             let folder = folder(of: getppid())
             try Data().write(to: folder.appendingPathComponent("ready-\(getpid())"))
             let start = folder.appendingPathComponent("start")
@@ -29,7 +29,7 @@ import Testing
         }
 
         private static func rounds(
-            in folder: URL, from begin: Double, _ access: (String, DatabaseKey) throws -> any DatabaseAccess
+            in folder: URL, from begin: Double, _ access: (String, DatabaseKey) throws -> DatabaseAccess
         ) throws {
             for round in 0..<rounds {
                 let wait = begin + Double(round) * 0.1 - Date().timeIntervalSince1970
@@ -41,7 +41,7 @@ import Testing
                 }
                 // After a write, so that a reader of the pool is opened as well.
                 guard try database.read({ try $0.count() }) > 0 else { throw Refused() }
-                guard database.core.keyDerivations <= 2 else { throw Refused() }
+                guard database.coordinator.keyDerivations <= 2 else { throw Refused() }
                 try database.close()
             }
         }
@@ -65,7 +65,8 @@ import Testing
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.processes { group.addTask { await child() } }
             }
-            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("error-") {
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("error-")
+            {
                 let text = try Data(contentsOf: folder.appendingPathComponent(name))
                 Issue.record("\(name): \(String(decoding: text, as: UTF8.self))")
             }
@@ -89,6 +90,26 @@ import Testing
                 await #expect(processExitsWith: .success) {
                     try CreationRaceTests.open { try DatabaseQueue($0, key: $1, settings: fast) }
                 }
+            }
+        }
+
+        @Test func `H-KEY-17 a file that another process creates while a queue opens it is used with its own salt`()
+            throws
+        {
+            let scratch = try Scratch()
+            let path = scratch.path("db")
+            for key in [try DatabaseKey.passphrase("the key"), try .raw([UInt8](repeating: 1, count: 32))] {
+                try? FileManager.default.removeItem(atPath: path)
+                var configuration = DatabaseConfiguration()
+                // Runs after the key was verified on the empty file, as another process might.
+                configuration.prepare = { _ in
+                    guard try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty else { return }
+                    try Connection(path, key: key, settings: fast).execute(Scratch.content)
+                }
+                let queue = try DatabaseQueue(path, key: key, settings: fast, configuration: configuration)
+                try queue.write { try $0.insert("x") }
+                #expect(try queue.read { try $0.count() } == 4)
+                try queue.close()
             }
         }
 

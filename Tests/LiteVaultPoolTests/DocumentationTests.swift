@@ -41,10 +41,10 @@ import Testing
         configuration.maximumReaderCount = 8
         configuration.synchronous = .normal // faster; a power failure may undo the last commits
         configuration.prepare = { db in
-            db.createFunction("shout", argumentCount: 1, deterministic: true) { ($0[0] as? String)?.uppercased() }
+            try db.defineFunction("shout", argumentCount: 1, deterministic: true) { ($0[0] as? String)?.uppercased() }
         }
         let configured = try DatabasePool(path, key: key, configuration: configuration)
-        let loud = try await configured.read { db in try db.scalar("SELECT shout(text) FROM note LIMIT 1") as? String }
+        let loud = try await configured.read { db in try db.value("SELECT shout(text) FROM note LIMIT 1", as: String.self) }
         #expect(loud == "MILK")
         try await configured.close()
         do {
@@ -62,7 +62,7 @@ import Testing
 
     /// Synchronous, as in a program without tasks.
     private func withoutTasks() throws {
-        let queue: any DatabaseAccess = try DatabaseQueue()
+        let queue: DatabaseAccess = try DatabaseQueue()
         try queue.write { db in try db.execute("CREATE TABLE note (text TEXT)") }
     }
 

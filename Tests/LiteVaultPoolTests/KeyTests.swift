@@ -29,7 +29,7 @@ import Testing
             }
         }
         for _ in 0..<count { #expect(inside.wait()) }
-        #expect(pool.core.openReaderCount == count)
+        #expect(pool.coordinator.openReaderCount == count)
         for _ in 0..<count { goOn.signal() }
         all.wait()
     }
@@ -45,7 +45,7 @@ import Testing
         // New: the pool chooses the salt.
         let pool = try scratch.pool(key: key, settings: settings, configuration: configuration)
         useReaders(8, of: pool)
-        #expect(pool.core.keyDerivations == 1)
+        #expect(pool.coordinator.keyDerivations == 1)
         try pool.close()
         // By the engine's own derivation, and not under another passphrase.
         let connection = try Connection(scratch.path("db"), key: key, settings: settings)
@@ -54,7 +54,7 @@ import Testing
         // Existing: the salt is that of the file.
         let again = try DatabasePool(scratch.path("db"), key: key, settings: settings, configuration: configuration)
         useReaders(8, of: again)
-        #expect(again.core.keyDerivations == 1)
+        #expect(again.coordinator.keyDerivations == 1)
     }
 
     @Test func `a raw key needs no derivation, with a salt or without one`() throws {
@@ -63,7 +63,7 @@ import Testing
             let place = try Scratch()
             let pool = try place.pool(key: key)
             useReaders(2, of: pool)
-            #expect(pool.core.keyDerivations == 0)
+            #expect(pool.coordinator.keyDerivations == 0)
         }
     }
 
@@ -74,7 +74,7 @@ import Testing
         let key = try DatabaseKey.passphrase("a passphrase")
         let pool = try scratch.pool(key: key, settings: settings)
         useReaders(3, of: pool)
-        #expect(pool.core.keyDerivations == 1)
+        #expect(pool.coordinator.keyDerivations == 1)
         try pool.rekey(to: .passphrase("another"))
         useReaders(3, of: pool)
         try pool.close()
@@ -97,9 +97,9 @@ import Testing
         let pool = try scratch.pool(key: old, settings: fast)
         useReaders(4, of: pool)
         try await pool.rekey(to: new)
-        #expect(pool.core.openReaderCount == 0)
+        #expect(pool.coordinator.openReaderCount == 0)
         useReaders(4, of: pool)
-        #expect(pool.core.keyDerivations == 2)
+        #expect(pool.coordinator.keyDerivations == 2)
         try await pool.write { try $0.insert("after") }
         #expect(try await pool.read { try $0.count() } == 4)
         try await pool.close()
@@ -149,7 +149,7 @@ import Testing
         let other = try DatabaseKey.passphrase("other")
         try pool.backup(to: scratch.path("other"), newKey: other)
         #expect(try Connection(scratch.path("other"), key: other, settings: fast).count() == 3)
-        #expect(pool.core.keyDerivations == 1)
+        #expect(pool.coordinator.keyDerivations == 1)
     }
 }
 

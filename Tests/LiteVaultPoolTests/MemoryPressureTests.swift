@@ -41,12 +41,12 @@ import Testing
             let pool = try scratch.pool(configuration: configuration)
             let path = try file("pressure", 0.5)
             let pressure = MemoryPressure()
-            pressure.start(of: PressureStall(files: [path]), every: 0.02) { [weak core = pool.core] in core?.releaseMemory() }
+            pressure.start(of: PressureStall(files: [path]), every: 0.02) { [weak coordinator = pool.coordinator] in coordinator?.releaseMemory() }
             _ = try await pool.read { try $0.count() }
             try await Task.sleep(for: .milliseconds(200))
-            #expect(pool.core.openReaderCount == 1)
+            #expect(pool.coordinator.openReaderCount == 1)
             _ = try file("pressure", 40)
-            #expect(await eventually { pool.core.openReaderCount == 0 })
+            #expect(await eventually { pool.coordinator.openReaderCount == 0 })
             pressure.stop()
             #expect(try await pool.read { try $0.count() } == 3)
         }

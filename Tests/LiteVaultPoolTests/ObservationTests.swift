@@ -9,7 +9,7 @@ import Testing
 
     /// Counts the elements of an observation of a region, from the second one on.
     private func counting(
-        _ region: DatabaseRegion, of access: any DatabaseAccess, pollInterval: Duration? = nil
+        _ region: DatabaseRegion, of access: DatabaseAccess, pollInterval: Duration? = nil
     ) async -> (Flag<Int>, DatabaseObservation) {
         let count = Flag(-1)
         let observation = access.observe(
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func `a value is given now, and when it has become another one`() async throws {
-        for access in [try scratch.pool() as any DatabaseAccess, try DatabaseQueue()] {
+        for access in [try scratch.pool() as DatabaseAccess, try DatabaseQueue()] {
             try await access.write { try $0.execute("DROP TABLE IF EXISTS t;" + Scratch.content) }
             var values = access.values { try $0.count() }.makeAsyncIterator()
             #expect(try await values.next() == 3)
@@ -174,7 +174,7 @@ import Testing
         #expect(await eventually { seen.value == [3, 4] })
         withExtendedLifetime(observation) {}
         observation = nil
-        #expect(await eventually { !pool.core.isObserved })
+        #expect(await eventually { !pool.coordinator.isObserved })
         try await pool.write { try $0.insert("x") }
         #expect(seen.value == [3, 4])
     }

@@ -46,10 +46,10 @@ import Testing
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = 2
         let pool = try scratch.pool(configuration: configuration)
-        #expect(pool.core.openReaderCount == 0)
+        #expect(pool.coordinator.openReaderCount == 0)
         _ = try pool.read { try $0.count() }
         _ = try pool.read { try $0.count() }
-        #expect(pool.core.openReaderCount == 1)
+        #expect(pool.coordinator.openReaderCount == 1)
         let all = DispatchGroup()
         for _ in 0..<20 {
             all.enter()
@@ -59,8 +59,8 @@ import Testing
             }
         }
         all.wait()
-        #expect((1...2).contains(pool.core.openReaderCount))
-        #expect(pool.core.accessCount == 0)
+        #expect((1...2).contains(pool.coordinator.openReaderCount))
+        #expect(pool.coordinator.accessCount == 0)
     }
 
     @Test func `readers read at the same time`() throws {
@@ -83,22 +83,22 @@ import Testing
 
     @Test func `idle readers are closed after the configured time, and by releaseMemory`() async throws {
         var configuration = DatabaseConfiguration()
-        configuration.idleReaderTimeout = 0.05
+        configuration.idleReaderTimeout = .milliseconds(50)
         let pool = try scratch.pool(configuration: configuration)
         _ = try await pool.read { try $0.count() }
-        #expect(await eventually { pool.core.openReaderCount == 0 })
+        #expect(await eventually { pool.coordinator.openReaderCount == 0 })
         configuration.idleReaderTimeout = nil
         let kept = try DatabasePool(scratch.path("db"), configuration: configuration)
         _ = try await kept.read { try $0.count() }
-        #expect(kept.core.openReaderCount == 1)
+        #expect(kept.coordinator.openReaderCount == 1)
         kept.releaseMemory()
-        #expect(kept.core.openReaderCount == 0)
+        #expect(kept.coordinator.openReaderCount == 0)
         #expect(try await kept.read { try $0.count() } == 3)
     }
 
     @Test func `an access inside an access of the same pool is refused`() throws {
         let pool = try scratch.pool()
-        let refusal: (any Error) -> Bool = { ($0 as? AccessError)?.code == .reentrant }
+        let refusal: (any Error) -> Bool = { ($0 as? DatabaseAccessError)?.code == .reentrant }
         #expect(performing: { try pool.write { _ in try pool.read { _ in } } }, throws: refusal)
         #expect(performing: { try pool.write { _ in try pool.write { _ in } } }, throws: refusal)
         #expect(performing: { try pool.read { _ in try pool.read { _ in } } }, throws: refusal)
@@ -117,7 +117,7 @@ import Testing
                 try db.insert("undone")
             }
         } throws: {
-            ($0 as? AccessError)?.code == .transactionLeftOpen
+            ($0 as? DatabaseAccessError)?.code == .transactionLeftOpen
         }
         #expect(try pool.read { try $0.count() } == 3)
         try pool.write { try $0.insert("kept") }
@@ -148,7 +148,7 @@ import Testing
         }
         #expect(count == 4)
         #expect(try pool.read { try $0.count() } == 5)
-        #expect(pool.core.accessCount == 0)
+        #expect(pool.coordinator.accessCount == 0)
     }
 
     @Test func `a barrier waits for the readers and keeps others out`() throws {
@@ -169,7 +169,7 @@ import Testing
         background { goOn.signal() }
         try pool.barrier { _ in #expect(!isReading.value) }
         #expect(done.wait())
-        #expect(pool.core.accessCount == 0)
+        #expect(pool.coordinator.accessCount == 0)
     }
 
     @Test func `safe defaults hold on every connection, and each can be changed`() throws {
@@ -178,7 +178,7 @@ import Testing
         #expect(try pool.write { $0.foreignKeys && $0.journalMode == .wal && $0.synchronous == .full })
         var configuration = DatabaseConfiguration()
         configuration.foreignKeys = false
-        configuration.busyTimeout = 1
+        configuration.lockTimeout = .seconds(1)
         configuration.synchronous = .normal
         configuration.writeMode = .deferred
         let other = try DatabasePool(scratch.path("db"), configuration: configuration)
@@ -265,15 +265,15 @@ import Testing
         _ = try pool.read { try $0.count() }
         try pool.close()
         try pool.close()
-        #expect { _ = try pool.read { try $0.count() } } throws: { ($0 as? AccessError)?.code == .closed }
-        #expect { _ = try pool.write { try $0.count() } } throws: { ($0 as? AccessError)?.code == .closed }
+        #expect { _ = try pool.read { try $0.count() } } throws: { ($0 as? DatabaseAccessError)?.code == .closed }
+        #expect { _ = try pool.write { try $0.count() } } throws: { ($0 as? DatabaseAccessError)?.code == .closed }
         #expect(!FileManager.default.fileExists(atPath: scratch.path("db-wal")))
         #expect(try Connection(scratch.path("db")).count() == 3)
     }
 
     @Test func `a queue over one connection has the same face`() throws {
         for queue in [try DatabaseQueue(), try DatabaseQueue(scratch.path("queue"))] {
-            let access: any DatabaseAccess = queue
+            let access: DatabaseAccess = queue
             try access.write { try $0.execute(Scratch.content) }
             #expect { try access.read { try $0.insert("no") } } throws: {
                 ($0 as? DatabaseError)?.resultCode.primary == .readOnly
@@ -283,7 +283,7 @@ import Testing
             #expect(try access.barrier { try $0.count() } == 5)
             try access.vacuum()
             #expect { try access.read { _ in try access.read { _ in } } } throws: {
-                ($0 as? AccessError)?.code == .reentrant
+                ($0 as? DatabaseAccessError)?.code == .reentrant
             }
         }
     }

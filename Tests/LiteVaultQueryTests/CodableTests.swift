@@ -47,7 +47,7 @@ private func database() throws -> Connection {
     @Test func `a value comes back equal`() throws {
         let db = try database()
         try db.run(people.insert(ada))
-        let row = try #require(try db.pluck(people))
+        let row = try #require(try db.first(people, as: Row.self))
         var expected = ada
         expected.nickname = "none"
         let decoded: Person = try row.decode()
@@ -68,7 +68,7 @@ private func database() throws -> Connection {
         try db.run(people.insert(ada))
         try db.run(people.update(ada))
         #expect(try db.scalar("SELECT nickname FROM people") == nil)
-        let decoded: Person = try #require(try db.pluck(people)).decode()
+        let decoded: Person = try #require(try db.first(people, as: Row.self)).decode()
         #expect(decoded == ada)
     }
 
@@ -81,7 +81,7 @@ private func database() throws -> Connection {
         second.nickname = nil
         second.tags = ["b"]
         try db.run(people.insertMany([first, second]))
-        let decoded: [Person] = try db.prepareRowIterator(people.order(SQLExpression<Int>("id"))).map {
+        let decoded: [Person] = try db.all(people.order(SQLExpression<Int>("id")), as: Row.self).map {
             try $0.decode()
         }
         #expect(decoded == [first, second])
@@ -91,7 +91,7 @@ private func database() throws -> Connection {
         let db = try database()
         try db.run(people.insert(ada))
         try db.run("UPDATE people SET mood = '\"bad\"'")
-        let decoded: Person = try #require(try db.pluck(people)).decode()
+        let decoded: Person = try #require(try db.first(people, as: Row.self)).decode()
         #expect(decoded.mood == .bad)
     }
 
@@ -109,7 +109,7 @@ private func database() throws -> Connection {
             return
         }
         try db.run(people.upsert(changed, onConflictOf: SQLExpression<Int>("id")))
-        let decoded: Person = try #require(try db.pluck(people)).decode()
+        let decoded: Person = try #require(try db.first(people, as: Row.self)).decode()
         #expect(decoded.name == "Augusta")
     }
 
@@ -124,13 +124,13 @@ private func database() throws -> Connection {
         let db = try database()
         try db.run(people.insert(ada))
         struct Other: Decodable { let missing: Int }
-        let row = try #require(try db.pluck(people))
+        let row = try #require(try db.first(people, as: Row.self))
         #expect(throws: DecodingError.self) { let _: Other = try row.decode() }
         try db.run("UPDATE people SET name = NULL")
-        let null = try #require(try db.pluck(people))
+        let null = try #require(try db.first(people, as: Row.self))
         #expect(throws: DecodingError.self) { let _: Person = try null.decode() }
         try db.run("UPDATE people SET name = 'x', small = 300")
-        let overflow = try #require(try db.pluck(people))
+        let overflow = try #require(try db.first(people, as: Row.self))
         #expect(throws: DecodingError.self) { let _: Person = try overflow.decode() }
     }
 }

@@ -37,10 +37,9 @@ import Testing
     }
 
     @Test func `a strict table is made, or the error names 3.37`() throws {
-        let strict = Table("strict")
-        since(3, 37) { try db.run(strict.create(strict: true) { $0.column(id) }) }
+        since(3, 37) { try db.run("CREATE TABLE \"strict\" (\"id\" INTEGER NOT NULL) STRICT") }
         since(3, 37) {
-            try db.run(Table("both").create(withoutRowid: true, strict: true) { $0.column(id, primaryKey: true) })
+            try db.run("CREATE TABLE \"both\" (\"id\" INTEGER PRIMARY KEY NOT NULL) WITHOUT ROWID, STRICT")
         }
         since(3, 37) { try db.execute("SELECT 1; CREATE TABLE third (a INTEGER) STRICT") }
     }
@@ -55,28 +54,28 @@ import Testing
     }
 
     @Test func `a window function runs, or the error names 3.25`() throws {
-        since(3, 25) { _ = try db.pluck(items.select(rowNumber(id))) }
-        since(3, 25) { for _ in try db.prepare(items.select(price.sum.over("w")).window("w", as: .order(id))) {} }
-        since(3, 28) { _ = try db.pluck(items.select(rank().over(.extending("w"))).window("w", as: .order(id))) }
+        since(3, 25) { _ = try db.first(items.select(rowNumber(id)), as: Row.self) }
+        since(3, 25) { for _ in try db.all(items.select(price.sum.over("w")).window("w", as: .order(id)), as: Row.self) {} }
+        since(3, 28) { _ = try db.first(items.select(rank().over(.extending("w"))).window("w", as: .order(id)), as: Row.self) }
     }
 
     @Test func `a right and a full join run, or the error names 3.39`() throws {
         let others = items.alias("others")
         for type in [JoinType.rightOuter, .fullOuter] {
-            since(3, 39) { _ = try db.pluck(items.join(type, others, on: items[id] == others[id])) }
+            since(3, 39) { _ = try db.first(items.join(type, others, on: items[id] == others[id]), as: Row.self) }
         }
     }
 
     @Test func `a hint of materialization is taken, or the error names 3.35`() throws {
         let cheap = Table("cheap")
         for hint in [MaterializationHint.materialized, .notMaterialized] {
-            since(3, 35) { _ = try db.pluck(cheap.with(cheap, hint: hint, as: items)) }
+            since(3, 35) { _ = try db.first(cheap.with(cheap, hint: hint, as: items), as: Row.self) }
         }
     }
 
     @Test func `FILTER and the place of NULL are understood, or the error names 3.30`() throws {
-        since(3, 30) { _ = try db.pluck(items.select(count(*).filter(price > 1))) }
-        since(3, 30) { _ = try db.pluck(items.order(price.asc(nulls: .last))) }
+        since(3, 30) { _ = try db.first(items.select(count(*).filter(price > 1)), as: Row.self) }
+        since(3, 30) { _ = try db.first(items.order(price.asc(nulls: .last)), as: Row.self) }
     }
 
     @Test func `an UPDATE of some rows runs, or the error says what the engine was built without`() throws {
@@ -102,6 +101,6 @@ import Testing
                 #expect(error.message.contains("syntax error"))
             }
         }
-        #expect(throws: DatabaseError.self) { _ = try db.pluck(Table("none").select(count(*))) }
+        #expect(throws: DatabaseError.self) { _ = try db.first(Table("none").select(count(*)), as: Row.self) }
     }
 }

@@ -124,8 +124,8 @@ import Testing
                 + #"sum("amount") OVER ("w" ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM "sales" "#
                 + #"WINDOW "w" AS (PARTITION BY "region" ORDER BY "day", "id"), "all" AS ("w") ORDER BY "id""#)
         try since(3, 28) {
-            let rows = try db.prepareRowIterator(query.order(id)).map { row in
-                [try row.get(sum), try row.get(place), try row.get(last)]
+            let rows = try db.all(query.order(id), as: Row.self).map { row in
+                [try row.value(of: sum), try row.value(of: place), try row.value(of: last)]
             }
             #expect(rows == [[10, 1, 10], [30, 2, 30], [60, 3, 50], [5, 1, 5], [5, 2, 5]])
         }
@@ -141,9 +141,9 @@ import Testing
                 + #"GROUP BY "region", "day" WINDOW "w" AS (ORDER BY "region") "#
                 + #"UNION ALL SELECT "region", "amount" FROM "sales" ORDER BY "region""#)
         try since(3, 25) {
-            let rows = try Array(db.prepareRowIterator(query))
+            let rows = try db.all(query, as: Row.self)
             #expect(rows.count == 3)
-            let error = #expect(throws: DatabaseError.self) { _ = try db.pluck(sales.select(amount.sum.over("none"))) }
+            let error = #expect(throws: DatabaseError.self) { _ = try db.first(sales.select(amount.sum.over("none")), as: Row.self) }
             #expect(error?.message.hasPrefix("no such window") == true)
         }
     }
@@ -159,7 +159,7 @@ import Testing
         }
         let different = region.distinct.count
         #expect(different.description == #"count(DISTINCT "region")"#)
-        #expect(try db.scalar(sales.select(different)) == 2)
+        #expect(try db.value(sales.select(different)) == 2)
     }
 
     // MARK: Values
@@ -227,7 +227,7 @@ import Testing
         let full = sales.join(.fullOuter, regions, on: code == region).count
         #expect(full.asSQL().contains(#""sales" FULL OUTER JOIN "regions""#))
         try since(3, 39) {
-            let count = try db.scalar(full)
+            let count = try db.value(full)
             #expect(count == 6)
         }
     }
@@ -260,7 +260,7 @@ import Testing
                     == "WITH \"totals\" AS \(text) (SELECT \"region\", sum(\"amount\") FROM \"sales\" GROUP BY \"region\") "
                     + "SELECT count(*) FROM \"totals\"")
             try since(3, 35) {
-                let count = try db.scalar(query)
+                let count = try db.value(query)
                 #expect(count == 2)
             }
         }

@@ -34,7 +34,7 @@ import Testing
                 == #"INSERT INTO "people" ("email", "name") VALUES ('d', 'D') RETURNING "id", "email", "name""#)
         guard hasReturning else {
             expectNeedsReturning { try db.all(insert) }
-            #expect(try db.scalar(people.count) == 3)
+            #expect(try db.value(people.count) == 3)
             return
         }
         let (newID, newEmail, newName) = try #require(try db.first(insert))
@@ -57,9 +57,9 @@ import Testing
             return expectNeedsReturning { try db.all(delete) }
         }
         #expect(try db.first(update)?.1 == "X")
-        #expect(try db.scalar(people.filter(name == "X").count) == 2)
+        #expect(try db.value(people.filter(name == "X").count) == 2)
         #expect(try db.all(delete) == ["c"])
-        #expect(try db.scalar(people.count) == 2)
+        #expect(try db.value(people.count) == 2)
         #expect(try db.first(people.filter(id == 9).delete().returning(id)) == nil)
     }
 
@@ -98,13 +98,13 @@ import Testing
         try db.run(people.filter(id == 1).update(email <- "z"))
         try db.run(people.filter(id == 2).update(email <- "b"))
         #expect(try db.all(Table("log").select(text)) == ["a to z"])
-        #expect(try db.scalar(people.filter(name == nil).count) == 2)
+        #expect(try db.value(people.filter(name == nil).count) == 2)
         #expect(people.dropTrigger("renamed", ifExists: true) == #"DROP TRIGGER IF EXISTS "renamed""#)
         try db.run(people.dropTrigger("renamed"))
     }
 
     @Test func `an error that is not for want of a version stays as it is`() throws {
-        #expect(throws: DatabaseError.self) { try db.prepare(Table("none")) }
+        #expect(throws: DatabaseError.self) { try db.all(Table("none"), as: Row.self) }
         #expect(throws: DatabaseError.self) { try db.run(people.insert(SQLExpression<Int>("limit") <- 1)) }
     }
 }

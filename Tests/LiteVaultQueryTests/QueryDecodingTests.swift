@@ -69,7 +69,7 @@ private struct Hoarder: Decodable {
     }
 
     @Test func `the rows decoded one by one are the same`() throws {
-        let decoded: [Person] = try database().prepareRowIterator(people.order(personID)).map { try $0.decode() }
+        let decoded: [Person] = try database().all(people.order(personID), as: Row.self).map { try $0.decode() }
         #expect(decoded == [ada, bob])
     }
 
@@ -84,7 +84,7 @@ private struct Hoarder: Decodable {
         try db.execute(change + " WHERE id = 1")
         #expect(throws: DecodingError.self) { try db.all(people, as: Person.self) }
         #expect(throws: DecodingError.self) {
-            let _: [Person] = try db.prepareRowIterator(people).map { try $0.decode() }
+            let _: [Person] = try db.all(people, as: Row.self).map { try $0.decode() }
         }
         #expect(try db.all(people.filter(personID == 2), as: Person.self) == [bob], "the connection can be used")
     }

@@ -13,10 +13,7 @@ import Testing
 
     private func database() throws -> Connection {
         let database = try Connection(.inMemory)
-        try database.run(tasks.create { table in
-            table.column(status)
-            table.column(level)
-        })
+        try database.run("CREATE TABLE \"task\" (\"status\" TEXT NOT NULL, \"level\" INTEGER)")
         return database
     }
 
@@ -28,7 +25,7 @@ import Testing
         let rows = try database.all(tasks.select(status, level).filter(status == .done))
         #expect(rows.map(\.0) == [.done])
         #expect(rows.map(\.1) == [.high])
-        #expect(try database.pluck(tasks.filter(level == nil))?.get(status) == .open)
+        #expect(try database.first(tasks.filter(level == nil), as: Row.self)?.value(of: status) == .open)
     }
 
     @Test func `a raw value without a case is an error and not a trap`() throws {

@@ -6,23 +6,23 @@ import Testing
 @Suite struct TypedFunctionTests {
     @Test func `a typed function is called from expressions and from SQL`() throws {
         let db = try Connection()
-        let greet = try db.createFunction("greet", deterministic: true) { (name: String) -> String in "Hello, \(name)" }
+        let greet = try db.defineFunction("greet", deterministic: true) { (name: String) -> String in "Hello, \(name)" }
         #expect(greet(SQLExpression<String>("name")).asSQL() == #""greet"("name")"#)
         #expect(try db.scalar("SELECT greet('Ada')") as? String == "Hello, Ada")
-        let add = try db.createFunction("plus") { (a: Int?, b: Int) -> Int? in a.map { $0 + b } }
+        let add = try db.defineFunction("plus") { (a: Int?, b: Int) -> Int? in a.map { $0 + b } }
         #expect(add(SQLExpression<Int?>("a"), SQLExpression<Int>("b")).asSQL() == #""plus"("a", "b")"#)
         #expect(try db.scalar("SELECT plus(1, 2)") as? Int64 == 3)
         #expect(try db.scalar("SELECT plus(NULL, 2)") == nil)
-        let answer = try db.createFunction("answer") { 42 }
+        let answer = try db.defineFunction("answer") { 42 }
         #expect(answer().asSQL() == #""answer"()"#)
-        let three = try db.createFunction("three") { (a: Int, b: Double, c: Bool) -> String in "\(a) \(b) \(c)" }
+        let three = try db.defineFunction("three") { (a: Int, b: Double, c: Bool) -> String in "\(a) \(b) \(c)" }
         _ = three
         #expect(try db.scalar("SELECT three(1, 2.5, 1)") as? String == "1 2.5 true")
     }
 
     @Test func `NULL for an argument that is not optional is an error of the statement`() throws {
         let db = try Connection()
-        _ = try db.createFunction("double") { (x: Int) -> Int in x * 2 }
+        _ = try db.defineFunction("double") { (x: Int) -> Int in x * 2 }
         #expect(throws: DatabaseError.self) { try db.scalar("SELECT \"double\"(NULL)") }
         #expect(throws: DatabaseError.self) { try db.scalar("SELECT \"double\"('text')") }
     }

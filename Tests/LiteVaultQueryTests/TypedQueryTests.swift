@@ -38,7 +38,7 @@ import Testing
     @Test func `rows become values of a type, and one column becomes values`() throws {
         struct User: Equatable { var id: Int64; var email: String }
         let db = try database()
-        #expect(try db.all(users.select(id, email).limit(1), as: User.init) == [User(id: 1, email: "a@x")])
+        #expect(try db.all(users.select(id, email).limit(1), transform: User.init) == [User(id: 1, email: "a@x")])
         let emails: [String] = try db.all(users.select(email).order(id.desc))
         #expect(emails == ["c@x", "b@x", "a@x"])
         let first = try #require(try db.first(users.select(id, name).order(id)))

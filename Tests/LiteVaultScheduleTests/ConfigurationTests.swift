@@ -84,7 +84,7 @@ import Testing
         #expect(job.repository.region == "eu-1" && job.repository.usesPathStyle)
         #expect(job.repository.secret?.source == .credential("repository-secret"))
         #expect(job.allowsPlaintext && job.concurrency == 2 && job.database == "{parent}")
-        #expect(job.retention?.last == 3 && job.retention?.within == 172_800 && job.retention?.daily == nil)
+        #expect(job.retention?.last == 3 && job.retention?.within == .seconds(172_800) && job.retention?.daily == nil)
         #expect(!job.prunes && job.grace == 3600)
         #expect(job.verification?.level == .restore && job.verification?.interval == 604_800)
         #expect(job.verification?.key?.source == .file("/etc/key") && job.verification?.key?.format == "hex")

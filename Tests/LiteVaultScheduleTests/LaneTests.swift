@@ -59,7 +59,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
                 if command == "hang" { gate.wait() }
             },
             ping: { _, _ in }, check: { try ending.check() }, tool: "tests",
-            local: LocalFolders(
+            local: LocalDirectories(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
         var log = Logger(label: "tests")
         log.logLevel = .critical
@@ -144,7 +144,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         let running = start(try runner(job("a", "every: 1m, hooks: {before: hang}") + job("b")))
         #expect(await eventually { count("b ok") == 1 && count("hang 3600") == 1 })
         ending.end()
-        #expect(await Lane.value(of: running, within: 120) != nil)
+        #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
         gate.open()
     }
 
@@ -176,13 +176,13 @@ private final class HangingStore: ObjectStore {
 
     var location: String { store.location }
 
-    func keepsConditions() async throws -> Bool { try await store.keepsConditions() }
+    func supportsConditionalWrites() async throws -> Bool { try await store.supportsConditionalWrites() }
 
-    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
         try await store.put(name, bytes: bytes, condition: condition)
     }
 
-    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         await hang()
         return try await store.put(name, file: path, condition: condition)
     }

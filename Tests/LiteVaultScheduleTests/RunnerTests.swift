@@ -65,7 +65,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             },
             ping: { url, _ in journal.add(url) },
             check: { if stopping { throw CancellationError() } }, tool: "tests",
-            local: LocalFolders(
+            local: LocalDirectories(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
         var log = Logger(label: "tests")
         log.logLevel = .critical
@@ -112,7 +112,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().first?.isSuccess == true)
         let repository = try await Repository.open(
             DirectoryStore(scratch.path("repository")),
-            local: LocalFolders(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
+            local: LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.path("spool")))
         let first = try #require(try await repository.snapshots().first)
         try Data("{}".utf8).write(to: URL(fileURLWithPath: scratch.path("repository/" + first.object)))
         clock.advance(3600)
@@ -204,7 +204,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         }
         let repository = try await Repository.open(
             DirectoryStore(scratch.path("repository")),
-            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
         #expect(try await repository.snapshots(database: "a1").count == 2)
         #expect(try await repository.snapshots(database: "b1").count == 4)
     }

@@ -197,8 +197,8 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
             .unicode61(separators: ["-", "1"], tokenCharacters: ["+", "2"]),
             .unicode61(tokenCharacters: ["'", "\""]),
             .porter(wrapping: .unicode61(tokenCharacters: ["'", "\""])), .unicode61(separators: ["1"]),
-            .unicode61(tokenCharacters: ["é", "\u{1F5C4}"]), .Unicode61(tokenchars: ["-", "1"], separators: ["+"]),
-            .Custom("porter"), .Custom("unicode61"), .ascii(), .porter(),
+            .unicode61(tokenCharacters: ["é", "\u{1F5C4}"]), .unicode61(separators: ["+"], tokenCharacters: ["-", "1"]),
+            .custom("porter"), .custom("unicode61"), .ascii(), .porter(),
         ])
     func `H-SCH-02 every tokenizer makes an FTS5 table`(tokenizer: Tokenizer) throws {
         try db.create(virtualTable: "ft", using: FTS5()) { t in

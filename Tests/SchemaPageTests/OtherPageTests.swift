@@ -116,7 +116,7 @@ import Testing
                 == #"CREATE INDEX "index_player_on_country" ON "player"("# + term + ")")
         try db.run(#"INSERT INTO player (address) VALUES ('{"country": "FR"}'), ('{"country": "DE"}')"#)
         let query = Table("player").filter(JSONColumn("address")["country"] == "FR")
-        #expect(try db.scalar(query.count) == 1)
+        #expect(try db.value(query.count) == 1)
         let plan = try db.prepare("EXPLAIN QUERY PLAN " + query.asSQL())
         #expect(plan.map { "\($0)" }.joined().contains("index_player_on_country"))
     }

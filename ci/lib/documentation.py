@@ -13,6 +13,8 @@ from symbolgraphs import SOURCES, tool
 
 # A type with more members than a screen holds needs a page that groups them; docc's own groups do for the others.
 LARGE = 30
+# Groups that docc makes of what a product adds to the types of others, and that no page can list.
+AUTOMATIC = {"Extended Modules", "Default Implementations"}
 
 
 def catalog(product):
@@ -68,7 +70,7 @@ def _uncurated(archive, product):
         module = page["metadata"].get("symbolKind") == "module"
         large = sum(len(section["identifiers"]) for section in sections) > LARGE
         for section in sections:
-            listed = [one for one in section["identifiers"] if not section.get("title") == "Extended Modules"]
+            listed = [] if section.get("title") in AUTOMATIC else section["identifiers"]
             todo += listed
             if section.get("generated") and (module or large):
                 names += [one.split("/documentation/", 1)[1].split("/", 1)[-1] for one in listed]

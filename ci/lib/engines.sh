@@ -19,7 +19,7 @@ engine_select() {
         sqlcipher-3)
             local home=$engines_home/sqlcipher-3.4.1
             engine_env+=("PKG_CONFIG_PATH=$home/pkgconfig")
-            # The library's own folder is written into the programs: tests that start the tool with a bare environment
+            # The library's own directory is written into the programs: tests that start the tool with a bare environment
             # must not get another SQLCipher.
             swift_args+=(-Xlinker -rpath -Xlinker "$(dirname "$home"/usr/lib/*/libsqlcipher.so)")
             ;;

@@ -1,6 +1,6 @@
 """The prose of the repository: comments and texts of the sources, scripts and tests, and the pages. Used by ci/house.
 
-Names are no prose: of Swift, Python and shell only comments and literals count, of a page only what is not code.
+Names are not prose: of Swift, Python and shell only comments and literals count, of a page only what is not code.
 """
 
 import re

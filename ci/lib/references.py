@@ -126,24 +126,33 @@ class Index:
         return found
 
 
-def directories():
-    """The references between directories of each target: {target: {(from, to): [(file, line, name)]}}.
+def files():
+    """The references between files, [(file, line, name, file that defines it)], and the files that the index lacks.
 
-    A directory is the first one below the target; files that lie in the target itself are in the directory `.`.
+    Paths are relative to Sources. A file without a record was not compiled by the last debug build: that one is stale.
     """
     index = Index()
     defined, referred = {}, []
+    lacking = [file for file in sorted(SOURCES.rglob("*.swift")) if str(file) not in index.records]
     for file in sorted(index.records):
-        target, *rest = pathlib.Path(file).relative_to(SOURCES).parts
-        directory = rest[0] if len(rest) > 1 else "."
+        path = pathlib.PurePath(file).relative_to(SOURCES)
         for identifier, name, roles, line in index.occurrences(file):
             if roles & DEFINITION:
-                defined[identifier] = (target, directory)
+                defined[identifier] = path
             else:
-                referred.append((target, directory, identifier, name, file, line))
-    found = collections.defaultdict(lambda: collections.defaultdict(list))
-    for target, directory, identifier, name, file, line in referred:
-        home = defined.get(identifier)
-        if home and home[0] == target and home[1] != directory:
-            found[target][directory, home[1]].append((os.path.relpath(file, ROOT), line, name))
-    return found
+                referred.append((path, line, name, identifier))
+    found = [(path, line, name, defined[identifier]) for path, line, name, identifier in referred if identifier in defined]
+    return found, [file.relative_to(SOURCES) for file in lacking]
+
+
+def directories(found):
+    """Of these references, those between directories of a target: {target: {(from, to): [(file, line, name)]}}.
+
+    A directory is the first one below the target; files that lie in the target itself are in the directory `.`.
+    """
+    between = collections.defaultdict(lambda: collections.defaultdict(list))
+    for file, line, name, home in found:
+        one, other = (path.parts[1] if len(path.parts) > 2 else "." for path in (file, home))
+        if file.parts[0] == home.parts[0] and one != other:
+            between[file.parts[0]][one, other].append((f"Sources/{file}", line, name))
+    return between

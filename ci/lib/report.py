@@ -109,7 +109,7 @@ class ProgramRun:
 
     def outcomes(self):
         for what, text in self.cases:
-            # Where the name ends and the detail begins cannot be told: any part up to a colon may be on the list.
+            # Where the name ends and the detail begins is unknown: any part up to a colon may be on the list.
             parts = text.split(": ")
             names = [f"{self.name}/{': '.join(parts[:count])}" for count in range(len(parts), 0, -1)]
             yield names[0], what, "", [] if what == "passed" else names

@@ -143,7 +143,7 @@ protocol Subject: Sendable {
 /// How a subject reads.
 enum Reading { case async, cachedAsync, sync, cachedSync }
 
-/// Lets the writer go on until it is told to stop.
+/// Lets the writer continue until it is stopped.
 final class Switch: @unchecked Sendable {  // `on` and `count` only under `lock`
     private let lock = NSLock()
     private let finished = DispatchSemaphore(value: 0)

@@ -1,17 +1,17 @@
-internal import Foundation
+package import Foundation
 
 /// Reads a consistent image of a live database, without its key, while others write to it.
 ///
 /// The bytes of the database and of its log do not change, and of the index (`-shm`) only lock marks do. Whether the
-/// database keeps a write-ahead log can not be known without the key (the bytes that say so are encrypted, and without a
-/// `-wal` file it looks like one that does not): so a copy under the SHARED lock counts only if there was no `-wal` when it
-/// began nor just before the lock is given back, which nobody can remove meanwhile.
+/// database keeps a write-ahead log cannot be known without the key: the bytes that say so are encrypted, and without a
+/// `-wal` file it looks like one that does not. So a copy under the SHARED lock counts only if there was no `-wal` file when
+/// it began nor just before the lock is released, which nobody can remove in between.
 package struct Capture {
-    package let path: String
-    package let limits: CaptureLimits
-    let observe: ((CaptureEvent) throws -> Void)?
+    private let path: String
+    private let limits: CaptureLimits
+    private let observe: ((CaptureEvent) throws -> Void)?
 
-    /// - Parameter observe: called at points of the capture, for tests; what it throws ends the capture.
+    /// - Parameter observe: called at points of the capture, for tests; an error it throws ends the capture.
     package init(
         _ path: String, limits: CaptureLimits = .init(), observe: ((CaptureEvent) throws -> Void)? = nil
     ) {
@@ -20,38 +20,188 @@ package struct Capture {
         self.observe = observe
     }
 
-    /// Copies the image into `sink`; when this returns no lock is held any more.
+    /// Copies the image into `sink`. No lock is held once this returns.
     ///
-    /// - Throws: ``BackupError``: `noInput` for what is no file; `busy` when the locks could not be had in time (somebody
-    ///   writes for long, or holds the file in exclusive locking mode), or when a limit was reached; `unsupported` on a
-    ///   network's file system and where the `-shm` file can not be written; `damaged` for a log that does not fit its
-    ///   index; `io`. And what the sink throws.
+    /// - Throws: ``BackupError``: `noInput` if there is no such file; `busy` if the locks could not be taken in time (a long
+    ///   write transaction, exclusive locking mode) or a limit was reached; `unsupported` on a network file system and where
+    ///   the `-shm` file cannot be written; `damaged` if the log does not match its index; `io`. Rethrows errors of the sink.
     package func run(into sink: inout some BlockSink) throws -> CaptureReport {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
-        var deadline = Self.now() + limits.patience
+        let clock = ContinuousClock()
+        var deadline = clock.now + limits.lockTimeout
         var attempts = 0
         while true {
-            let attempt = CaptureAttempt(file: file, limits: limits, number: attempts + 1, observe: observe)
             do {
                 defer { file.unlock() }
-                if SourceVolume.isReadOnlyMedium(file.path) { return try attempt.copyReadOnly(into: &sink) }
-                if try file.lockShared() {
+                let began = (date: Date(), instant: clock.now)
+                let attempt = CaptureAttempt(file: file, observe: observe)
+                let image: CapturedImage
+                if SourceVolume.isReadOnlyMedium(file.path) {
+                    image = try attempt.readOnlyImage()
+                } else {
+                    guard try file.lockShared() else {
+                        throw RetryableCaptureError(
+                            reason: "another connection is writing to it, or holds it in exclusive locking mode")
+                    }
                     attempts += 1
                     try observe?(.locked)
-                    return try attempt.copy(into: &sink)
+                    image = try attempt.image()
                 }
-                throw CaptureAttempt.Again(
-                    reason: "another connection writes to it, or holds it in exclusive locking mode")
-            } catch let again as CaptureAttempt.Again {
-                // What was copied for nothing does not count as waiting.
-                if again.copied { deadline = max(deadline, Self.now() + 1) }
-                guard attempts < 1000 else { throw again.error(path) }
-                if Self.now() >= deadline { throw again.error(path) }
+                let start = try copy(image, of: file, since: began.instant, into: &sink)
+                try attempt.confirm(image)
+                return image.report(start: start, began: began.date, attempts: max(1, attempts))
+            } catch let error as RetryableCaptureError {
+                // Time spent on a copy that did not count is not time spent waiting.
+                if error.hasCopied { deadline = max(deadline, clock.now + .seconds(1)) }
+                guard attempts < 1000, clock.now < deadline else { throw error.final(path) }
             }
             usleep(2000)
         }
     }
 
-    static func now() -> Double { Date().timeIntervalSince1970 }
+    /// Copies an image, and returns its first bytes.
+    private func copy(
+        _ image: CapturedImage, of file: SourceFile, since began: ContinuousClock.Instant,
+        into sink: inout some BlockSink
+    ) throws -> [UInt8] {
+        var overlay = image.overlay
+        try sink.begin(byteCount: image.byteCount)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var start: [UInt8] = []
+        var offset: Int64 = 0
+        while offset < image.byteCount {
+            let run = UnsafeMutableRawBufferPointer(
+                rebasing: buffer[..<Int(min(Int64(buffer.count), image.byteCount - offset))])
+            try file.read(into: run, at: offset)
+            try overlay?.apply(to: run, at: offset)
+            if offset == 0 { start = Array(run.prefix(24)) }
+            try sink.append(UnsafeRawBufferPointer(run))
+            offset += Int64(run.count)
+            try requireWithinLimits(file, since: began, walBytes: image.walBytes)
+            try observe?(.copied(offset))
+        }
+        try observe?(.beforeUnlock)
+        return start
+    }
+
+    private func requireWithinLimits(
+        _ file: SourceFile, since began: ContinuousClock.Instant, walBytes: Int64
+    ) throws {
+        if ContinuousClock.now - began > limits.maximumLockDuration {
+            throw BackupError(
+                .busy, "copying took longer than the limit of \(limits.maximumLockDuration) and was abandoned",
+                path: file.path, remedy: "allow more time, or back up to a faster disk")
+        }
+        if CompanionFile.size(file.path + "-wal") - walBytes > limits.maximumWALGrowth {
+            throw BackupError(
+                .busy,
+                "its write-ahead log grew by more than the limit of \(limits.maximumWALGrowth) bytes during the copy",
+                path: file.path, remedy: "allow more growth, or back up while less is written")
+        }
+    }
+}
+
+/// How long a capture may wait for locks, and what it may cost the users of the database.
+public struct CaptureLimits: Sendable {
+    /// How long to keep trying while a lock is unavailable, for example during a write transaction or a checkpoint.
+    public var lockTimeout: Duration
+    /// How long a lock or a read mark may be held. A copy that takes longer is abandoned.
+    public var maximumLockDuration: Duration
+    /// Bytes by which the write-ahead log may grow while a read mark keeps it from being reset.
+    public var maximumWALGrowth: Int64
+
+    /// Creates limits: by default ten seconds for a lock, one hour for the copy and 1 GiB of growth.
+    public init(
+        lockTimeout: Duration = .seconds(10), maximumLockDuration: Duration = .seconds(3600),
+        maximumWALGrowth: Int64 = 1 << 30
+    ) {
+        self.lockTimeout = lockTimeout
+        self.maximumLockDuration = maximumLockDuration
+        self.maximumWALGrowth = maximumWALGrowth
+    }
+}
+
+/// A point of a capture at which a test can step in.
+package enum CaptureEvent: Sendable, Equatable {
+    /// The SHARED lock is held.
+    case locked
+    /// A read mark is held, and the log's index was checked again; the slot's number.
+    case marked(slot: Int)
+    /// This many bytes of the image went to the sink.
+    case copied(Int64)
+    /// Everything is copied; the locks are still held.
+    case beforeUnlock
+}
+
+/// Receives the blocks of a consistent image of a database, in order, while a lock or a read mark is held. It does quick work
+/// only (hash, compare, spool to a local file) and never waits for a network.
+package protocol BlockSink {
+    /// Begins a copy at block 0. Discards whatever an earlier, abandoned copy appended.
+    ///
+    /// - Parameter byteCount: the length of the image.
+    mutating func begin(byteCount: Int64) throws
+
+    /// Appends whole blocks of ``blockSize`` bytes. Only the last block of the image may be shorter.
+    mutating func append(_ blocks: UnsafeRawBufferPointer) throws
+}
+
+/// Bytes in a block. A database's page size may be unknown without its key; 4096 is the default page size of both engines.
+package let blockSize = 4096
+
+/// What a capture found and did.
+package struct CaptureReport: Sendable, Equatable {
+    /// How the image was made consistent.
+    package enum Mode: String, Sendable {
+        /// Under a SHARED lock, without a write-ahead log.
+        case rollback
+        /// Under a read mark, with the pages in the write-ahead log.
+        case wal
+        /// Without any lock, on a medium that nobody can write to.
+        case readOnly
+    }
+
+    package let mode: Mode
+    /// Bytes of the image.
+    package let byteCount: Int64
+    /// Bytes in a page, if the log, a journal or a plaintext header says; an encrypted database without a log does not.
+    package let pageSize: Int?
+    /// Where in the log the image ends; nil without a log, or if the log has no valid header.
+    package let position: LogPosition?
+    /// Bytes of the `-wal` file when the capture began, 0 without one.
+    package let walBytes: Int64
+    /// The image's first 16 bytes, fewer if it is shorter: the salt of an encrypted database.
+    package let start: [UInt8]
+    /// Whether a hot journal was rolled back in the image.
+    package let rolledBack: Bool
+    /// Commits in the log behind an invalid frame. They are not in the image; SQLite does not recover them either.
+    package let unreachableCommits: Int
+    /// When the lock or mark that makes the image consistent was taken, and when it was released.
+    package let began: Date
+    package let ended: Date
+    /// How many copies were begun, including this one.
+    package let attempts: Int
+
+    /// Creates the report of an image of known length; by default of one that was read just now, without a log.
+    package init(
+        mode: Mode = .rollback, byteCount: Int64, pageSize: Int? = nil, position: LogPosition? = nil,
+        walBytes: Int64 = 0, start: [UInt8] = [], rolledBack: Bool = false, unreachableCommits: Int = 0,
+        began: Date = Date(), ended: Date = Date(), attempts: Int = 1
+    ) {
+        self.mode = mode
+        self.byteCount = byteCount
+        self.pageSize = pageSize
+        self.position = position
+        self.walBytes = walBytes
+        self.start = start
+        self.rolledBack = rolledBack
+        self.unreachableCommits = unreachableCommits
+        self.began = began
+        self.ended = ended
+        self.attempts = attempts
+    }
+
+    /// Whether the image begins like an unencrypted database.
+    package var looksPlain: Bool { start == Array("SQLite format 3\0".utf8) }
 }

@@ -1,131 +1,198 @@
 internal import Foundation
 
-/// One try of a capture, from the SHARED lock to its end.
-struct CaptureAttempt {
-    /// The try did not count, and another may.
-    struct Again: Error {
-        let reason: String
-        var code = BackupError.Code.busy
-        var copied = false
+/// What to copy: the database file, and the pages that take the place of its own.
+struct CapturedImage {
+    let mode: CaptureReport.Mode
+    let byteCount: Int64
+    var overlay: PageOverlay?
+    var pageSize: Int?
+    var position: LogPosition?
+    var walBytes: Int64 = 0
+    var rolledBack = false
+    var unreachableCommits = 0
+    /// The state of a file on a read-only medium when the copy began.
+    fileprivate var stamp: FileStamp?
 
-        func error(_ path: String) -> BackupError {
-            let remedy = code == .busy ? "try again, or allow more patience" : "check the database with its key"
-            return BackupError(code, reason, path: path, remedy: remedy)
-        }
+    fileprivate init(mode: CaptureReport.Mode, of file: SourceFile, overlay: PageOverlay? = nil) throws {
+        self.mode = mode
+        self.overlay = overlay
+        byteCount = try overlay?.byteCount ?? file.size()
+        pageSize = overlay?.pageSize
     }
 
-    let file: SourceFile
-    let limits: CaptureLimits
-    let number: Int
-    let observe: ((CaptureEvent) throws -> Void)?
-    let began = Capture.now()
-
-    var logPath: String { file.path + "-wal" }
-
-    /// Copies under the SHARED lock, and under a read mark as well if there is a log.
-    func copy(into sink: inout some BlockSink) throws -> CaptureReport {
-        if CompanionFile.exists(logPath) { return try copyWithLog(into: &sink) }
-        let overlay = try HotJournal.overlay(of: file)
-        let image = Image(mode: .rollback, overlay: overlay, pageSize: overlay?.pageSize, rolledBack: overlay != nil)
-        let report = try copy(image, into: &sink)
-        guard !CompanionFile.exists(logPath) else {
-            throw Again(reason: "a write-ahead log appeared while it was copied", copied: true)
-        }
-        return report
-    }
-
-    /// Copies without a lock from a medium that nobody can write to: nothing can change, and no lock could be set.
-    func copyReadOnly(into sink: inout some BlockSink) throws -> CaptureReport {
-        let before = Stamp(file.path, logPath)
-        let log = try CompanionFile(path: logPath)
-        let content = try log.flatMap { try file.size() > 0 ? LogContent(scanning: $0) : nil }
-        let overlay = try content?.overlay ?? (log == nil ? HotJournal.overlay(of: file) : nil)
-        let image = Image(
-            mode: .readOnly, overlay: overlay, pageSize: overlay?.pageSize, position: content?.position,
-            walBytes: try log?.size() ?? 0, rolledBack: content == nil && overlay != nil,
-            unreachable: content?.unreachable ?? 0)
-        let report = try copy(image, into: &sink)
-        guard Stamp(file.path, logPath) == before else {
-            throw BackupError(.unsupported, "changed although its medium is mounted read-only", path: file.path)
-        }
-        return report
-    }
-
-    /// What an image is made of.
-    struct Image {
-        let mode: CaptureReport.Mode
-        var overlay: PageOverlay?
-        var pageSize: Int?
-        var position: CaptureReport.Position?
-        var walBytes: Int64 = 0
-        var rolledBack = false
-        var unreachable = 0
-    }
-
-    func copy(_ image: Image, into sink: inout some BlockSink) throws -> CaptureReport {
-        var overlay = image.overlay
-        let byteCount = try overlay?.byteCount ?? file.size()
-        try sink.begin(byteCount: byteCount)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
-        defer { buffer.deallocate() }
-        var start: [UInt8] = []
-        var header: [UInt8] = []
-        var offset: Int64 = 0
-        while offset < byteCount {
-            let run = UnsafeMutableRawBufferPointer(
-                rebasing: buffer[..<Int(min(Int64(buffer.count), byteCount - offset))])
-            try file.read(into: run, at: offset)
-            try overlay?.apply(to: run, at: offset)
-            if offset == 0 {
-                start = Array(run.prefix(16))
-                header = Array(run.prefix(24))
-            }
-            try sink.append(UnsafeRawBufferPointer(run))
-            offset += Int64(run.count)
-            try checkLimits(walBytes: image.walBytes)
-            try observe?(.copied(offset))
-        }
-        try observe?(.beforeUnlock)
-        var pageSize = image.pageSize
-        if pageSize == nil, start == Array("SQLite format 3\0".utf8) {
-            let size = Int(header[16]) << 8 | Int(header[17])
+    /// - Parameter start: the image's first 24 bytes.
+    func report(start: [UInt8], began: Date, attempts: Int) -> CaptureReport {
+        var pageSize = pageSize
+        if pageSize == nil, start.count >= 18, start.starts(with: "SQLite format 3\0".utf8) {
+            let size = Int(start[16]) << 8 | Int(start[17])
             pageSize = size == 1 ? 65536 : size
         }
         return CaptureReport(
-            mode: image.mode, byteCount: byteCount, pageSize: pageSize, position: image.position,
-            walBytes: image.walBytes, start: start, rolledBack: image.rolledBack, unreachableCommits: image.unreachable,
-            began: began, ended: Capture.now(), attempts: number)
+            mode: mode, byteCount: byteCount, pageSize: pageSize, position: position, walBytes: walBytes,
+            start: Array(start.prefix(16)), rolledBack: rolledBack, unreachableCommits: unreachableCommits,
+            began: began,
+            attempts: attempts)
     }
+}
 
-    private func checkLimits(walBytes: Int64) throws {
-        if Capture.now() - began > limits.holdTime {
-            throw BackupError(
-                .busy, "copying took longer than the limit of \(limits.holdTime) seconds and was abandoned",
-                path: file.path, remedy: "allow more time, or back up to a faster disk")
-        }
-        if CompanionFile.size(logPath) - walBytes > limits.walGrowth {
-            throw BackupError(
-                .busy,
-                "its write-ahead log grew by more than the limit of \(limits.walGrowth) bytes while it was copied",
-                path: file.path, remedy: "allow more growth, or back up while less is written")
-        }
+/// The attempt did not count; the next one may.
+struct RetryableCaptureError: Error {
+    let reason: String
+    var code = BackupError.Code.busy
+    /// Whether the image was copied in vain.
+    var hasCopied = false
+
+    /// The error to throw when there is no time for another attempt.
+    func final(_ path: String) -> BackupError {
+        let remedy = code == .busy ? "try again, or allow a longer wait" : "check the database with its key"
+        return BackupError(code, reason, path: path, remedy: remedy)
     }
+}
 
-    /// Sizes and times of change, to notice a medium that is not read-only after all.
-    private struct Stamp: Equatable {
-        let values: [Int64]
+/// One attempt at a capture: takes the locks that make an image consistent, and says what to copy under them.
+struct CaptureAttempt {
+    let file: SourceFile
+    let observe: ((CaptureEvent) throws -> Void)?
 
-        init(_ paths: String...) {
-            values = paths.flatMap { path -> [Int64] in
-                var status = stat()
-                guard stat(path, &status) == 0 else { return [-1] }
-                #if os(Linux)
-                    let time = status.st_mtim
-                #else
-                    let time = status.st_mtimespec
-                #endif
-                return [Int64(status.st_size), Int64(time.tv_sec), Int64(time.tv_nsec)]
+    private var logPath: String { file.path + "-wal" }
+
+    /// The image under the SHARED lock, which the caller holds; takes a read mark as well if there is a log.
+    func image() throws -> CapturedImage {
+        guard CompanionFile.exists(logPath) else {
+            let overlay = try HotJournal.overlay(of: file)
+            var image = try CapturedImage(mode: .rollback, of: file, overlay: overlay)
+            image.rolledBack = overlay != nil
+            return image
+        }
+        guard try file.size() > 0 else {
+            // Nothing that the log could belong to: SQLite removes it.
+            var image = try CapturedImage(mode: .wal, of: file)
+            image.walBytes = CompanionFile.size(logPath)
+            return image
+        }
+        if let region = try mapIndex() {
+            let index = WALIndex(region: region, file: file)
+            // A writer changes the two copies of the header one after the other, within microseconds.
+            for _ in 0..<20 {
+                if let header = index.header() { return try indexedImage(index, header) }
+                usleep(100)
             }
+        }
+        return try recoveredImage()
+    }
+
+    /// The image on a medium that nobody can write to: nothing can change, and no lock could be set.
+    func readOnlyImage() throws -> CapturedImage {
+        let stamp = FileStamp(file.path, logPath)
+        let log = try CompanionFile(path: logPath)
+        let content = try log.flatMap { try file.size() > 0 ? LogContent(scanning: $0) : nil }
+        let overlay = try content?.overlay ?? (log == nil ? HotJournal.overlay(of: file) : nil)
+        var image = try CapturedImage(mode: .readOnly, of: file, overlay: overlay)
+        image.position = content?.position
+        image.walBytes = try log?.size() ?? 0
+        image.rolledBack = content == nil && overlay != nil
+        image.unreachableCommits = content?.unreachable ?? 0
+        image.stamp = stamp
+        return image
+    }
+
+    /// Checks, before the locks are released, that what was copied is consistent.
+    func confirm(_ image: CapturedImage) throws {
+        if image.mode == .rollback, CompanionFile.exists(logPath) {
+            throw RetryableCaptureError(reason: "a write-ahead log appeared during the copy", hasCopied: true)
+        }
+        if let stamp = image.stamp, FileStamp(file.path, logPath) != stamp {
+            throw BackupError(.unsupported, "changed although its medium is mounted read-only", path: file.path)
+        }
+    }
+
+    private func mapIndex() throws -> UnsafeMutableRawPointer? {
+        do {
+            return try file.mapIndex()
+        } catch let error as BackupError where error.code == .busy {
+            throw RetryableCaptureError(reason: error.message)
+        }
+    }
+
+    /// The protocol of SQLite's own readers (sqlite.org/walformat.html#how_readers_and_writers…): a mark, then the header
+    /// again. The SHARED lock keeps the log from being removed, the read mark keeps it from being reset.
+    private func indexedImage(_ index: WALIndex, _ header: WALIndexHeader) throws -> CapturedImage {
+        let walBytes = CompanionFile.size(logPath)
+        if index.backfilled == header.lastFrame {
+            // Everything is in the database: mark 0 keeps checkpoints from writing to it, and the log is not needed.
+            guard try file.lockSlot(IndexLock.read(0), exclusively: false) else {
+                throw RetryableCaptureError(reason: "a checkpoint is running")
+            }
+            try confirmHeader(index, header, slot: 0)
+            var image = try CapturedImage(mode: .wal, of: file)
+            image.pageSize = header.pageSize == 0 ? nil : header.pageSize
+            image.position = LogPosition(salts: header.salts, frame: header.lastFrame)
+            image.walBytes = walBytes
+            return image
+        }
+        guard let slot = try ReadMark.take(index, header) else {
+            throw RetryableCaptureError(reason: "all read marks are in use")
+        }
+        try confirmHeader(index, header, slot: slot)
+        guard let log = try CompanionFile(path: logPath),
+            let content = try LogContent(
+                log, salts: header.salts, through: header.lastFrame, checksum: header.frameChecksum)
+        else {
+            throw RetryableCaptureError(
+                reason: "the write-ahead log does not match its index: it is damaged, or belongs to another database",
+                code: .damaged)
+        }
+        var image = try CapturedImage(mode: .wal, of: file, overlay: content.overlay)
+        image.pageSize = header.pageSize
+        image.position = content.position
+        image.walBytes = walBytes
+        return image
+    }
+
+    private func confirmHeader(_ index: WALIndex, _ header: WALIndexHeader, slot: Int) throws {
+        file.barrier()
+        guard index.header() == header else {
+            throw RetryableCaptureError(reason: "another transaction committed first")
+        }
+        try observe?(.marked(slot: slot))
+    }
+
+    /// Without a valid index (after a crash) the log is read from its start. The checkpoint lock keeps everybody from
+    /// building a new index meanwhile; read mark 0 keeps checkpoints from writing to the database until all is copied.
+    private func recoveredImage() throws -> CapturedImage {
+        guard try file.lockSlot(IndexLock.checkpoint, exclusively: true),
+            try file.lockSlot(IndexLock.read(0), exclusively: false)
+        else { throw RetryableCaptureError(reason: "another process is recovering the write-ahead log") }
+        if let region = try mapIndex(), WALIndex(region: region, file: file).header() != nil {
+            throw RetryableCaptureError(reason: "another process has recovered the write-ahead log")
+        }
+        let log = try CompanionFile(path: logPath)
+        let walBytes = try log?.size() ?? 0
+        let content = try log.map { try LogContent(scanning: $0) }
+        try observe?(.marked(slot: 0))
+        file.unlockSlot(IndexLock.checkpoint)
+        var image = try CapturedImage(mode: .wal, of: file, overlay: content?.overlay)
+        image.position = content?.position
+        image.walBytes = walBytes
+        image.unreachableCommits = content?.unreachable ?? 0
+        return image
+    }
+}
+
+/// Sizes and times of change of files, to notice a medium that is not read-only after all.
+private struct FileStamp: Equatable {
+    private let values: [Int64]
+
+    init(_ paths: String...) {
+        values = paths.flatMap { path -> [Int64] in
+            var status = stat()
+            guard stat(path, &status) == 0 else { return [-1] }
+            #if os(Linux)
+                let time = status.st_mtim
+            #else
+                let time = status.st_mtimespec
+            #endif
+            return [Int64(status.st_size), Int64(time.tv_sec), Int64(time.tv_nsec)]
         }
     }
 }

@@ -1,3 +1,6 @@
+internal import Foundation
+internal import LiteVaultCipher
+
 /// Pages that stand in another file: they take the place of the database file's own in an image.
 struct PageOverlay {
     let file: CompanionFile
@@ -30,9 +33,93 @@ struct PageOverlay {
             let end = min(buffer.count, Int(start) + pageSize)
             let place = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start)..<end])
             guard try file.read(into: place, at: pages[next].offset) == place.count else {
-                throw BackupError(.damaged, "became shorter while it was read", path: file.path)
+                throw BackupError(.damaged, "was truncated while it was read", path: file.path)
             }
             next += 1
         }
+    }
+}
+
+/// The committed pages of a write-ahead log, up to a frame.
+struct LogContent {
+    /// Nil if the log adds nothing to the database file.
+    let overlay: PageOverlay?
+    /// Nil if the log has no valid header.
+    let position: LogPosition?
+    /// Commits behind an invalid frame; whether they are complete cannot be determined.
+    var unreachable = 0
+
+    /// Everything committed in a log without a reliable index: what SQLite would recover.
+    init(scanning file: CompanionFile) throws {
+        guard let reader = try WALReader(file) else {
+            (overlay, position) = (nil, nil)
+            return
+        }
+        let last = UInt32(clamping: (try file.size() - Int64(WALReader.headerLength)) / Int64(reader.frameLength))
+        let (content, _, isWhole) = try Self.read(reader, through: last)
+        self = content
+        if !isWhole { unreachable = try reader.commits(behind: content.position?.frame ?? 0, through: last) }
+    }
+
+    /// Frames 1 to `last`, whose last commits; nil if the log has not all of them.
+    init?(_ file: CompanionFile, salts: UInt64, through last: UInt32, checksum: [UInt32]) throws {
+        guard let reader = try WALReader(file), reader.salts == salts else { return nil }
+        let (content, sums, isWhole) = try Self.read(reader, through: last)
+        guard isWhole, sums == checksum, content.position?.frame == last else { return nil }
+        self = content
+    }
+
+    private init(overlay: PageOverlay?, position: LogPosition?) {
+        self.overlay = overlay
+        self.position = position
+    }
+
+    private static func read(
+        _ initial: WALReader, through last: UInt32
+    ) throws -> (content: LogContent, sums: [UInt32], isWhole: Bool) {
+        var reader = initial
+        let length = reader.frameLength
+        var pages: [UInt32: Int64] = [:]
+        // Pages of the transaction that is being read: they count when it commits.
+        var pending: [UInt32: Int64] = [:]
+        var committed: UInt32 = 0
+        var pageCount: UInt32 = 0
+        let isWhole = try reader.read(through: last) { frames, first in
+            var number = first
+            for start in stride(from: 0, to: frames.count, by: length) {
+                pending[frames.word(start)] = initial.offset(ofFrame: number) + Int64(WALReader.frameHeaderLength)
+                if frames.word(start + 4) != 0 {
+                    pages.merge(pending) { $1 }
+                    pending.removeAll(keepingCapacity: true)
+                    committed = number
+                    pageCount = frames.word(start + 4)
+                }
+                number += 1
+            }
+        }
+        let overlay =
+            committed == 0
+            ? nil : PageOverlay(file: reader.file, pageSize: reader.pageSize, pageCount: pageCount, pages: pages)
+        return (
+            LogContent(overlay: overlay, position: .init(salts: reader.salts, frame: committed)), reader.sums, isWhole
+        )
+    }
+}
+
+/// A rollback journal that a crash left behind: what a reader with the right to write would roll back first.
+enum HotJournal {
+    /// The pages as they were before the interrupted transaction; nil if there is nothing to roll back.
+    ///
+    /// To be called under the SHARED lock: whoever holds RESERVED meanwhile has written nothing to the file yet.
+    static func overlay(of file: SourceFile) throws -> PageOverlay? {
+        guard let journal = try CompanionFile(path: file.path + "-journal") else { return nil }
+        // The journal of a transaction in progress: its pages are still those of the file.
+        if try file.isReserved() { return nil }
+        guard try file.size() > 0,
+            let content = try RollbackJournal(
+                size: journal.size(), exists: CompanionFile.exists, read: { try journal.read(count: $1, at: $0) })
+        else { return nil }
+        return PageOverlay(
+            file: journal, pageSize: content.pageSize, pageCount: content.pageCount, pages: content.pages)
     }
 }

@@ -1,3 +1,5 @@
+internal import CEngineSupport
+
 /// The start of a segment: what stands before its frames.
 ///
 /// A segment holds whole transactions of one write-ahead log as the log had them, byte for byte. All numbers are big-endian.
@@ -73,7 +75,7 @@ package struct WALSegment: Sendable, Equatable {
         checksum = reader.sums
     }
 
-    /// Reads a header; nil if it is none.
+    /// Reads a header; nil if it is not valid.
     package init?(header bytes: [UInt8]) {
         guard bytes.count >= Self.headerLength, Array(bytes[..<8]) == Self.magic else { return nil }
         func long(_ offset: Int) -> UInt64 { UInt64(bytes.word(offset)) << 32 | UInt64(bytes.word(offset + 4)) }
@@ -85,5 +87,111 @@ package struct WALSegment: Sendable, Equatable {
         guard firstFrame > 0, frameCount > 0, frameCount - 1 <= UInt32.max - firstFrame,
             (512...65536).contains(pageSize), pageSize & (pageSize - 1) == 0
         else { return nil }
+    }
+}
+
+/// A segment in a file: verifies it while it is read.
+package struct SegmentFile {
+    package let segment: WALSegment
+    private let file: CompanionFile
+
+    /// - Throws: ``BackupError`` `damaged` if it is not a complete segment.
+    package init(_ path: String) throws {
+        guard let file = try CompanionFile(path: path) else { throw BackupError(.noInput, "no such file", path: path) }
+        guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: 0)),
+            try file.size() == segment.byteCount
+        else { throw BackupError(.damaged, "is not a whole segment of a log", path: path) }
+        self.file = file
+        self.segment = segment
+    }
+
+    /// The numbers of the frames that end a transaction, from the frames' headers alone.
+    package func commits() throws -> [UInt32] {
+        var result: [UInt32] = []
+        for number in 0..<segment.frameCount {
+            let offset = Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
+            let header = try file.read(count: 8, at: offset)
+            if header.count == 8, header.word(4) != 0 { result.append(segment.firstFrame + number) }
+        }
+        return result
+    }
+
+    /// Hands over frame after frame: number, header and page.
+    ///
+    /// - Throws: ``BackupError`` `damaged` at the first frame whose checksum or salts do not hold.
+    func forEachFrame(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Bool) throws -> [UInt32] {
+        var sums = segment.checksum
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: segment.frameLength, alignment: 16)
+        defer { buffer.deallocate() }
+        let frame = UnsafeRawBufferPointer(buffer)
+        guard let base = frame.baseAddress else { return sums }
+        for number in 0..<segment.frameCount {
+            let offset = Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
+            let count = try file.read(into: buffer, at: offset)
+            lv_wal_checksum(segment.bigEndian, base, 8, &sums)
+            lv_wal_checksum(segment.bigEndian, base + WALReader.frameHeaderLength, segment.pageSize, &sums)
+            guard count == frame.count, frame.word(0) != 0, sums == [frame.word(16), frame.word(20)],
+                UInt64(frame.word(8)) << 32 | UInt64(frame.word(12)) == segment.salts
+            else { throw BackupError(.damaged, "frame \(segment.firstFrame + number) is damaged", path: file.path) }
+            if try !body(segment.firstFrame + number, frame) { break }
+        }
+        return sums
+    }
+}
+
+/// Brings a restored image forward by the segments of one run.
+///
+/// The image is a snapshot that was taken during the run. Segments are applied in order, without one missing, from one that
+/// begins at the snapshot's position or before it, up to a commit at or after that position: pages that the snapshot has
+/// already are written again, which changes nothing in the end. Nobody may have the image open.
+package struct SegmentApplier {
+    private let path: String
+    private let image: LocalFile
+    private var last: (segment: WALSegment, sums: [UInt32])?
+    private var pageCount: UInt32 = 0
+    private var isComplete = true
+
+    /// - Parameter path: the image, a file that is written in place.
+    package init(image path: String) throws {
+        self.path = path
+        image = try LocalFile(updating: path)
+    }
+
+    /// Applies a segment, whole or through the frame with a number, which ends a transaction.
+    ///
+    /// - Throws: ``BackupError`` `damaged` for a damaged segment, or one that does not follow the one before; `internal` for
+    ///   a frame that ends no transaction. The image is of no use then.
+    package mutating func apply(_ file: SegmentFile, through stop: UInt32? = nil) throws {
+        let segment = file.segment
+        try requireFollows(segment)
+        var endsTransaction = false
+        let sums = try file.forEachFrame { number, frame in
+            try image.write(
+                UnsafeRawBufferPointer(rebasing: frame[WALReader.frameHeaderLength...]),
+                at: Int64(frame.word(0) - 1) * Int64(segment.pageSize))
+            endsTransaction = frame.word(4) != 0
+            if endsTransaction { pageCount = frame.word(4) }
+            return number != stop
+        }
+        guard endsTransaction else { throw BackupError(.internal, "the frame ends no transaction", path: path) }
+        isComplete = stop == nil || stop == segment.lastFrame
+        last = (segment, sums)
+    }
+
+    /// Gives the image its length and makes it durable.
+    package mutating func finish() throws {
+        if let last { try image.truncate(to: Int64(pageCount) * Int64(last.segment.pageSize)) }
+        try image.sync()
+    }
+
+    private func requireFollows(_ segment: WALSegment) throws {
+        guard let (previous, sums) = last else { return }
+        let continues =
+            segment.salts == previous.salts
+            ? segment.firstFrame == previous.lastFrame + 1 && segment.checksum == sums : segment.firstFrame == 1
+        guard isComplete, segment.run == previous.run, segment.sequence == previous.sequence + 1, continues else {
+            throw BackupError(
+                .damaged, "segment \(segment.sequence) does not follow segment \(previous.sequence)", path: path)
+        }
     }
 }

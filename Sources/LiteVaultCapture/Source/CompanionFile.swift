@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A `-wal`, a `-journal`: files beside a database that carry no locks, so that a descriptor of our own may be closed.
+/// A `-wal` or `-journal` file. It carries no locks, so a descriptor of it may be closed.
 final class CompanionFile {
     private let file: LocalFile
     var path: String { file.path }
@@ -16,7 +16,7 @@ final class CompanionFile {
 
     func size() throws -> Int64 { try file.size() }
 
-    /// Reads until `buffer` is full or the file ends; how many bytes that were.
+    /// Reads until `buffer` is full or the file ends; returns the number of bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         try file.read(into: buffer, at: offset)
     }

@@ -1,7 +1,8 @@
+internal import CEngineSupport
 internal import Foundation
 internal import LiteVaultEngine
 
-/// A live database's file through SQLite's own file object, for locks and bytes: no key, no SQL, no page read.
+/// A live database file, accessed through SQLite's own file object for locks and bytes, without a key or SQL.
 ///
 /// The object belongs to a connection that runs no statement, so closing it recovers, checkpoints and deletes nothing.
 /// SQLite's file object also keeps the locks of other connections of this process: POSIX locks go with the first
@@ -65,7 +66,7 @@ final class SourceFile {
         return size
     }
 
-    /// Fills `buffer` from `offset`; what lies behind the end of the file becomes zeros.
+    /// Fills `buffer` from `offset`, with zeros beyond the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         let code = methods.xRead?(file, buffer.baseAddress, Int32(buffer.count), offset)
         // SQLITE_IOERR_SHORT_READ: SQLite has filled the rest with zeros.
@@ -74,7 +75,7 @@ final class SourceFile {
 
     // MARK: The lock of the file
 
-    /// Takes the SHARED lock; false if somebody is writing, or holds the file exclusively.
+    /// Takes the SHARED lock; false if another connection is writing or holds the file exclusively.
     func lockShared() throws -> Bool {
         if isLocked { return true }
         let code = methods.xLock?(file, SQLITE_LOCK_SHARED)
@@ -84,14 +85,14 @@ final class SourceFile {
         return true
     }
 
-    /// Whether somebody holds the RESERVED lock: a transaction that writes is open.
+    /// Whether a connection holds the RESERVED lock: a write transaction is open.
     func isReserved() throws -> Bool {
         var result: Int32 = 0
         try check(methods.xCheckReservedLock?(file, &result), "asking for a lock")
         return result != 0
     }
 
-    /// Gives back everything: slots, the mapping, the lock.
+    /// Releases everything: slots, the mapping, the lock.
     func unlock() {
         for slot in Array(slots.keys) { unlockSlot(slot) }
         if isMapped { _ = methods.xShmUnmap?(file, 0) }
@@ -104,14 +105,14 @@ final class SourceFile {
 
     /// The first region of the `-shm` file, which holds the index's header; nil if the file is too short to have one.
     ///
-    /// A first user of a `-shm` file empties it, as SQLite does: after a crash nothing in it counts.
+    /// The first user of a `-shm` file truncates it, as SQLite does: after a crash its content is invalid.
     func mapIndex() throws -> UnsafeMutableRawPointer? {
         guard methods.iVersion >= 2 else { throw notMappable(SQLITE_MISUSE) }
         var region: UnsafeMutableRawPointer?
         isMapped = true
         let code = methods.xShmMap?(file, 0, 32768, 0, &region)
         if code.map({ $0 & 0xff }) == SQLITE_BUSY {
-            throw BackupError(.busy, "the index of the log is being made", path: path)
+            throw BackupError(.busy, "the log's index is being built", path: path)
         }
         guard code == SQLITE_OK else { throw notMappable(code) }
         return region
@@ -120,13 +121,13 @@ final class SourceFile {
     private func notMappable(_ code: Int32?) -> BackupError {
         BackupError(
             .unsupported,
-            "its -shm file can not be written, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
-            path: path, remedy: "run as a user who may write to it, and not through a read-only mount")
+            "its -shm file is not writable, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
+            path: path, remedy: "run as a user with write access, and not through a read-only mount")
     }
 
     func barrier() { methods.xShmBarrier?(file) }
 
-    /// Locks one of the index's slots; false if it is taken. A slot locked for sharing is not to be locked again.
+    /// Locks a slot of the index; false if it is taken. A slot that is locked shared must not be locked again.
     func lockSlot(_ slot: Int32, exclusively: Bool) throws -> Bool {
         let kind = exclusively ? SQLITE_SHM_EXCLUSIVE : SQLITE_SHM_SHARED
         let code = methods.xShmLock?(file, slot, 1, SQLITE_SHM_LOCK | kind)
@@ -141,7 +142,7 @@ final class SourceFile {
         _ = methods.xShmLock?(file, slot, 1, SQLITE_SHM_UNLOCK | kind)
     }
 
-    /// - Parameter code: nil where the file has no such method.
+    /// - Parameter code: nil if the file has no such method.
     private func check(_ code: Int32?, _ doing: String) throws {
         guard code != SQLITE_OK else { return }
         throw BackupError(.io, "\(doing) failed (SQLite code \(code ?? SQLITE_MISUSE))", path: path)
@@ -156,4 +157,55 @@ enum IndexLock {
     /// The lock of read mark 0…4.
     static func read(_ mark: Int) -> Int32 { Int32(3 + mark) }
     static let markCount = 5
+}
+
+/// Properties of the file system that holds a database.
+package enum SourceVolume {
+    /// File systems of other machines, by `f_type` of statfs(2): locks taken here do not hold there, and shared memory is
+    /// not shared.
+    package static let networkTypes: [UInt32: String] = [
+        0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x564C: "NCP", 0x5346_414F: "AFS",
+        0x7375_7245: "Coda", 0x0102_1997: "9P", 0x00C3_6400: "Ceph", 0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS",
+        0x0116_1970: "GFS2", 0x7461_636F: "OCFS2", 0x1983_0326: "BeeGFS", 0xAAD7_AAEA: "PanFS",
+        0x786F_4256: "a VirtualBox share", 0xBACB_ACBC: "a VMware share",
+        0x6573_5546: "FUSE",
+    ]
+
+    /// Rejects file systems whose locks cannot be relied on.
+    package static func requireLocal(_ path: String, type: UInt32? = nil) throws {
+        guard let name = networkTypes[type ?? lv_file_system_type(path)] else { return }
+        throw BackupError(
+            .unsupported, "is on \(name), where the locks of SQLite do not reach those who write to it elsewhere",
+            path: path, remedy: "run the backup on the machine that has the disk")
+    }
+
+    /// Whether nobody can write to the file: the file system itself is mounted read-only, not only this view of it
+    /// (a container's read-only mount of a directory that others write to does not count).
+    static func isReadOnlyMedium(_ path: String) -> Bool {
+        var information = statvfs()
+        guard statvfs(path, &information) == 0, information.f_flag & UInt(ST_RDONLY) != 0 else { return false }
+        #if os(Linux)
+            guard let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else {
+                return false
+            }
+            return isReadOnly(path, mounts: mounts)
+        #else
+            return true
+        #endif
+    }
+
+    /// Whether the mount that holds `path` has a read-only file system, by the text of `/proc/self/mountinfo`: proc(5).
+    package static func isReadOnly(_ path: String, mounts: String) -> Bool {
+        var best = (length: -1, readOnly: false)
+        for line in mounts.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 3 < fields.count else { continue }
+            let point = String(fields[4]).replacingOccurrences(of: "\\040", with: " ")
+            guard path == point || path.hasPrefix(point.hasSuffix("/") ? point : point + "/") else { continue }
+            // Of two mounts on one point the later covers the earlier.
+            guard point.utf8.count >= best.length else { continue }
+            best = (point.utf8.count, fields[dash + 3].split(separator: ",").contains("ro"))
+        }
+        return best.readOnly
+    }
 }

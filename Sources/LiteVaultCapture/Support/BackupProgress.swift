@@ -1,4 +1,4 @@
-/// How far a backup operation is.
+/// The progress of a backup operation.
 public struct BackupProgress: Sendable, Equatable {
     /// What is being done.
     public enum Phase: String, Sendable, CaseIterable {
@@ -18,7 +18,7 @@ public struct BackupProgress: Sendable, Equatable {
     public let phase: Phase
     /// How many bytes or objects are done.
     public let completed: Int64
-    /// How many there are, where that is known.
+    /// How many there are in all, if known.
     public let total: Int64?
 
     package init(_ phase: Phase, _ completed: Int64, of total: Int64?) {
@@ -27,6 +27,6 @@ public struct BackupProgress: Sendable, Equatable {
         self.total = total
     }
 
-    /// Called now and then, from one thread at a time. What it throws ends the operation.
+    /// Called regularly, on one thread at a time. An error that it throws cancels the operation.
     public typealias Report = @Sendable (BackupProgress) throws -> Void
 }

@@ -1,7 +1,7 @@
 internal import CFileSupport
 internal import Foundation
 
-/// An open file of our own: a spool, a pack, never a database that somebody may have open (closing a second descriptor
+/// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open (closing a second descriptor
 /// would drop SQLite's locks).
 ///
 /// Positions are given with every call, so readers in several threads do not disturb each other.
@@ -18,7 +18,7 @@ package final class LocalFile: Sendable {
         }
     }
 
-    /// Opens what is there without waiting for anybody: a FIFO would keep a reader waiting for somebody who writes.
+    /// Opens the file without blocking: opening a FIFO would wait for a writer.
     private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
         var patience = 3000
         while true {
@@ -27,7 +27,7 @@ package final class LocalFile: Sendable {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK where patience > 0:
-                // Somebody has a lease of the file (fcntl), and was told to give it back.
+                // Another process holds a lease on the file (fcntl) and was asked to release it.
                 patience -= 1
                 usleep(20_000)
             case ELOOP, ENXIO, EISDIR, ENODEV: throw notRegular(path)
@@ -39,7 +39,7 @@ package final class LocalFile: Sendable {
     private static func notRegular(_ path: String) -> BackupError {
         BackupError(
             .damaged, "is not a regular file", path: path,
-            remedy: "Look at what was put in its place; LiteVault makes regular files only.")
+            remedy: "Find out what was put in its place; LiteVault creates regular files only.")
     }
 
     /// Opens a file that exists for reading.
@@ -48,7 +48,7 @@ package final class LocalFile: Sendable {
     /// Opens a file that exists for reading and writing.
     package convenience init(updating path: String) throws { try self.init(path: path, flags: O_RDWR) }
 
-    /// Makes a new file, mode 0600, and fails with ``BackupError/Code/conflict`` where there is one of the name.
+    /// Creates a file of mode 0600; throws ``BackupError/Code/conflict`` if it exists.
     package convenience init(creating path: String) throws {
         try self.init(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
     }
@@ -99,7 +99,7 @@ package final class LocalFile: Sendable {
 
     /// `count` bytes at `offset`.
     ///
-    /// - Throws: ``BackupError`` `damaged` when the file ends before.
+    /// - Throws: ``BackupError`` `damaged` if the file is shorter.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         var read = 0
         let bytes = try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -107,7 +107,7 @@ package final class LocalFile: Sendable {
             initialized = read
         }
         guard read == count else {
-            throw BackupError(.damaged, "ends \(count - read) bytes too early", path: path)
+            throw BackupError(.damaged, "is \(count - read) bytes too short", path: path)
         }
         return bytes
     }
@@ -134,21 +134,21 @@ package final class LocalFile: Sendable {
         }
     }
 
-    /// Cuts the file off, or lengthens it with zeros.
+    /// Truncates the file, or extends it with zeros.
     package func truncate(to size: Int64) throws {
         while ftruncate(descriptor, off_t(size)) != 0 {
             if errno != EINTR { throw BackupError(errno: errno, "ftruncate", path: path) }
         }
     }
 
-    /// Down to the medium.
+    /// Flushes the file to the storage medium.
     package func sync() throws {
         while cfs_sync(descriptor) != 0 {
             if errno != EINTR { throw BackupError(errno: errno, "fsync", path: path) }
         }
     }
 
-    /// Sets the time of its last change to now, by the clock of whoever serves the file, and returns it.
+    /// Sets the modification time to now, by the clock of the file server, and returns it.
     package func touch() throws -> Double {
         guard futimens(descriptor, nil) == 0 else { throw BackupError(errno: errno, "futimens", path: path) }
         var status = stat()
@@ -156,9 +156,9 @@ package final class LocalFile: Sendable {
         return status.modified
     }
 
-    /// Takes the exclusive lock of the file (`flock`), which goes with the descriptor, and waits for nobody.
+    /// Takes the exclusive lock of the file (`flock`) without waiting. It is released with the descriptor.
     ///
-    /// - Returns: whether it was taken: false while somebody else has it.
+    /// - Returns: false if another descriptor holds it.
     package func tryLock() throws -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
@@ -169,9 +169,9 @@ package final class LocalFile: Sendable {
 }
 
 extension BackupError {
-    /// An object or a file that is larger than what there can be.
+    /// An object or a file that exceeds a limit.
     package static func tooLarge(_ limit: Int, path: String?) -> BackupError {
-        BackupError(.damaged, "is larger than the \(limit) bytes that there may be", path: path)
+        BackupError(.damaged, "is larger than the limit of \(limit) bytes", path: path)
     }
 }
 
@@ -183,5 +183,74 @@ extension stat {
         #else
             Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9
         #endif
+    }
+}
+
+/// Directories that LiteVault creates: mode 0700, and durable.
+package enum LocalDirectory {
+    /// Creates the directory and its missing parents.
+    package static func create(_ path: String) throws {
+        if mkdir(path, 0o700) == 0 {
+            return try sync(parent(of: path))
+        }
+        switch errno {
+        case EEXIST:
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                throw BackupError(.cannotCreate, "is not a directory", path: path)
+            }
+        case ENOENT:
+            let above = parent(of: path)
+            guard above != path else { throw BackupError(errno: ENOENT, "mkdir", path: path) }
+            try create(above)
+            // Another process may have created it in between.
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                // Some file systems report this for directories in which nothing can be created.
+                guard errno != ENOENT else { throw BackupError(.cannotCreate, "cannot be created", path: path) }
+                throw BackupError(errno: errno, "mkdir", path: path)
+            }
+            try sync(above)
+        default: throw BackupError(errno: errno, "mkdir", path: path)
+        }
+    }
+
+    /// Makes creations, renames and deletions in the directory durable.
+    package static func sync(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw BackupError(errno: errno, "open", path: path) }
+        defer { close(descriptor) }
+        while fsync(descriptor) != 0 {
+            // Some file systems cannot sync directories and report this.
+            if errno == EINVAL || errno == ENOTSUP { return }
+            if errno != EINTR { throw BackupError(errno: errno, "fsync", path: path) }
+        }
+    }
+
+    /// The parent directory: everything before the last slash.
+    package static func parent(of path: String) -> String {
+        var trimmed = path[...]
+        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
+        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+    }
+
+    /// The names in a directory, without those that start with a dot; empty if it does not exist.
+    package static func names(_ path: String) throws -> [String] {
+        guard let stream = opendir(path) else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw BackupError(errno: errno, "opendir", path: path)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw BackupError(errno: errno, "readdir", path: path) }
+        return names
     }
 }

@@ -2,10 +2,10 @@ internal import LiteVaultSupport
 
 /// The key of an encrypted database.
 ///
-/// A key says what it is: a passphrase, from which SQLCipher derives the key that encrypts, or that key itself. The
-/// bytes are wiped when the last copy of the key goes away, and neither printing nor reflecting a key shows them.
+/// It is either a passphrase, from which SQLCipher derives the encryption key, or that encryption key itself. The bytes are
+/// wiped when the last copy of the key is released, and neither printing nor reflecting a key shows them.
 public struct DatabaseKey: Sendable {
-    /// What the bytes are.
+    /// What the bytes of a key mean.
     enum Form {
         case passphrase
         /// 32 bytes that encrypt.
@@ -45,12 +45,14 @@ public struct DatabaseKey: Sendable {
 }
 
 extension DatabaseKey {
-    /// A passphrase, handed to the engine as the text's UTF-8 bytes.
+    /// Creates a passphrase from the UTF-8 bytes of a text.
     ///
-    /// The text itself stays in memory as long as Swift keeps it: prefer bytes where you have the choice.
+    /// The text itself stays in memory until Swift releases it: prefer ``passphrase(contentsOf:allowingRawKeyLiteral:)``.
     ///
-    /// - Parameter allowingRawKeyLiteral: SQLCipher takes text of the form `x'…'` with 64, 96 or 160 hexadecimal digits
-    ///   for a raw key, not for a passphrase. Such text is refused unless this is true; it is then a raw key.
+    /// - Parameters:
+    ///   - text: the passphrase, at least one byte.
+    ///   - allowingRawKeyLiteral: SQLCipher takes text of the form `x'…'` with 64, 96 or 160 hexadecimal digits for a raw
+    ///     key, not for a passphrase. Such text is refused by default; with true, it becomes a raw key.
     /// - Throws: ``VaultError`` `keyRejected` when the text is empty or looks like a raw key.
     public static func passphrase(_ text: String, allowingRawKeyLiteral: Bool = false) throws -> DatabaseKey {
         var text = text
@@ -59,17 +61,17 @@ extension DatabaseKey {
         }
     }
 
-    /// A passphrase of any bytes, NUL included. What ``passphrase(_:allowingRawKeyLiteral:)-(String,_)`` says holds.
+    /// Creates a passphrase of any bytes, NUL included. See ``passphrase(_:allowingRawKeyLiteral:)-(String,_)``.
     ///
     /// - Throws: ``VaultError`` `keyRejected` when there are no bytes or they look like a raw key.
     public static func passphrase(_ bytes: [UInt8], allowingRawKeyLiteral: Bool = false) throws -> DatabaseKey {
         try bytes.withUnsafeBytes { try passphrase(contentsOf: $0, allowingRawKeyLiteral: allowingRawKeyLiteral) }
     }
 
-    /// A passphrase, copied from memory that the caller can wipe. What
-    /// ``passphrase(_:allowingRawKeyLiteral:)-(String,_)`` says holds.
+    /// Creates a passphrase by copying memory that the caller can wipe.
     ///
-    /// Arrays and strings leave copies behind that nobody wipes; this does not.
+    /// Arrays and strings leave copies behind that are never wiped; this does not. See
+    /// ``passphrase(_:allowingRawKeyLiteral:)-(String,_)`` for the parameters.
     ///
     /// - Throws: ``VaultError`` `keyRejected` when there are no bytes or they look like a raw key.
     public static func passphrase(
@@ -87,13 +89,13 @@ extension DatabaseKey {
         }
         guard allowingRawKeyLiteral else {
             throw VaultError(
-                .keyRejected, "The passphrase has the form of a raw key, and the engine would take it for one",
+                .keyRejected, "The passphrase has the form of a raw key, and the engine would use it as one",
                 remedy: "Give it as a raw key, or say that a raw key literal is meant.")
         }
         return try RawKeyLiteral.key(bytes) ?? DatabaseKey(form: .passphrase, secret: .secret(bytes))
     }
 
-    /// A raw key: the 32 bytes that encrypt. Nothing is derived, so opening takes microseconds.
+    /// Creates a raw key: the 32 bytes that encrypt. Nothing is derived, so opening takes microseconds.
     ///
     /// - Throws: ``VaultError`` `keyRejected` for any other length.
     public static func raw(_ key: [UInt8]) throws -> DatabaseKey {
@@ -101,7 +103,7 @@ extension DatabaseKey {
         return DatabaseKey(form: .raw, secret: try .secret(key))
     }
 
-    /// A raw key with the salt of the file: needed where the file does not hold its salt (a plaintext header).
+    /// Creates a raw key with the salt of the file, for files that do not contain their salt (those with a plaintext header).
     ///
     /// - Throws: ``VaultError`` `keyRejected` unless the key has 32 bytes and the salt 16.
     public static func raw(_ key: [UInt8], salt: [UInt8]) throws -> DatabaseKey {
@@ -110,7 +112,7 @@ extension DatabaseKey {
         return DatabaseKey(form: .rawWithSalt, secret: try .secret(joining: key, salt))
     }
 
-    /// A raw key, the raw key that authenticates pages, and the salt: SQLCipher 4.7 and newer.
+    /// Creates a raw key from the key that encrypts, the key that authenticates pages, and the salt. SQLCipher 4.7 or newer.
     ///
     /// - Throws: ``VaultError`` `keyRejected` unless the lengths are 32, 32 and 16 bytes.
     public static func raw(_ key: [UInt8], authenticationKey: [UInt8], salt: [UInt8]) throws -> DatabaseKey {
@@ -121,7 +123,7 @@ extension DatabaseKey {
             form: .rawWithAuthenticationKeyAndSalt, secret: try .secret(joining: key, authenticationKey, salt))
     }
 
-    /// A raw key in hexadecimal: 64 digits, or 96 with the salt. Digits of either case, nothing else.
+    /// Creates a raw key from 64 hexadecimal digits, or 96 with the salt, in either case.
     ///
     /// - Throws: ``VaultError`` `keyRejected` for another length or another character.
     public static func hex(_ digits: String) throws -> DatabaseKey {
@@ -142,9 +144,9 @@ extension DatabaseKey {
         }
     }
 
-    /// A raw key, copied from memory that the caller can wipe: 32 bytes, or 48 with the salt.
+    /// Creates a raw key by copying memory that the caller can wipe: 32 bytes, or 48 with the salt.
     ///
-    /// Arrays and strings leave copies behind that nobody wipes; this does not.
+    /// Arrays and strings leave copies behind that are never wiped; this does not.
     ///
     /// - Throws: ``VaultError`` `keyRejected` for any other length.
     public static func raw(contentsOf bytes: UnsafeRawBufferPointer) throws -> DatabaseKey {
@@ -159,39 +161,18 @@ extension DatabaseKey {
     }
 }
 
-extension DatabaseKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Always `<redacted>`.
-    public var description: String { "<redacted>" }
-    /// Always `<redacted>`.
-    public var debugDescription: String { "<redacted>" }
-    /// A mirror without children: `dump` shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
-}
+extension DatabaseKey {
+    /// Whether the engine derives an encryption key from this one each time it opens the database.
+    package var needsDerivation: Bool { form == .passphrase }
 
-// Secrets of this layer: without memory for one, a `VaultError` is thrown.
-extension SecretBytes {
-    /// Allocates `count` bytes and has `fill` write them.
-    static func secret(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws -> SecretBytes {
-        do {
-            return try SecretBytes(count: count, fill)
-        } catch let error as SecretError {
-            throw VaultError(.internalFailure, "There is no memory for a key", cause: error)
-        }
+    /// The salt that is part of the key; nil when there is none.
+    package var salt: [UInt8]? {
+        guard form == .rawWithSalt || form == .rawWithAuthenticationKeyAndSalt else { return nil }
+        return secret.withBytes { Array($0.suffix(16)) }
     }
 
-    /// Copies `bytes`.
-    static func secret(_ bytes: some Collection<UInt8>) throws -> SecretBytes {
-        try secret(count: bytes.count) { $0.copyBytes(from: bytes) }
-    }
-
-    /// Copies several pieces, one after the other.
-    static func secret(joining pieces: [UInt8]...) throws -> SecretBytes {
-        try secret(count: pieces.reduce(0) { $0 + $1.count }) { target in
-            var offset = 0
-            for piece in pieces {
-                UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyBytes(from: piece)
-                offset += piece.count
-            }
-        }
+    /// Whether the two keys are the same bytes in the same form, compared in constant time.
+    package func equals(_ other: DatabaseKey) -> Bool {
+        form == other.form && secret.equals(other.secret)
     }
 }

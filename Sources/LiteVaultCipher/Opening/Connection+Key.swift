@@ -1,33 +1,34 @@
 public import LiteVaultCore
+internal import LiteVaultSupport
 
 extension Connection {
     /// Opens an encrypted database, or creates one.
     ///
-    /// The key is given before anything else happens, the settings right after it, and then the first page is read:
-    /// when this returns, the key is proven, unless the file is new. A file that was missing or empty accepts any key;
-    /// its first write makes it a database under this one. Read-only, where no key could be proven, such a file is
-    /// refused.
+    /// The key is set before anything else happens, the settings right after it, and then the first page is read: when this
+    /// returns, the key is verified, unless the file is new. A file that was missing or empty accepts any key; its first
+    /// write encrypts it with this one. Opened read-only, such a file is refused, because no key could be verified.
     ///
     /// - Parameters:
-    ///   - location: where the database is. Keys in the parameters of a URI and shared caches are refused.
+    ///   - location: the location of the database. Keys in the parameters of a URI and shared caches are refused.
     ///   - key: the key (`sqlite3_key_v2`).
-    ///   - settings: what the file was, or is to be, encrypted with.
-    ///   - readonly: opens an existing file for reading only.
-    ///   - journalMode: set after the key, as by `setJournalMode(_:)`.
-    /// - Throws: ``VaultError``: `noEncryption` before the file is touched; `keyRejected`, `wrongKind`, `damaged` for a
-    ///   file that the key does not open, which is then closed as it was, its log included; `usage`, `unsupported` for
+    ///   - settings: the settings that the file is, or will be, encrypted with.
+    ///   - readonly: whether to open an existing file for reading only; false by default.
+    ///   - journalMode: the journal mode to set after the key; by default the mode of the file stays.
+    /// - Throws: ``VaultError``: `noEncryption` before the file is touched; `keyRejected`, `wrongKind` or `damaged` for a
+    ///   file that the key does not open, which is then closed unchanged, including its log; `usage` or `unsupported` for
     ///   the settings; `noInput`, `busy`, `io`.
     public convenience init(
         _ location: Location, key: DatabaseKey, settings: CipherSettings = .init(), readonly: Bool = false,
         journalMode: JournalMode? = nil
     ) throws {
         try self.init(
-            location, key: key, settings: settings, readonly: readonly, journalMode: journalMode, busyTimeout: 0)
+            location, unlocker: KeyUnlocker(key: key, settings: settings, path: location.path), readonly: readonly,
+            journalMode: journalMode)
     }
 
-    /// Opens an encrypted database, by its path or a `file:` URI.
+    /// Opens an encrypted database by its path or a `file:` URI, or creates one.
     ///
-    /// - Throws: as ``init(_:key:settings:readonly:journalMode:)-(Location,_,_,_,_)``.
+    /// - Throws: as ``init(_:key:settings:readonly:journalMode:)``.
     public convenience init(
         _ filename: String, key: DatabaseKey, settings: CipherSettings = .init(), readonly: Bool = false,
         journalMode: JournalMode? = nil
@@ -36,33 +37,139 @@ extension Connection {
             .uri(filename), key: key, settings: settings, readonly: readonly, journalMode: journalMode)
     }
 
+    /// Opens an encrypted database, or creates one.
+    ///
+    /// - Parameters:
+    ///   - lockTimeout: how long to wait for locks, while unlocking and afterwards.
+    ///   - explainsFailure: whether to find out why the key does not open the file, which takes time.
     package convenience init(
         _ location: Location, key: DatabaseKey, settings: CipherSettings, readonly: Bool,
-        journalMode: JournalMode? = nil, busyTimeout: Double, explainsFailure: Bool = true
+        journalMode: JournalMode? = nil, lockTimeout: Duration, explainsFailure: Bool = true
+    ) throws {
+        let unlocker = try KeyUnlocker(
+            key: key, settings: settings, path: location.path, lockTimeout: lockTimeout,
+            explainsFailure: explainsFailure)
+        try self.init(location, unlocker: unlocker, readonly: readonly, journalMode: journalMode)
+    }
+
+    /// Opens a database with a key and settings that were validated before.
+    convenience init(
+        _ location: Location, unlocker: KeyUnlocker, readonly: Bool, journalMode: JournalMode? = nil
     ) throws {
         let path = location.path
-        let engine = try CipherEngine.require(for: path)
-        try location.refuseKeysAndSharing()
-        try VaultError.about(path) {
-            try settings.validate(with: key)
-            try settings.requireSupport(by: engine)
-        }
-        let unlocker = KeyUnlocker(
-            key: key, settings: settings, path: path, busyTimeout: busyTimeout, explainsFailure: explainsFailure)
+        try location.requirePrivateCacheAndNoKey()
         do {
             try self.init(location, readonly: readonly, unlocker: unlocker, journalMode: journalMode)
         } catch let error as DatabaseError {
             throw VaultError(error, path: path, creating: !readonly)
         }
-        if readonly, location.isFile { try refuseEmptyFile(path) }
+        if readonly, location.isFile { try requireContent(path) }
     }
 
-    /// Any key "opens" a file of no bytes, so nothing would be known about the key.
-    private func refuseEmptyFile(_ path: String) throws {
+    /// Any key "opens" an empty file, so nothing would be known about the key.
+    private func requireContent(_ path: String) throws {
         let isEmpty = try withHandle { try EngineFile(connection: $0, path: path).size() == 0 }
         if isEmpty {
             try close()
             throw VaultError(.wrongKind, "The file is empty, so no key can be verified", path: path)
         }
+    }
+}
+
+// MARK: Settings in effect
+
+extension Connection {
+    /// Reads the cipher settings in effect (`PRAGMA cipher_settings`; before SQLCipher 4.1 one pragma for each).
+    ///
+    /// The salt is left out: reading it from a file that is not written yet would create and fix one.
+    ///
+    /// - Parameter schemaName: an attached database; the main one by default.
+    /// - Throws: ``VaultError`` `noEncryption` without SQLCipher, `wrongKind` when the database has no key.
+    public func cipherSettings(of schemaName: String = "main") throws -> CipherSettings {
+        let engine = try CipherEngine.require(for: description)
+        let prefix = "PRAGMA \(quoted(schemaName))."
+        var settings = CipherSettings()
+        if engine.readsSettingsBack {
+            settings = CipherSettings(
+                cipherSettings: try all(prefix + "cipher_settings") { try $0.get(0, as: String.self) })
+        } else {
+            for name in ["kdf_iter", "cipher_page_size", "cipher_use_hmac"] {
+                guard let value = try scalar(prefix + name) else { continue }
+                settings.apply(name: name, value: "\(value)")
+            }
+            if settings.pageSize != nil, !engine.hasFormat4 {
+                settings.kdfAlgorithm = .sha1
+                settings.hmacAlgorithm = .sha1
+                settings.plaintextHeaderSize = 0
+            }
+        }
+        // The engine answers nothing where there is no key.
+        guard settings.pageSize != nil else {
+            throw VaultError(.wrongKind, "The database has no key", path: description)
+        }
+        return settings
+    }
+
+    /// Whether a key was set for the database, be it right or wrong.
+    package func hasKey(_ schemaName: String = "main") throws -> Bool {
+        guard CipherEngine.version != nil else { return false }
+        return try scalar("PRAGMA \(quoted(schemaName)).cipher_provider") != nil
+    }
+}
+
+// MARK: Locations
+
+extension Connection.Location {
+    /// A database file that exists. Opening it never creates it, and the path is never treated as a URI.
+    static func existing(_ path: String) -> Connection.Location {
+        .uri(path.engineFileName, parameters: [.mode(.readWrite)])
+    }
+
+    /// The path for error messages, without the parameters of a URI: these may contain a key.
+    var path: String {
+        guard case .uri(let name, _) = self else { return description }
+        guard name.isURI else { return name }
+        return String(name.dropFirst(5).prefix { $0 != "?" && $0 != "#" })
+    }
+
+    /// Refuses a key in the URI, which would stay readable for the life of the connection, and a shared cache, which would
+    /// show the content to connections without a key.
+    func requirePrivateCacheAndNoKey() throws {
+        let text = description
+        guard text.isURI, let start = text.firstIndex(of: "?") else { return }
+        let query = text[text.index(after: start)...].prefix { $0 != "#" }
+        for parameter in query.split(separator: "&") {
+            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts[0].removingPercentEscapes
+            let value = parts.count > 1 ? parts[1].removingPercentEscapes : ""
+            if ["key", "hexkey", "textkey"].contains(name.lowercased()) {
+                throw VaultError(
+                    .usage, "A key must not be part of a URI", path: path, remedy: "Pass it as a DatabaseKey.")
+            }
+            if name == "cache", value == "shared" {
+                throw VaultError(
+                    .usage, "A shared cache shows an encrypted database to connections without its key", path: path,
+                    remedy: "Open it with a cache of its own.")
+            }
+        }
+    }
+}
+
+extension Substring {
+    /// SQLite decodes escapes before it looks at a name, so `%6bey` is a key as well.
+    fileprivate var removingPercentEscapes: String {
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = Hexadecimal.value(rest[rest.startIndex]),
+                let low = Hexadecimal.value(rest[rest.startIndex + 1])
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,53 +1,53 @@
 internal import CEngineSupport
+internal import Foundation
 internal import LiteVaultCore
 internal import LiteVaultEngine
+internal import LiteVaultSupport
 
-/// Gives a connection its key, in the only order that is safe: key, settings, then the first page. Whatever else runs
-/// on the connection runs after that.
+/// Unlocks a connection in the only safe order: key, settings, then the first page. Everything else on the connection runs
+/// after that.
+///
+/// Key and settings are validated once, when the unlocker is created: before a file is opened, because opening creates it.
 struct KeyUnlocker: ConnectionUnlocker {
     let key: DatabaseKey
     let settings: CipherSettings
-    let path: String
-    /// Seconds to wait for locks, during the unlocking and afterwards.
-    var busyTimeout: Double = 0
-    /// Whether a failure is worth the time it takes to find out why.
-    var explainsFailure = true
+    let engine: CipherVersion
+    private let path: String
+    private let lockTimeout: Duration
+    private let explainsFailure: Bool
 
-    func unlock(_ connection: Connection) throws {
-        let engine = try CipherEngine.require(for: path)
-        try VaultError.about(path) {
+    /// Validates a key and settings.
+    ///
+    /// - Parameters:
+    ///   - path: the file for error messages.
+    ///   - lockTimeout: how long to wait for locks, while unlocking and afterwards.
+    ///   - explainsFailure: whether to find out why the key does not open the file, which takes time.
+    /// - Throws: ``VaultError`` `noEncryption`, `usage` or `unsupported`.
+    init(
+        key: DatabaseKey, settings: CipherSettings, path: String, lockTimeout: Duration = .zero,
+        explainsFailure: Bool = true
+    ) throws {
+        (self.key, self.settings, self.path) = (key, settings, path)
+        (self.lockTimeout, self.explainsFailure) = (lockTimeout, explainsFailure)
+        engine = try CipherEngine.require(for: path)
+        try withErrorContext(path: path) {
             try settings.validate(with: key)
-            try requireSupport(by: engine)
-            let pragmas = try settings.pragmas(for: engine)
-            if busyTimeout > 0 { connection.busyTimeout = busyTimeout }
-            try connection.withHandle { db in
-                try CipherDefaults.with(neededDefaults, engine: engine, on: connection) {
-                    try give(key, to: db, on: connection)
-                }
-                try CipherLog.silence(connection, engine: engine)
-                for pragma in pragmas { try connection.execute(pragma) }
-                try requireSettings(of: connection)
-                try proveKey(connection, db, engine: engine)
-                // Temporary tables and sorters would go into plaintext files where the engine was built to use files.
-                try connection.execute("PRAGMA temp_store = MEMORY")
-            }
+            try settings.requireSupport(by: engine)
+            try requireSupport()
         }
     }
 
-    /// The key brings the default settings, and with them reserved bytes that are too many for the smallest page:
-    /// SQLite then silently makes 1024 of 512 bytes, SQLCipher does not, and nothing opens what they write together.
-    /// These pages have no HMAC, so it must be off from the start.
-    private var neededDefaults: CipherSettings { settings.pageSize == 512 ? CipherSettings(usesHMAC: false) : .init() }
-
-    /// `sqlite3_key_v2`. Its result says nothing about whether the key is right.
-    private func give(_ key: DatabaseKey, to db: OpaquePointer, on connection: Connection) throws {
-        try key.withEngineBytes { bytes in
-            guard let start = bytes.baseAddress else { throw VaultError(.keyRejected, "The key is empty") }
-            try connection.check(lv_key(db, "main", start, Int32(bytes.count)))
-        }
+    /// The same key and settings for another file, such as the temporary name of a new one.
+    func unlocking(_ path: String, lockTimeout: Duration) -> KeyUnlocker {
+        KeyUnlocker(self, path: path, lockTimeout: lockTimeout)
     }
 
-    private func requireSupport(by engine: CipherVersion) throws {
+    private init(_ other: KeyUnlocker, path: String, lockTimeout: Duration) {
+        (key, settings, engine, explainsFailure) = (other.key, other.settings, other.engine, other.explainsFailure)
+        (self.path, self.lockTimeout) = (path, lockTimeout)
+    }
+
+    private func requireSupport() throws {
         if key.form == .rawWithAuthenticationKeyAndSalt, !engine.hasRawAuthenticationKey {
             throw VaultError(
                 .unsupported, "SQLCipher \(engine), which is linked, takes no raw authentication key",
@@ -60,7 +60,37 @@ struct KeyUnlocker: ConnectionUnlocker {
         }
     }
 
-    /// Engines ignore what they do not understand. The settings must hold before the first page is read or written.
+    func unlock(_ connection: Connection) throws {
+        try withErrorContext(path: path) {
+            if lockTimeout > .zero { connection.busyTimeout = lockTimeout.seconds }
+            try connection.withHandle { db in
+                try CipherDefaults.with(neededDefaults, engine: engine, on: connection) {
+                    try applyKey(to: db, on: connection)
+                }
+                try CipherLog.silence(connection, engine: engine)
+                for pragma in settings.pragmas(for: engine) { try connection.execute(pragma) }
+                try requireSettings(of: connection)
+                try verifyKey(connection, db)
+                // Temporary tables and sorters would go into plaintext files where the engine was built to use files.
+                try connection.execute("PRAGMA temp_store = MEMORY")
+            }
+        }
+    }
+
+    /// The key is applied with the default settings, which reserve too many bytes for the smallest page: SQLite then
+    /// silently uses 1024 instead of 512 bytes, SQLCipher does not, and nothing opens what they write together. These pages
+    /// have no HMAC, so it must be off from the start.
+    private var neededDefaults: CipherSettings { settings.pageSize == 512 ? CipherSettings(usesHMAC: false) : .init() }
+
+    /// `sqlite3_key_v2`. Its result says nothing about whether the key is right.
+    private func applyKey(to db: OpaquePointer, on connection: Connection) throws {
+        try key.withEngineBytes { bytes in
+            guard let start = bytes.baseAddress else { throw VaultError(.keyRejected, "The key is empty") }
+            try connection.check(lv_key(db, "main", start, Int32(bytes.count)))
+        }
+    }
+
+    /// Engines ignore what they do not understand. The settings must be in effect before the first page is read or written.
     private func requireSettings(of connection: Connection) throws {
         let held = try connection.cipherSettings()
         if let name = settings.firstDifference(to: held) {
@@ -69,11 +99,11 @@ struct KeyUnlocker: ConnectionUnlocker {
     }
 
     /// Reads the schema: the first thing that fails under a wrong key.
-    private func proveKey(_ connection: Connection, _ db: OpaquePointer, engine: CipherVersion) throws {
+    private func verifyKey(_ connection: Connection, _ db: OpaquePointer) throws {
         do {
             _ = try connection.scalar("SELECT count(*) FROM sqlite_master")
         } catch let error as DatabaseError {
-            // What engines answer to a key that does not fit: error, no memory, read-only, corrupt, not a database.
+            // The answers of engines to a wrong key: error, no memory, read-only, corrupt, not a database.
             guard [1, 7, 8, 11, 26].contains(error.code) else { throw error }
             guard explainsFailure else { throw UnlockFailure.undecided(path: path, cause: error) }
             throw try UnlockFailure(
@@ -81,5 +111,82 @@ struct KeyUnlocker: ConnectionUnlocker {
                 cause: error
             ).explanation(EngineFile(connection: db, path: path))
         }
+    }
+}
+
+/// The engine's defaults for new keys: global to the process and without a lock of their own.
+///
+/// ATTACH reads the schema before any pragma could set the file's settings, so for its duration, and only then, the
+/// settings are made the defaults. Everything in this library that applies a key holds the lock meanwhile.
+enum CipherDefaults {
+    private static let lock = NSRecursiveLock()
+
+    /// Runs `body` with other defaults, and restores the old ones in any case. Empty settings change nothing, but nothing
+    /// else changes the defaults meanwhile.
+    static func with<T>(
+        _ settings: CipherSettings, engine: CipherVersion, on connection: Connection, _ body: () throws -> T
+    ) throws -> T {
+        try lock.withLock {
+            guard settings != CipherSettings() else { return try body() }
+            let before = try current(connection, engine: engine)
+            defer { for pragma in pragmas(before, engine: engine) { try? connection.execute(pragma) } }
+            let wanted = PageLayout(settings, defaultCompatibility: engine.defaultCompatibility)
+            for pragma in pragmas(wanted.settings, engine: engine) { try connection.execute(pragma) }
+            return try body()
+        }
+    }
+
+    private static let names = ["kdf_iter", "page_size", "use_hmac"]
+    private static let format4Names = ["hmac_algorithm", "kdf_algorithm", "plaintext_header_size"]
+
+    private static func current(_ connection: Connection, engine: CipherVersion) throws -> CipherSettings {
+        var settings = CipherSettings()
+        for name in names + (engine.hasFormat4 ? format4Names : []) {
+            guard let value = try connection.scalar("PRAGMA cipher_default_\(name)") else { continue }
+            settings.apply(name: name == "kdf_iter" ? name : "cipher_" + name, value: "\(value)")
+        }
+        return settings
+    }
+
+    private static func pragmas(_ settings: CipherSettings, engine: CipherVersion) -> [String] {
+        var lines: [String] = []
+        func add(_ name: String, _ value: String?) {
+            if let value { lines.append("PRAGMA cipher_default_\(name) = \(value)") }
+        }
+        add("page_size", settings.pageSize.map { "\($0)" })
+        add("use_hmac", settings.usesHMAC.map { $0 ? "ON" : "OFF" })
+        add("kdf_iter", settings.kdfIterations.map { "\($0)" })
+        guard engine.hasFormat4 else { return lines }
+        add("hmac_algorithm", settings.hmacAlgorithm?.hmacName)
+        add("kdf_algorithm", settings.kdfAlgorithm?.kdfName)
+        add("plaintext_header_size", settings.plaintextHeaderSize.map { "\($0)" })
+        return lines
+    }
+}
+
+/// SQLCipher's log. From 4.6 on the engine prints lines to standard error for every wrong key, which say less than the error
+/// that is thrown: the log is off unless requested.
+package enum CipherLog {
+    /// Whether the log was requested, see `Connection.enableCipherLogging`. For the whole process, like the log.
+    package static var isWanted: Bool {
+        get { wanted.value }
+        set { wanted.withLock { $0 = newValue } }
+    }
+
+    private static let wanted = Locked(false)
+
+    /// To be called after the key and before the first page: the first key of a process sets the level to the default.
+    static func silence(_ connection: Connection, engine: CipherVersion) throws {
+        guard engine.hasLog, !isWanted else { return }
+        try connection.execute("PRAGMA cipher_log_level = NONE")
+    }
+
+    /// For a body that applies a key and reads a page in one call: another connection with a key, which exists until the
+    /// body returns, sets the level.
+    static func silencing<T>(engine: CipherVersion, _ body: () throws -> T) throws -> T {
+        guard engine.hasLog, !isWanted else { return try body() }
+        let other = try Connection(.inMemory, key: .raw([UInt8](repeating: 1, count: 32)))
+        defer { withExtendedLifetime(other) {} }
+        return try body()
     }
 }

@@ -1,10 +1,10 @@
 internal import LiteVaultCore
 
-/// Finds out why a database could not be unlocked. The engine has one answer for everything.
+/// Finds out why a database could not be unlocked: the engine gives the same answer in every case.
 struct UnlockFailure {
     let key: DatabaseKey
     let settings: CipherSettings
-    /// The settings that held.
+    /// The settings in effect.
     let held: CipherSettings
     let engine: CipherVersion
     let path: String
@@ -13,8 +13,8 @@ struct UnlockFailure {
     static func undecided(path: String, cause: any Error) -> VaultError {
         VaultError(
             .keyRejected,
-            "The key does not open the file: it is wrong, or the cipher settings are, or this is no database",
-            path: path, cause: cause, remedy: "Check the key and the settings that the file was made with.")
+            "The key does not open the file: the key or the cipher settings are wrong, or this is not a database",
+            path: path, cause: cause, remedy: "Check the key and the settings that the file was created with.")
     }
 
     func explanation(_ file: EngineFile) throws -> VaultError {
@@ -32,7 +32,7 @@ struct UnlockFailure {
         case .plaintextHeader where (held.plaintextHeaderSize ?? 0) == 0:
             return VaultError(
                 .keyRejected, "The database has a plaintext header, whose size and salt were not given", path: path,
-                cause: cause, remedy: "Give the size of the plaintext header (mostly 32) and the salt.")
+                cause: cause, remedy: "Give the size of the plaintext header (usually 32) and the salt.")
         case .plaintextHeader, .encryptedOrUnknown: break
         }
         var settings = held
@@ -44,14 +44,14 @@ struct UnlockFailure {
         return try otherFormat(file) ?? Self.undecided(path: path, cause: cause)
     }
 
-    /// Whether the key is right, going by the authentication codes: then it is the file that is wrong.
+    /// Whether the authentication codes prove the key: then the file is damaged.
     private func evidence(for layout: PageLayout, _ file: EngineFile) throws -> VaultError? {
         guard let authenticator = try authenticator(layout, file) else { return nil }
         let size = try file.size()
         let first = try file.read(at: 0, count: layout.pageSize)
         if first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) {
             return VaultError(
-                .damaged, "The key is right, but the database is damaged behind its first page", path: path,
+                .damaged, "The key is right, but the database is damaged after its first page", path: path,
                 cause: cause, remedy: "Verify it, and restore a backup.")
         }
         guard try authenticator.authenticatesSomeLaterPage(size: size, read: { try file.read(at: $0, count: $1) })
@@ -61,7 +61,7 @@ struct UnlockFailure {
             remedy: "Restore a backup.")
     }
 
-    /// Whether the key fits if the file has another format than was assumed.
+    /// Whether the key fits another format than the assumed one.
     private func otherFormat(_ file: EngineFile) throws -> VaultError? {
         guard settings == CipherSettings() else { return nil }
         for format in [4, 3, 2] where format != engine.defaultCompatibility {
@@ -81,12 +81,45 @@ struct UnlockFailure {
         return nil
     }
 
-    /// Nil when nothing can be authenticated.
+    /// An authenticator; nil when nothing can be authenticated.
     private func authenticator(_ layout: PageLayout, _ file: EngineFile) throws -> PageAuthenticator? {
         do {
             return try PageAuthenticator(key: key, layout: layout, fileSalt: file.read(at: 0, count: 16))
         } catch let error as VaultError where error.code == .unsupported || error.code == .usage {
             return nil
         }
+    }
+}
+
+/// Finds the format of an encrypted file by trying the known formats.
+package enum CipherProbe {
+    /// Returns the settings under which the key opens the file: the given ones if they do, else the defaults of SQLCipher 4
+    /// to 1.
+    ///
+    /// - Throws: ``VaultError`` `keyRejected` when none does; as opening.
+    package static func settings(
+        of path: String, key: DatabaseKey, trying settings: CipherSettings = .init(), lockTimeout: Duration = .zero
+    ) throws -> CipherSettings {
+        let engine = try CipherEngine.require(for: path)
+        var candidates = [settings]
+        for format in [4, 3, 2, 1] where format <= engine.defaultCompatibility {
+            let candidate = CipherSettings(compatibility: format)
+            if format == engine.defaultCompatibility && settings == CipherSettings() { continue }
+            candidates.append(candidate)
+        }
+        for candidate in candidates {
+            do {
+                _ = try Connection(
+                    .existing(path), key: key, settings: candidate, readonly: false, lockTimeout: lockTimeout,
+                    explainsFailure: false)
+                return candidate
+            } catch let error as VaultError where error.code == .keyRejected {
+                continue
+            }
+        }
+        // Once more, for the reason.
+        _ = try Connection(
+            .existing(path), key: key, settings: settings, readonly: false, lockTimeout: lockTimeout)
+        throw VaultError(.keyRejected, "The key opens the file in none of the known formats", path: path)
     }
 }

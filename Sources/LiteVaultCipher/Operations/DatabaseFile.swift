@@ -1,22 +1,28 @@
-/// A database file, and what can be done with it as a whole.
-///
-/// Every operation leaves the source intact when it fails or the process dies, and a destination is absent or complete.
-/// All of them throw ``VaultError``, or what the caller's progress report throws to cancel.
-public struct DatabaseFile: Sendable {
-    /// The file's path. It is never taken for a URI.
-    public let path: String
-    /// How long to wait for locks of others, in seconds.
-    public var busyTimeout: Double
+internal import DurableFile
+internal import LiteVaultCore
+internal import LiteVaultSupport
 
-    /// Names a file. Nothing is opened yet.
-    public init(_ path: String, busyTimeout: Double = 5) {
+/// A database file, and the operations on it as a whole.
+///
+/// If an operation fails or the process dies, the source is intact and the destination is complete or absent. Operations
+/// throw ``VaultError``, and the errors that the caller's progress report throws to cancel.
+public struct DatabaseFile: Sendable {
+    /// The path of the file. It is never treated as a URI.
+    public let path: String
+    /// How long to wait for locks of other connections.
+    public var lockTimeout: Duration
+
+    /// Creates a reference to a file. Nothing is opened yet.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file.
+    ///   - lockTimeout: how long to wait for locks of other connections, 5 seconds by default.
+    public init(_ path: String, lockTimeout: Duration = .seconds(5)) {
         self.path = path
-        self.busyTimeout = busyTimeout
+        self.lockTimeout = lockTimeout
     }
 
-    /// What the file is, as far as its bytes tell without a key.
-    ///
-    /// Nothing is locked and nothing recovered.
+    /// Classifies the file by its bytes, without a key. Nothing is locked or recovered.
     ///
     /// - Throws: ``VaultError`` `noInput` when there is no such file, `wrongKind` for a directory or device, `io`.
     public func kind() throws -> FileKind {
@@ -24,11 +30,169 @@ public struct DatabaseFile: Sendable {
         return try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) }
     }
 
-    /// The settings under which a key opens the file, found by trying the defaults of SQLCipher 4 to 1.
+    /// Finds the settings under which a key opens the file, by trying the defaults of SQLCipher 4 to 1.
     ///
-    /// - Parameter settings: Tried first.
-    /// - Throws: ``VaultError`` `keyRejected` when the key opens it in no known format; as by opening.
+    /// - Parameters:
+    ///   - key: the key of the file.
+    ///   - settings: the settings to try first.
+    /// - Throws: ``VaultError`` `keyRejected` when the key opens the file in no known format; as opening.
     public func probe(key: DatabaseKey, trying settings: CipherSettings = .init()) throws -> CipherSettings {
-        try CipherProbe.settings(of: path, key: key, trying: settings, busyTimeout: busyTimeout)
+        try CipherProbe.settings(of: path, key: key, trying: settings, lockTimeout: lockTimeout)
+    }
+}
+
+/// The progress of an operation.
+public struct OperationProgress: Sendable, Equatable {
+    /// A phase of an operation.
+    public enum Phase: String, Sendable, CaseIterable {
+        /// Writing the new file.
+        case copying
+        /// Comparing the new file, opened again, with the source.
+        case comparing
+        /// Verifying the authentication codes of the pages.
+        case authenticating
+        /// Checking the structure with the engine.
+        case checking
+    }
+
+    /// A unit of progress.
+    public enum Unit: String, Sendable, CaseIterable {
+        /// Bytes of the new file; the total is an estimate.
+        case bytes
+        /// Rows of all tables.
+        case rows
+        /// Pages of the database.
+        case pages
+    }
+
+    /// The current phase.
+    public let phase: Phase
+    /// The number of units done.
+    public let completed: Int64
+    /// The number of all units, if known.
+    public let total: Int64?
+    /// The unit of ``completed`` and ``total``.
+    public let unit: Unit
+
+    init(_ phase: Phase, _ completed: Int64, of total: Int64?, _ unit: Unit) {
+        self.phase = phase
+        self.completed = completed
+        self.total = total
+        self.unit = unit
+    }
+
+    /// A closure that an operation calls periodically. Throwing cancels the operation, which then leaves no trace.
+    public typealias Report = (OperationProgress) throws -> Void
+}
+
+// MARK: Opening
+
+extension DatabaseFile {
+    /// The file behind symbolic links: replacing a link would leave its target, and SQLite keeps the log beside the target.
+    func resolved() throws -> DatabaseFile {
+        try EngineFile.requireRegularFile(path)
+        let target = try withErrorContext(path: path) { try FileMetadata.resolvedPath(path) }
+        return DatabaseFile(target, lockTimeout: lockTimeout)
+    }
+
+    /// Validates a key and settings for this file; nil without a key.
+    func unlocker(_ key: DatabaseKey?, _ settings: CipherSettings) throws -> KeyUnlocker? {
+        try key.map { try KeyUnlocker(key: $0, settings: settings, path: path, lockTimeout: lockTimeout) }
+    }
+
+    /// Opens the file for an operation: with a key exactly when it is encrypted. Opening never creates it.
+    ///
+    /// It is opened for writing, because only then can SQLite recover a database that a crash left behind; nothing is
+    /// written otherwise.
+    func open(key: DatabaseKey?, settings: CipherSettings = .init()) throws -> Connection {
+        let unlocker = try unlocker(key, settings)
+        try requireSuitable(hasKey: key != nil)
+        return try withErrorContext(path: path) {
+            let connection: Connection
+            if let unlocker {
+                connection = try Connection(.existing(path), unlocker: unlocker, readonly: false)
+            } else {
+                connection = try Connection(.existing(path))
+                connection.busyTimeout = lockTimeout.seconds
+            }
+            try connection.prepareForOperation()
+            return connection
+        }
+    }
+
+    /// Refuses files that cannot be databases, and encrypted ones without a key or the reverse.
+    func requireSuitable(hasKey: Bool) throws {
+        switch (try kind(), hasKey) {
+        case (.empty, _):
+            throw VaultError(.wrongKind, "The file is empty: there is no database in it", path: path)
+        case (.notADatabase, false):
+            throw VaultError(.wrongKind, "This is not a database", path: path)
+        case (.plain, true):
+            throw VaultError(
+                .wrongKind, "The database is not encrypted", path: path, remedy: "Use it without a key.")
+        case (.encryptedOrUnknown, false), (.plaintextHeader, false):
+            throw VaultError(
+                .keyRejected, "The database is encrypted, and no key was given", path: path, remedy: "Give its key.")
+        default: break
+        }
+    }
+}
+
+// MARK: Connections of operations
+
+extension Connection {
+    /// Keeps temporary data in memory, because the engine would put it into plaintext files, and reads the schema, so that an
+    /// unreadable one fails here.
+    func prepareForOperation() throws {
+        try execute("PRAGMA temp_store = MEMORY")
+        _ = try scalar("SELECT count(*) FROM sqlite_master")
+    }
+
+    /// Runs `body` in a read transaction whose snapshot is taken, so that this connection sees no changes meanwhile.
+    func reading<T>(_ body: () throws -> T) throws -> T {
+        try transaction(.deferred) {
+            _ = try scalar("SELECT count(*) FROM sqlite_master")
+            return try body()
+        }
+    }
+
+    /// The size of the database in bytes, as this connection sees it.
+    func contentSize() throws -> Int64 { try integer("page_count") * pageSize() }
+
+    /// The page size in bytes. SQLCipher answers `PRAGMA page_size` with text on an encrypted database.
+    package func pageSize() throws -> Int64 {
+        switch try scalar("PRAGMA page_size") {
+        case let number as Int64: number
+        case let text as String: Int64(text) ?? 0
+        default: 0
+        }
+    }
+
+    /// The result of the engine's own check of the structure.
+    enum Structure: Equatable {
+        case sound
+        case broken(String)
+        /// The schema needs something that only the database's own application defines: a collation, a function.
+        case unchecked(String)
+    }
+
+    /// Runs `PRAGMA integrity_check` or `quick_check`, up to the first problem.
+    func structure(_ check: String) throws -> Structure {
+        do {
+            let answer = try scalar("PRAGMA \(check)") as? String ?? "no answer"
+            return answer == "ok" ? .sound : .broken(answer)
+        } catch let error as DatabaseError where error.needsItsApplication {
+            return .unchecked(error.message)
+        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
+            return .broken(error.message)
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether the schema names a collation, function or module that this process does not define. It says nothing about the
+    /// state of the file.
+    var needsItsApplication: Bool {
+        code == 1 && (message.hasPrefix("no such ") || message.hasPrefix("unknown function"))
     }
 }

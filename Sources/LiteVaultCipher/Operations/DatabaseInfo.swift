@@ -1,26 +1,25 @@
 public import LiteVaultCore
 
-/// What is known of a database file.
+/// Information about a database file.
 public struct DatabaseInfo: Sendable {
-    /// What the file is, by its bytes.
+    /// The kind of the file, by its bytes.
     public let kind: FileKind
-    /// Its size in bytes, without its log.
+    /// The size of the file in bytes, without its log.
     public let fileSize: Int64
-    /// What lies beside it and is to be read with it; nil if there is nothing, or it could not be looked at because
-    /// somebody is writing.
+    /// The log or journal that has to be read with the file; nil if there is none, or another connection is writing.
     public internal(set) var pending: PendingLog?
-    /// What could only be learned by opening it; nil without the key of an encrypted file.
+    /// The information that requires opening the file; nil without the key of an encrypted one.
     public internal(set) var content: Content?
 
-    /// What the open database says of itself.
+    /// Information from inside the database.
     public struct Content: Sendable {
-        /// The cipher settings that hold; nil for a plaintext database.
+        /// The cipher settings in effect; nil for a plaintext database.
         public let settings: CipherSettings?
-        /// Bytes in a page.
+        /// The page size in bytes.
         public let pageSize: Int64
-        /// Pages in the database, as of the last commit.
+        /// The number of pages, as of the last commit.
         public let pageCount: Int64
-        /// How many of them are free.
+        /// The number of free pages.
         public let freePageCount: Int64
         /// The text encoding, such as `UTF-8`.
         public let encoding: String
@@ -32,11 +31,11 @@ public struct DatabaseInfo: Sendable {
         public let userVersion: Int32
         /// `PRAGMA application_id`
         public let applicationID: Int32
-        /// `PRAGMA schema_version`: how often the schema was changed.
+        /// `PRAGMA schema_version`: the number of schema changes.
         public let schemaVersion: Int64
-        /// The names of the tables, virtual ones included, without the engine's own.
+        /// The names of the tables, including virtual ones, without the engine's own.
         public let tables: [String]
-        /// The names of the indexes that were made by name.
+        /// The names of the indexes, without automatic ones.
         public let indexes: [String]
         /// The names of the views.
         public let views: [String]
@@ -46,25 +45,27 @@ public struct DatabaseInfo: Sendable {
 }
 
 extension DatabaseFile {
-    /// What the file is, and with the key, or without encryption, what is in it.
+    /// Returns information about the file and, with its key or if it is not encrypted, about its content.
+    ///
+    /// Nothing is written, recovered, created or removed: neither the file nor its log, journal and index. A pending log is
+    /// read through.
     ///
     /// - Parameters:
-    ///   - key: Nil for a plaintext database; of an encrypted one only kind and size are told then.
-    ///   - settings: What the file is encrypted with.
-    /// Nothing is written, recovered, created or removed: neither the file nor its log, journal and index. A log that is
-    /// pending is read through.
-    ///
-    /// - Throws: ``VaultError``, as by opening, if there is a key or the file is plain; `damaged` when the log beside it is,
-    ///   or is of another database.
+    ///   - key: the key. Without it, only kind and size of an encrypted file are returned.
+    ///   - settings: the settings that the file is encrypted with.
+    /// - Throws: ``VaultError``, as opening, if there is a key or the file is plaintext; `damaged` when the log beside it is
+    ///   damaged or belongs to another database.
     public func info(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws -> DatabaseInfo {
         let kind = try kind()
+        let file = try resolved()
         var info = DatabaseInfo(kind: kind, fileSize: try EngineFile(path: path).size(), pending: nil, content: nil)
         guard key != nil || kind == .plain else {
-            info.pending = try? ReadOnlyImage(path: resolved().path, busyTimeout: 0).pending
+            info.pending = try? ReadOnlyImage(path: file.path, lockTimeout: .zero).pending
             return info
         }
-        try refuseForeignLog(key, settings)
-        try withoutWriting(key: key, settings: settings) { connection, image in
+        let unlocker = try unlocker(key, settings)
+        try file.requireOwnLog(unlocker, kind)
+        try file.withoutWriting(unlocker) { connection, image in
             info.pending = image.pending
             info.content = try connection.reading {
                 try DatabaseInfo.Content(connection, isEncrypted: key != nil)
@@ -73,16 +74,12 @@ extension DatabaseFile {
         return info
     }
 
-    /// The engine believes every log whose checksums hold, and takes its pages for those of the database.
-    private func refuseForeignLog(_ key: DatabaseKey?, _ settings: CipherSettings) throws {
-        if key != nil { _ = try CipherEngine.require(for: path) }
-        try VaultError.about(path) { try settings.validate(with: key) }
-        var verification = Verification(
-            file: try resolved(), key: key, settings: settings, report: VerificationReport(kind: try kind()),
-            progress: { _ in })
+    /// The engine accepts every log with valid checksums, and uses its pages as those of the database.
+    private func requireOwnLog(_ unlocker: KeyUnlocker?, _ kind: FileKind) throws {
+        var verification = Verification(self, unlocker, VerificationReport(kind: kind)) { _ in }
         guard try verification.logIsDangerous(), let problem = verification.report.problems.first else { return }
         throw VaultError(
-            .damaged, problem.message, path: verification.file.path + "-wal",
+            .damaged, problem.message, path: path + "-wal",
             remedy: "Do not open the database with it: the engine would copy it into the file. Move the log away, "
                 + "unless it is this database's, and verify the database.")
     }

@@ -1,20 +1,21 @@
 internal import DurableFile
+internal import Foundation
 internal import LiteVaultCore
 
-/// A database in the making: written under a temporary name, proven by opening it again, and only then given its name.
+/// A new database: written under a temporary name, verified by opening it again, and only then given its name.
 struct NewDatabase {
-    let destination: String
-    let key: DatabaseKey?
-    let settings: CipherSettings
+    private let destination: String
     private let replacement: ReplacementFile
+    /// Nil for a plaintext database.
+    private let unlocker: KeyUnlocker?
 
-    /// A new file, where there is none yet.
+    /// Creates a file for a name that is not in use.
     ///
-    /// - Throws: ``VaultError`` `cannotCreate` when something is in the way, or leftovers of another database would be
+    /// - Throws: ``VaultError`` `cannotCreate` when the name is in use, or a log or journal of another database would be
     ///   replayed into the new one.
     init(at destination: String, key: DatabaseKey?, settings: CipherSettings) throws {
-        try EngineFile.refuseNUL(destination)
-        try VaultError.about(destination, creating: true) {
+        try EngineFile.requirePath(destination)
+        try withErrorContext(path: destination, creating: true) {
             if let present = try FileMetadata.ifExists(path: destination) {
                 let what =
                     present.kind == .regular ? "The file exists already" : "Something of this name exists already"
@@ -26,62 +27,51 @@ struct NewDatabase {
         try self.init(replacing: destination, key: key, settings: settings)
     }
 
-    /// A file that is to take the place of another.
+    /// Creates a file that will replace another.
     init(replacing destination: String, key: DatabaseKey?, settings: CipherSettings) throws {
-        self.destination = destination
-        self.key = key
-        self.settings = settings
-        if let key {
-            let engine = try CipherEngine.require(for: destination)
-            try VaultError.about(destination) {
-                try settings.validate(with: key)
-                try settings.requireSupport(by: engine)
-            }
-        }
-        replacement = try VaultError.about(destination, creating: true) {
+        let unlocker = try key.map { try KeyUnlocker(key: $0, settings: settings, path: destination) }
+        let replacement = try withErrorContext(path: destination, creating: true) {
             try ReplacementFile(destination: destination)
         }
+        self.destination = destination
+        self.replacement = replacement
+        self.unlocker = unlocker?.unlocking(replacement.path, lockTimeout: .zero)
     }
 
     /// Opens the file under its temporary name.
-    func open() throws -> Connection {
-        try reporting {
-            guard let key else { return try Connection(.existing(replacement.path)) }
-            return try Connection(
-                .existing(replacement.path), key: key, settings: settings, readonly: false, busyTimeout: 0)
-        }
+    private func open() throws -> Connection {
+        guard let unlocker else { return try Connection(.existing(replacement.path)) }
+        return try Connection(.existing(replacement.path), unlocker: unlocker, readonly: false)
     }
 
-    /// Opens the file for being written: as nobody else knows it and it is thrown away on any failure, a journal and
-    /// syncs would only cost time. It is synced once, when it is complete.
-    func openForWriting() throws -> Connection {
+    /// Opens the file to write it: as it is private and discarded on any failure, a journal and syncs would only cost time.
+    /// It is synced once, when it is complete.
+    private func openForWriting() throws -> Connection {
         let connection = try open()
-        try reporting {
-            try connection.execute(
-                """
-                PRAGMA journal_mode = OFF;
-                PRAGMA synchronous = OFF;
-                PRAGMA locking_mode = EXCLUSIVE;
-                PRAGMA temp_store = MEMORY;
-                PRAGMA cache_size = -32768;
-                """)
-        }
+        try connection.execute(
+            """
+            PRAGMA journal_mode = OFF;
+            PRAGMA synchronous = OFF;
+            PRAGMA locking_mode = EXCLUSIVE;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -32768;
+            """)
         return connection
     }
 
     /// Makes the file durable and gives it its name.
     ///
     /// - Parameters:
-    ///   - original: The file it replaces, whose mode and owner it gets; nil when there must be none.
-    ///   - beforeRename: The last word.
+    ///   - original: the file it replaces, whose mode and owner it gets; nil when the name must not be in use.
+    ///   - beforeRename: the last check; throwing leaves everything unchanged.
     func publish(replacing original: FileMetadata? = nil, beforeRename: () throws -> Void = {}) throws {
-        try VaultError.about(destination, creating: true) {
+        try withErrorContext(path: destination, creating: true) {
             try replacement.publish(replacing: original != nil, like: original, beforeRename: beforeRename)
         }
     }
 
-    /// Runs a body in which an error of the new file's connection is about the destination, not about a temporary name.
-    func reporting<T>(_ body: () throws -> T) throws -> T {
+    /// Runs a body and makes errors about the temporary name errors about the destination.
+    private func reporting<T>(_ body: () throws -> T) throws -> T {
         let name = replacement.path.split(separator: "/").last.map(String.init) ?? replacement.path
         do {
             return try body()
@@ -91,5 +81,138 @@ struct NewDatabase {
             error.path = destination
             throw error
         }
+    }
+}
+
+// MARK: Content
+
+extension NewDatabase {
+    /// Copies all content, and verifies the copy. Works between any two formats.
+    ///
+    /// - Parameter source: inside a read transaction, or used by no other connection.
+    func fill(from source: Connection, walMode: Bool, _ report: OperationProgress.Report) throws {
+        try reporting {
+            let size = try source.contentSize()
+            let copy = try openForWriting()
+            if unlocker == nil { try copy.execute("PRAGMA page_size = \(try source.pageSize())") }
+            var rows: Int64 = 0
+            try ContentCopier(from: source, to: copy).copy { count in
+                rows = count
+                try report(.init(.copying, min(size, copy.contentSize()), of: size, .bytes))
+            }
+            try copy.close()
+            let reopened = try open()
+            try reopened.prepareForOperation()
+            try ContentComparator(source, reopened).compare { try report(.init(.comparing, $0, of: rows, .rows)) }
+            try check(reopened, report)
+            try finish(reopened, walMode: walMode)
+        }
+    }
+
+    /// Copies page by page (the backup API), and checks the copy. Key and salt may differ, the settings may not.
+    ///
+    /// - Parameters:
+    ///   - source: inside a read transaction: otherwise every commit of another connection would restart the copy, which
+    ///     might never end.
+    ///   - comparing: whether to compare all content as well, because the source will not be kept.
+    func fillByPages(
+        from source: Connection, walMode: Bool, comparing: Bool = false, _ report: OperationProgress.Report
+    ) throws {
+        try reporting {
+            let copy = try openForWriting()
+            try copyPages(from: source, to: copy, report)
+            guard try copy.integer("page_count") == source.integer("page_count") else {
+                throw VaultError(.internalFailure, "The copy is incomplete", path: destination)
+            }
+            try copy.close()
+            let reopened = try open()
+            try reopened.prepareForOperation()
+            try check(reopened, report)
+            if comparing { try compare(source, reopened, report) }
+            // The header was copied with the first page. A source that had to leave WAL for an exclusive lock is in it.
+            try finish(reopened, walMode: walMode)
+        }
+    }
+
+    private func compare(_ source: Connection, _ copy: Connection, _ report: OperationProgress.Report) throws {
+        do {
+            try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+        } catch let error as DatabaseError where error.needsItsApplication {
+            // Rows that only the database's own application can read. Every page was authenticated.
+        }
+    }
+
+    private func copyPages(from source: Connection, to copy: Connection, _ report: OperationProgress.Report) throws {
+        let backup = try Backup(sourceConnection: source, targetConnection: copy)
+        defer { backup.finish() }
+        let deadline = Date().addingTimeInterval(max(source.busyTimeout, 1))
+        while true {
+            switch try Self.reportingDamage(of: source, { try backup.advance(pages: .limited(number: 512)) }) {
+            case .done:
+                try report(.init(.copying, Int64(backup.pageCount), of: Int64(backup.pageCount), .pages))
+                return
+            case .more:
+                let total = Int64(backup.pageCount)
+                try report(.init(.copying, total - Int64(backup.remainingPages), of: total, .pages))
+            case .busy:
+                guard Date() < deadline else {
+                    throw VaultError(.busy, "The database is locked", path: source.description)
+                }
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    /// A page of the source that cannot be read ends the copy with a code that depends on the codec: SQLITE_ERROR on
+    /// SQLCipher 4. Problems of the copy itself have other codes.
+    private static func reportingDamage<T>(of source: Connection, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError {
+            switch error.resultCode.primary {
+            case .error, .corrupt, .notADatabase, .outOfMemory:
+                throw VaultError(
+                    .damaged, "A page of the database cannot be read", path: source.description, cause: error,
+                    remedy: "Verify it, and restore a backup. Nothing was written under the destination's name.")
+            default: throw error
+            }
+        }
+    }
+
+    /// Checks the structure, the kind of the bytes on disk, and their authentication codes.
+    private func check(_ copy: Connection, _ report: OperationProgress.Report) throws {
+        try report(.init(.checking, 0, of: nil, .pages))
+        if case .broken(let complaint) = try copy.structure("integrity_check(1)") {
+            throw VaultError(
+                .damaged, "The copy did not pass the integrity check: \(complaint)", path: destination,
+                remedy: "The source is unchanged; run verify on it.")
+        }
+        try copy.withHandle { handle in
+            let file = try EngineFile(connection: handle, path: destination)
+            let kind = try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) }
+            let isRight = unlocker == nil ? kind == .plain : kind == .encryptedOrUnknown || kind == .plaintextHeader
+            // A database without any content has no pages and no kind.
+            guard try isRight || (kind == .empty && copy.integer("page_count") == 0) else {
+                throw VaultError(.internalFailure, "The copy turned out as \(kind.rawValue)", path: destination)
+            }
+            try authenticate(file, copy, report)
+        }
+    }
+
+    private func authenticate(_ file: EngineFile, _ copy: Connection, _ report: OperationProgress.Report) throws {
+        guard let unlocker,
+            let authenticator = try PageAuthenticator.ifPossible(
+                key: unlocker.key, held: copy.cipherSettings(), salt: unlocker.settings.salt, file)
+        else { return }
+        let pages = try authenticator.report(
+            size: file.size(), read: { try file.read(at: $0, count: $1) },
+            progress: { try report(.init(.authenticating, Int64($0), of: Int64($1), .pages)) })
+        guard pages.failureCount == 0, pages.trailingBytes == 0 else {
+            throw VaultError(.internalFailure, "The pages of the copy do not authenticate", path: destination)
+        }
+    }
+
+    /// Sets the journal mode of the source: last, because the file is private until then.
+    private func finish(_ copy: Connection, walMode: Bool) throws {
+        if walMode { try copy.setJournalMode(.wal) }
+        try copy.close()
     }
 }

@@ -1,28 +1,33 @@
-/// How a database is encrypted. What is nil is the engine's default.
+internal import LiteVaultSupport
+
+/// How a database is encrypted; nil properties use the engine's defaults.
 ///
-/// The settings are a property of the file, but the file does not record them: whoever opens it must know them.
+/// The settings belong to the file, but the file does not record them: whoever opens it has to know them.
 public struct CipherSettings: Sendable, Equatable {
     /// The page size in bytes: a power of two from 512 to 65536 (`PRAGMA cipher_page_size`; default 4096, formats 1-3:
     /// 1024).
     public var pageSize: Int?
-    /// Rounds of key derivation, at least 1 (`PRAGMA kdf_iter`; default 256000, format 3: 64000, formats 1-2: 4000).
+    /// The number of key derivation iterations, at least 1 (`PRAGMA kdf_iter`; default 256000, format 3: 64000, formats 1-2:
+    /// 4000).
     public var kdfIterations: Int?
-    /// The digest of the key derivation (`PRAGMA cipher_kdf_algorithm`). SQLCipher 4 and newer.
+    /// The digest of the key derivation (`PRAGMA cipher_kdf_algorithm`). SQLCipher 4 or newer.
     public var kdfAlgorithm: CipherAlgorithm?
-    /// The digest that authenticates pages (`PRAGMA cipher_hmac_algorithm`). SQLCipher 4 and newer.
+    /// The digest that authenticates pages (`PRAGMA cipher_hmac_algorithm`). SQLCipher 4 or newer.
     public var hmacAlgorithm: CipherAlgorithm?
     /// Whether pages are authenticated (`PRAGMA cipher_use_hmac`; default true, format 1: false).
     public var usesHMAC: Bool?
-    /// Bytes at the start of the file left in plaintext, a multiple of 16 (`PRAGMA cipher_plaintext_header_size`).
+    /// The number of bytes at the start of the file that stay in plaintext, a multiple of 16 (`PRAGMA
+    /// cipher_plaintext_header_size`; default 0).
     ///
-    /// The salt is then not in the file: it has to be given here or with a raw key, and kept. SQLCipher 4 and newer.
+    /// The file then does not contain the salt: it has to be given here or with a raw key, and kept. SQLCipher 4 or newer.
     public var plaintextHeaderSize: Int?
-    /// The salt, 16 bytes (`PRAGMA cipher_salt`). SQLCipher 4 and newer.
+    /// The salt, 16 bytes (`PRAGMA cipher_salt`). SQLCipher 4 or newer.
     public var salt: [UInt8]?
-    /// The defaults of a major version of SQLCipher, 1 to 4 (`PRAGMA cipher_compatibility`). The others apply on top.
+    /// The major version of SQLCipher whose defaults apply, 1 to 4 (`PRAGMA cipher_compatibility`). The other settings are
+    /// applied on top.
     public var compatibility: Int?
 
-    /// Settings of which what is left out is the engine's default.
+    /// Creates settings; nil values use the engine's defaults.
     public init(
         pageSize: Int? = nil, kdfIterations: Int? = nil, kdfAlgorithm: CipherAlgorithm? = nil,
         hmacAlgorithm: CipherAlgorithm? = nil, usesHMAC: Bool? = nil, plaintextHeaderSize: Int? = nil,
@@ -36,5 +41,167 @@ public struct CipherSettings: Sendable, Equatable {
         self.plaintextHeaderSize = plaintextHeaderSize
         self.salt = salt
         self.compatibility = compatibility
+    }
+}
+
+// MARK: Validation
+
+extension CipherSettings {
+    /// Refuses settings that no engine accepts, or that engines silently replace.
+    ///
+    /// - Parameter key: the key they are used with: it may contain the salt that a plaintext header needs.
+    /// - Throws: ``VaultError`` `usage`.
+    package func validate(with key: DatabaseKey?) throws {
+        if let pageSize, !(512...65536).contains(pageSize) || pageSize & (pageSize - 1) != 0 {
+            throw VaultError(
+                .usage, "A page size of \(pageSize) bytes is not possible",
+                remedy: "It must be a power of two from 512 to 65536.")
+        }
+        // The engine accepts it, and writes a file that nothing opens again.
+        if pageSize == 512, PageLayout(self, defaultCompatibility: 4).reservedBytes > 32 {
+            throw VaultError(
+                .usage, "A page of 512 bytes is too small to be authenticated",
+                remedy: "Use pages of 1024 bytes or more, or turn HMAC off.")
+        }
+        // SQLCipher 3.4.1 accepts 0 and negative numbers and then encrypts under a key of zeros.
+        if let kdfIterations, !(1...Int(Int32.max)).contains(kdfIterations) {
+            throw VaultError(
+                .usage, "\(kdfIterations) key derivation iterations are not possible",
+                remedy: "Give a number from 1 to \(Int32.max).")
+        }
+        // The engine silently treats any other number as 4.
+        if let compatibility, !(1...4).contains(compatibility) {
+            throw VaultError(
+                .usage, "There is no cipher compatibility \(compatibility)", remedy: "Give a number from 1 to 4.")
+        }
+        if let salt, salt.count != 16 {
+            throw VaultError(.usage, "A salt has 16 bytes, not \(salt.count)")
+        }
+        if let salt, let ofKey = key?.salt, salt != ofKey {
+            throw VaultError(
+                .usage, "The key and the cipher settings name different salts", remedy: "Give the salt once.")
+        }
+        if let plaintextHeaderSize, plaintextHeaderSize != 0 {
+            let room = (pageSize ?? 1024) / 2
+            guard plaintextHeaderSize > 0, plaintextHeaderSize % 16 == 0, plaintextHeaderSize <= room else {
+                throw VaultError(
+                    .usage, "A plaintext header of \(plaintextHeaderSize) bytes is not possible",
+                    remedy: "Give a multiple of 16 that leaves half of the page encrypted; 32 is what SQLite needs.")
+            }
+            guard salt != nil || key?.salt != nil else {
+                throw VaultError(
+                    .usage, "A plaintext header needs the salt: it is then not in the file",
+                    remedy: "Give 16 bytes of salt and keep them with the key.")
+            }
+        }
+    }
+
+    /// Refuses settings that the engine is too old for: it would silently ignore them.
+    ///
+    /// - Throws: ``VaultError`` `unsupported`.
+    package func requireSupport(by engine: CipherVersion) throws {
+        guard !engine.hasFormat4 else { return }
+        func refusal(_ what: String) -> VaultError {
+            VaultError(
+                .unsupported, "SQLCipher \(engine), which is linked, has no \(what)",
+                remedy: "It takes SQLCipher 4.0.1 or newer.")
+        }
+        if compatibility == 4 { throw refusal("format 4") }
+        if let kdfAlgorithm, kdfAlgorithm != .sha1 { throw refusal("key derivation with \(kdfAlgorithm.kdfName)") }
+        if let hmacAlgorithm, hmacAlgorithm != .sha1 { throw refusal("authentication with \(hmacAlgorithm.hmacName)") }
+        if let plaintextHeaderSize, plaintextHeaderSize != 0 { throw refusal("plaintext header") }
+        if salt != nil { throw refusal("setting for the salt (a raw key can bring it)") }
+    }
+}
+
+// MARK: Pragmas
+
+extension CipherSettings {
+    /// The pragmas that put the settings into effect, in the order in which they have to follow the key.
+    ///
+    /// They contain nothing secret and no text from outside: numbers, names of algorithms, and the salt in hexadecimal.
+    package func pragmas(for engine: CipherVersion) -> [String] {
+        let prefix = #"PRAGMA "main"."#
+        var effective = self
+        var lines: [String] = []
+        if let compatibility {
+            // It would briefly turn HMAC on, which a page of 512 bytes must never have: see `KeyUnlocker`.
+            if engine.hasFormat4, pageSize != 512 {
+                // First: it sets all the others.
+                lines.append("cipher_compatibility = \(compatibility)")
+            } else {
+                effective = expandingCompatibility()
+            }
+        }
+        if let pageSize = effective.pageSize { lines.append("cipher_page_size = \(pageSize)") }
+        if let usesHMAC = effective.usesHMAC { lines.append("cipher_use_hmac = \(usesHMAC ? "ON" : "OFF")") }
+        if engine.hasFormat4 {
+            if let hmacAlgorithm = effective.hmacAlgorithm {
+                lines.append("cipher_hmac_algorithm = \(hmacAlgorithm.hmacName)")
+            }
+            if let kdfAlgorithm = effective.kdfAlgorithm {
+                lines.append("cipher_kdf_algorithm = \(kdfAlgorithm.kdfName)")
+            }
+            if let plaintextHeaderSize { lines.append("cipher_plaintext_header_size = \(plaintextHeaderSize)") }
+            if let salt { lines.append("cipher_salt = \"x'\(salt.hexadecimal)'\"") }
+        }
+        if let kdfIterations = effective.kdfIterations { lines.append("kdf_iter = \(kdfIterations)") }
+        return lines.map { prefix + $0 }
+    }
+
+    /// The settings with the defaults of `compatibility` filled in, where the pragma cannot be used.
+    private func expandingCompatibility() -> CipherSettings {
+        var result = self
+        let digest: CipherAlgorithm = compatibility == 4 ? .sha512 : .sha1
+        result.kdfAlgorithm = kdfAlgorithm ?? digest
+        result.hmacAlgorithm = hmacAlgorithm ?? digest
+        result.kdfIterations = kdfIterations ?? PageLayout.kdfIterations(compatibility: compatibility)
+        result.usesHMAC = usesHMAC ?? (compatibility != 1)
+        result.pageSize = pageSize ?? PageLayout.pageSize(compatibility: compatibility)
+        return result
+    }
+
+    /// Parses the rows of `PRAGMA cipher_settings`, each the text of a pragma: `PRAGMA kdf_iter = 256000;`.
+    ///
+    /// Unknown names are skipped: newer engines may add some.
+    package init(cipherSettings rows: [String]) {
+        self.init()
+        for row in rows {
+            let words = row.split { $0 == " " || $0 == "=" || $0 == ";" }.map(String.init)
+            guard words.count == 3, words[0].uppercased() == "PRAGMA" else { continue }
+            apply(name: words[1], value: words[2])
+        }
+    }
+
+    /// Sets one value from the answer to the pragma of that name.
+    package mutating func apply(name: String, value: String) {
+        switch name.lowercased() {
+        case "kdf_iter": kdfIterations = Int(value)
+        case "cipher_page_size": pageSize = Int(value)
+        case "cipher_use_hmac": usesHMAC = value == "1" || value.uppercased() == "ON"
+        case "cipher_plaintext_header_size": plaintextHeaderSize = Int(value)
+        case "cipher_hmac_algorithm": hmacAlgorithm = CipherAlgorithm(pragmaValue: value)
+        case "cipher_kdf_algorithm": kdfAlgorithm = CipherAlgorithm(pragmaValue: value)
+        default: break
+        }
+    }
+
+    /// The name of the first setting that was requested and is not in effect; nil when all are.
+    ///
+    /// - Parameter held: the engine's answer. What it cannot report is nil there.
+    package func firstDifference(to held: CipherSettings) -> String? {
+        // A compatibility requests all of the settings it stands for.
+        let asked = compatibility == nil ? self : PageLayout(self, defaultCompatibility: 4).settings
+        func differs<T: Equatable>(_ asked: T?, _ held: T?) -> Bool {
+            guard let asked, let held else { return false }
+            return asked != held
+        }
+        if differs(asked.pageSize, held.pageSize) { return "page size" }
+        if differs(asked.kdfIterations, held.kdfIterations) { return "number of key derivation iterations" }
+        if differs(asked.usesHMAC, held.usesHMAC) { return "page authentication" }
+        if differs(asked.kdfAlgorithm, held.kdfAlgorithm) { return "key derivation algorithm" }
+        if held.usesHMAC != false, differs(asked.hmacAlgorithm, held.hmacAlgorithm) { return "HMAC algorithm" }
+        if differs(asked.plaintextHeaderSize, held.plaintextHeaderSize) { return "plaintext header" }
+        return nil
     }
 }

@@ -14,7 +14,9 @@ final class Cancellation: Sendable {
 
     private let state = Locked(State())
 
-    /// Says how to give up waiting. False when it is cancelled already.
+    /// Registers how to give up waiting.
+    ///
+    /// - Returns: false when it is cancelled already.
     func willWait(withdraw: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             state.withdraw = withdraw
@@ -38,8 +40,8 @@ final class Cancellation: Sendable {
         }
         withdraw?()
         guard interrupt() else { return }
-        // Again and again: an interrupt between two statements has no effect.
-        WorkerThreads.shared.run { while self.interrupt() { Thread.sleep(forTimeInterval: 0.002) } }
+        // Repeatedly: an interrupt between two statements has no effect.
+        BlockingThreadPool.shared.run { while self.interrupt() { Thread.sleep(forTimeInterval: 0.002) } }
     }
 
     /// Whether there was something to interrupt.
@@ -52,7 +54,7 @@ final class Cancellation: Sendable {
 
     /// Runs the closure of an access so that cancelling interrupts it.
     ///
-    /// - Throws: what it throws; `CancellationError` when it was cancelled, whatever the closure made of that.
+    /// - Throws: the errors of the closure; `CancellationError` when it was cancelled, even if the closure caught the error.
     func running<T>(on connection: Connection, _ body: () throws -> T) throws -> T {
         try state.withLock { state in
             guard !state.isCancelled else { throw CancellationError() }
@@ -68,9 +70,9 @@ final class Cancellation: Sendable {
         }
     }
 
-    /// The same for what counts when it is done: cancelled too late, it is not undone, and succeeds.
+    /// The same for work whose result counts: when cancelled too late, it succeeds.
     ///
-    /// - Throws: what it throws; `CancellationError` when that is because it was cancelled.
+    /// - Throws: the errors of the closure; `CancellationError` when it was cancelled.
     func interrupting<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
         try state.withLock { state in
             guard !state.isCancelled else { throw CancellationError() }
@@ -85,7 +87,9 @@ final class Cancellation: Sendable {
         }
     }
 
-    /// From here on nothing is interrupted. Returns whether it was cancelled.
+    /// Ends the interruptible part.
+    ///
+    /// - Returns: whether it was cancelled.
     private func end() -> Bool {
         state.withLock { state in
             state.running = nil

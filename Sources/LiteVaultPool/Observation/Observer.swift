@@ -2,27 +2,27 @@ internal import Foundation
 internal import LiteVaultCore
 internal import LiteVaultSupport
 
-/// An observation under way: it is told of changes as long as it lives.
+/// A running observation: it is notified of changes as long as it exists.
 final class Observer: Sendable {
-    let access: any DatabaseAccess
+    let access: DatabaseAccess
     private let signal: ChangeSignal
     private let polling: ForeignChangePoll?
-    /// The rows that there were, of those that the region names.
+    /// The rows of the region that existed at the last check.
     private let present = Locked<[TableName: Set<Int64>]>([:])
 
-    /// Begins. When it returns, no change that is committed from then on is missed.
-    init(_ access: any DatabaseAccess, region: DatabaseRegion, pollInterval: Duration?) async throws {
+    /// Begins to observe. No change that is committed after this returns is missed.
+    init(_ access: DatabaseAccess, region: DatabaseRegion, pollInterval: Duration?) async throws {
         self.access = access
         signal = ChangeSignal(region: region)
-        access.core.broker.add(signal)
-        polling = pollInterval.map { ForeignChangePoll(access.core, every: $0) }
+        access.coordinator.broker.add(signal)
+        polling = pollInterval.map { ForeignChangePoll(access.coordinator, every: $0) }
         do {
-            // From the next write on changes are taken down; those under way are waited for.
-            try await access.core.async(.writeWithoutTransaction) { _ in }
+            // Changes are recorded from the next write on; this waits for writes under way.
+            try await access.coordinator.async(.writeWithoutTransaction) { _ in }
             try await polling?.begin()
             _ = try await rowsChanged(in: region)
         } catch {
-            access.core.broker.remove(signal)
+            access.coordinator.broker.remove(signal)
             throw error
         }
     }
@@ -30,10 +30,12 @@ final class Observer: Sendable {
     deinit {
         polling?.end()
         signal.end()
-        access.core.broker.remove(signal)
+        access.coordinator.broker.remove(signal)
     }
 
-    /// Waits for the next change; false when the task was cancelled.
+    /// Waits for the next change.
+    ///
+    /// - Returns: false when the task was cancelled.
     func next(in region: DatabaseRegion) async throws -> Bool {
         while let effect = await signal.next() {
             if effect == .certain {
@@ -45,7 +47,7 @@ final class Observer: Sendable {
         return false
     }
 
-    /// Runs a read that finds out which region is to be observed from now on.
+    /// Runs a read that determines the region to observe from now on.
     func reading<T: Sendable>(_ body: () async throws -> (T, DatabaseRegion)) async throws -> (T, DatabaseRegion) {
         signal.beginRead()
         let result = try await body()
@@ -53,7 +55,7 @@ final class Observer: Sendable {
         return result
     }
 
-    /// Whether rows that the region names have come or gone: the engine does not tell when they make room for others.
+    /// Whether rows of the region were inserted or deleted: the engine does not report deleted conflicting rows.
     private func rowsChanged(in region: DatabaseRegion) async throws -> Bool {
         let named = (region.tables ?? [:]).compactMap { name, part in part.rows.map { (name, $0) } }
         guard !named.isEmpty else { return true }
@@ -74,27 +76,27 @@ final class Observer: Sendable {
     }
 }
 
-/// Asks from time to time whether another process has written (`PRAGMA data_version`).
+/// Checks periodically whether another process has written (`PRAGMA data_version`).
 private final class ForeignChangePoll: Sendable {
-    private let core: AccessCore
+    private let coordinator: ConnectionCoordinator
     private let interval: Duration
     private let version = Locked<Int64?>(nil)
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(_ core: AccessCore, every interval: Duration) {
-        self.core = core
+    init(_ coordinator: ConnectionCoordinator, every interval: Duration) {
+        self.coordinator = coordinator
         self.interval = interval
     }
 
-    /// The version is that of the writer, which its own commits do not change.
+    /// Begins to poll. The version is that of the writer, which its own commits do not change.
     func begin() async throws {
         _ = try await ask()
         let running = Task.detached { [weak self, interval] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: interval)
                 guard let self, !Task.isCancelled else { return }
-                // What cannot be asked now is asked the next time.
-                if (try? await ask()) == true { core.broker.notify(.unknown) }
+                // An error is ignored: the next check makes up for it.
+                if (try? await ask()) == true { coordinator.broker.notify(.unknown) }
             }
         }
         task.withLock { $0 = running }
@@ -103,7 +105,7 @@ private final class ForeignChangePoll: Sendable {
     func end() { task.withLock { $0?.cancel() } }
 
     private func ask() async throws -> Bool {
-        let now = try await core.async(.writeWithoutTransaction) { try $0.integer("data_version") }
+        let now = try await coordinator.async(.writeWithoutTransaction) { try $0.integer("data_version") }
         return version.withLock { version in
             defer { version = now }
             return version != nil && version != now

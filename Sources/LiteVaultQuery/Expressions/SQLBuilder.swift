@@ -1,8 +1,10 @@
 package import LiteVaultCore
+internal import Foundation
 
-/// SQL text in the making, and the values of its parameters.
+/// Builds SQL text and collects the values of its parameters.
 ///
-/// The text is bytes in memory of its own: a statement that ran before is found by them, and no `String` is made.
+/// The text is raw bytes: the statement cache is searched by them, so a query that ran before needs no `String`.
+@usableFromInline
 package struct SQLBuilder: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var count = 0
@@ -16,7 +18,7 @@ package struct SQLBuilder: ~Copyable {
     /// The text.
     package var sql: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// The text as UTF-8, valid until something is appended, and for as long as the builder lives.
+    /// The text as UTF-8. Valid until the next append, and while the builder lives.
     package var utf8: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
     /// Appends a piece of SQL.
@@ -52,8 +54,7 @@ package struct SQLBuilder: ~Copyable {
             append(table)
             append(UInt8(ascii: "."))
             append(column)
-        case .select(let clauses): append(clauses)
-        case .insert(let row): append(row)
+        case .fragment(let fragment): fragment.render(into: &self)
         }
     }
 
@@ -78,20 +79,20 @@ package struct SQLBuilder: ~Copyable {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends text as it is.
+    /// Appends text verbatim.
     mutating func append(_ text: String) {
         // All native strings are contiguous.
         if text.utf8.withContiguousStorageIfAvailable({ append($0) }) != nil { return }
         for byte in text.utf8 { append(byte) }
     }
 
-    /// Appends text that is known at compile time.
+    /// Appends text known at compile time.
     @inline(__always)
     mutating func append(_ text: StaticString) {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends nodes with commas between them.
+    /// Appends nodes, separated by commas.
     mutating func append(list nodes: [SQLNode]) {
         var isFirst = true
         for node in nodes {
@@ -123,5 +124,56 @@ package struct SQLBuilder: ~Copyable {
         grown.update(from: start, count: count)
         start.deallocate()
         start = grown
+    }
+}
+
+/// Renders values as SQL literals, for statements that take no parameters.
+package enum LiteralSQL {
+    /// The text with each parameter replaced by the literal of its value.
+    package static func text(_ template: String, _ bindings: [(any Binding)?]) -> String {
+        guard !bindings.isEmpty else { return template }
+        var result = ""
+        var remaining = bindings[...]
+        for token in SQLTokens(template) {
+            // A `?` inside a quoted name or a literal is part of that token, not a parameter.
+            if token.text == "?", token.kind == .other, let value = remaining.popFirst() {
+                result += literal(value)
+            } else {
+                result += token.text
+            }
+        }
+        return result
+    }
+
+    /// A value as an SQL literal.
+    package static func literal(_ value: (any Binding)?) -> String {
+        switch value {
+        case nil: return "NULL"
+        case let number as Int64: return String(number)
+        case let number as Int: return String(number)
+        case let flag as Bool: return flag ? "1" : "0"
+        case let number as Double: return literal(number)
+        case let text as String: return literal(text)
+        case let blob as Blob: return blob.description
+        case let data as Data: return Blob(bytes: [UInt8](data)).description
+        case let bytes as [UInt8]: return Blob(bytes: bytes).description
+        case let date as Date: return literal(DateText.string(from: date))
+        case let uuid as UUID: return literal(uuid.uuidString)
+        case let url as URL: return literal(url.absoluteString)
+        case let other?: return literal(String(describing: other))
+        }
+    }
+
+    /// SQL has no literal for infinity or NaN. SQLite stores NaN as NULL.
+    private static func literal(_ number: Double) -> String {
+        if number.isNaN { return "NULL" }
+        if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
+        return String(number)
+    }
+
+    /// The engine's parser ends a text literal at a NUL, so text that contains one is written as bytes.
+    private static func literal(_ text: String) -> String {
+        guard !text.utf8.contains(0) else { return "CAST(\(Blob(bytes: Array(text.utf8)).description) AS TEXT)" }
+        return "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
     }
 }

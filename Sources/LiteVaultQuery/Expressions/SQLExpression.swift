@@ -5,12 +5,12 @@ public import LiteVaultCore
 /// ```swift
 /// let id = SQLExpression<Int64>("id")
 /// let email = SQLExpression<String?>("email")       // may be NULL
-/// db.prepare(users.filter(id > 5 && email != nil))
+/// try db.all(users.select(id).filter(id > 5 && email != nil))
 /// ```
 ///
 /// Module `SQLite` calls it `Expression`.
 public struct SQLExpression<Datatype>: ExpressionType {
-    /// The Swift type of its value.
+    /// The Swift type of the value.
     public typealias UnderlyingType = Datatype
 
     @usableFromInline package var root: SQLNode
@@ -18,15 +18,15 @@ public struct SQLExpression<Datatype>: ExpressionType {
     @inlinable
     package init(root: SQLNode) { self.root = root }
 
-    /// An expression by its SQL text and the values of its parameters.
+    /// Creates an expression from SQL text and the values of its parameters.
     public init(_ template: String, _ bindings: [(any Binding)?]) {
         root = bindings.isEmpty ? .text(template) : .template(template, bindings)
     }
 
-    /// A column, or any other name, quoted.
+    /// Creates an expression from the name of a column or other object, which is quoted.
     public init(_ identifier: String) { root = .identifier(identifier) }
 
-    /// The same expression with another type.
+    /// Creates the same expression with another type.
     public init<U: ExpressionType>(_ expression: U) { root = expression.node }
 
     /// The SQL text, with a `?` for each value.
@@ -41,6 +41,75 @@ public struct SQLExpression<Datatype>: ExpressionType {
         set { self = SQLExpression(template, newValue) }
     }
 
-    /// Itself, without a type.
+    /// The expression without a type.
     public var expression: SQLExpression<Void> { SQLExpression<Void>(root: root) }
+}
+
+/// Anything that can be part of an SQL statement.
+public protocol Expressible: Sendable {
+    /// The expression without a type.
+    var expression: SQLExpression<Void> { get }
+}
+
+extension Expressible {
+    /// The tree behind the expression.
+    package var node: SQLNode { expression.root }
+
+    /// Returns the SQL text, with values as literals: for logs, and for statements that take no parameters.
+    ///
+    /// A `?` inside a quoted name, a literal or a comment is not a parameter and stays.
+    public func asSQL() -> String {
+        let expression = expression
+        return LiteralSQL.text(expression.template, expression.bindings)
+    }
+}
+
+/// An expression: SQL text with parameters, and their values.
+public protocol ExpressionType: Expressible, CustomStringConvertible {
+    /// The Swift type of the value.
+    associatedtype UnderlyingType = Void
+
+    /// The SQL text, with a `?` for each value.
+    var template: String { get }
+    /// The values, in the order of the text.
+    var bindings: [(any Binding)?] { get }
+
+    /// Creates an expression from SQL text and the values of its parameters.
+    init(_ template: String, _ bindings: [(any Binding)?])
+}
+
+extension ExpressionType {
+    /// Creates an expression from SQL text, which is used verbatim: never build it from untrusted input.
+    public init(literal: String) { self.init(literal, []) }
+
+    /// Creates an expression from the name of a column or other object, which is quoted.
+    public init(_ identifier: String) { self.init(literal: quoted(identifier)) }
+
+    /// Creates the same expression with another type.
+    public init<U: ExpressionType>(_ expression: U) { self.init(expression.template, expression.bindings) }
+
+    /// The SQL text, with values as literals.
+    public var description: String { asSQL() }
+
+    /// The expression without a type.
+    public var expression: SQLExpression<Void> { SQLExpression(template, bindings) }
+
+    /// In ascending order, for ORDER BY, indexes and keys.
+    public var asc: any Expressible { SQLExpression<Void>(root: .words(node, .text("ASC"))) }
+
+    /// In descending order, for ORDER BY, indexes and keys.
+    public var desc: any Expressible { SQLExpression<Void>(root: .words(node, .text("DESC"))) }
+}
+
+extension ExpressionType where UnderlyingType: Value {
+    /// Creates a parameter with this value.
+    public init(value: UnderlyingType) { self.init("?", [value.datatypeValue]) }
+}
+
+extension ExpressionType where UnderlyingType: _OptionalType, UnderlyingType.WrappedType: Value {
+    /// A parameter whose value is NULL.
+    public static var null: Self { self.init(value: nil) }
+
+    /// Creates a parameter with this value, or NULL for nil.
+    public init(value: UnderlyingType.WrappedType?) { self.init("?", [value?.datatypeValue]) }
 }

@@ -1,25 +1,26 @@
 public import LiteVaultCore
 
-/// A piece of SQL, kept as a tree until it is needed as text: joining strings at every operator costs more than
-/// everything else that a query does.
+/// A piece of SQL, kept as a tree until its text is needed: concatenating strings at every operator would cost more than
+/// everything else a query does.
 ///
-/// A node is an object: an expression's tree has an identity that columns are found by, and copying it copies one word.
+/// A node is an object. The identity of an expression's tree is what columns are looked up by, and copying an expression
+/// copies one word.
 @usableFromInline
 package final class SQLNode: Sendable {
-    /// What it is.
+    /// The kind of piece, with its content.
     @usableFromInline package let kind: Kind
 
     @inlinable
     init(_ kind: Kind) { self.kind = kind }
 
-    /// What a piece of SQL can be.
+    /// The kinds of pieces.
     @usableFromInline
     package enum Kind: Sendable {
-        /// SQL text as it is.
+        /// SQL text, used verbatim.
         case text(String)
         /// SQL text with parameters, and their values.
         case template(String, [(any Binding)?])
-        /// A name, quoted when it is written.
+        /// A name, quoted when rendered.
         case identifier(String)
         /// A parameter with its value.
         case value((any Binding)?)
@@ -31,13 +32,11 @@ package final class SQLNode: Sendable {
         case operation(SQLNode, String, SQLNode)
         /// `table.column`.
         case qualified(SQLNode, SQLNode)
-        /// A query.
-        indirect case select(QueryClauses)
-        /// An INSERT of one row.
-        case insert(InsertedRow)
+        /// A piece that renders itself: a SELECT, or an INSERT of one row.
+        case fragment(any SQLFragment)
     }
 
-    /// What tells this tree from every other one that is alive.
+    /// Distinguishes this tree from every other live one.
     @inlinable
     @inline(__always)
     package var identity: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
@@ -58,7 +57,7 @@ package final class SQLNode: Sendable {
 }
 
 extension SQLNode {
-    /// SQL text as it is.
+    /// SQL text, used verbatim.
     @inlinable
     package static func text(_ text: String) -> SQLNode { SQLNode(.text(text)) }
 
@@ -68,7 +67,7 @@ extension SQLNode {
         SQLNode(.template(template, values))
     }
 
-    /// A name, quoted when it is written.
+    /// A name, quoted when rendered.
     @inlinable
     package static func identifier(_ name: String) -> SQLNode { SQLNode(.identifier(name)) }
 
@@ -92,19 +91,16 @@ extension SQLNode {
         SQLNode(.qualified(table, column))
     }
 
-    /// A query.
-    static func select(_ clauses: QueryClauses) -> SQLNode { SQLNode(.select(clauses)) }
+    /// A piece that renders itself.
+    static func fragment(_ fragment: some SQLFragment) -> SQLNode { SQLNode(.fragment(fragment)) }
 
-    /// An INSERT of one row.
-    static func insert(_ row: InsertedRow) -> SQLNode { SQLNode(.insert(row)) }
-
-    /// Two operands with an operator between them, in parentheses unless asked otherwise.
+    /// Two operands with an operator between them, in parentheses.
     @inlinable
     package static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode) -> SQLNode {
         SQLNode(.operation(lhs, name, rhs))
     }
 
-    /// The same without parentheses, where asked for.
+    /// Two operands with an operator between them, in parentheses only if `isWrapped`.
     package static func infix(_ lhs: SQLNode, _ name: String, _ rhs: SQLNode, isWrapped: Bool) -> SQLNode {
         isWrapped ? .infix(lhs, name, rhs) : .joined([lhs, .text(name), rhs], separator: " ")
     }
@@ -114,6 +110,37 @@ extension SQLNode {
         .wrapped(function, .joined(arguments, separator: ", "))
     }
 
-    /// Words of SQL with blanks between them; what is nil is left out.
+    /// Pieces separated by spaces; nil is left out.
     package static func words(_ nodes: SQLNode?...) -> SQLNode { .joined(nodes.compactMap { $0 }, separator: " ") }
+}
+
+/// A piece of SQL that renders itself, for kinds of statements that trees know nothing about.
+@usableFromInline
+package protocol SQLFragment: Sendable {
+    /// Appends the piece's text and values.
+    func render(into builder: inout SQLBuilder)
+}
+
+extension SQLNode {
+    /// A column's name as text: equal for equal columns.
+    var columnText: String {
+        if case .identifier(let name) = kind { return name }
+        return template
+    }
+
+    /// Whether two lists hold the same columns. May be false for equal lists: only cheap comparisons are made.
+    static func areSame(_ left: [SQLNode], _ right: [SQLNode]) -> Bool {
+        left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
+    }
+
+    /// Whether two nodes are the same column. May be false for equal columns: only cheap comparisons are made.
+    static func isSame(_ left: SQLNode, _ right: SQLNode) -> Bool {
+        if left === right { return true }
+        switch (left.kind, right.kind) {
+        case (.identifier(let left), .identifier(let right)), (.text(let left), .text(let right)): return left == right
+        case (.qualified(let leftTable, let left), .qualified(let rightTable, let right)):
+            return isSame(left, right) && isSame(leftTable, rightTable)
+        default: return false
+        }
+    }
 }

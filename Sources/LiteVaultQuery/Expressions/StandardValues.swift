@@ -1,12 +1,13 @@
+public import Foundation
 public import LiteVaultCore
 
 extension Int64: Value {
     /// `INTEGER`
     public static let declaredDatatype = "INTEGER"
-    /// The number as it is.
+    /// The number, unchanged.
     @inlinable
     public static func fromDatatypeValue(_ datatypeValue: Int64) -> Int64 { datatypeValue }
-    /// The number as it is.
+    /// The number, unchanged.
     @inlinable
     public var datatypeValue: Int64 { self }
 }
@@ -14,7 +15,7 @@ extension Int64: Value {
 extension Int: Value {
     /// `INTEGER`
     public static let declaredDatatype = Int64.declaredDatatype
-    /// The number; on platforms with 32 bits one that does not fit is cut to the nearest that does.
+    /// The number, clamped to the range of `Int` on 32-bit platforms.
     @inlinable
     public static func fromDatatypeValue(_ datatypeValue: Int64) -> Int { Int(clamping: datatypeValue) }
     /// The number as 64 bits.
@@ -25,10 +26,10 @@ extension Int: Value {
 extension Double: Value {
     /// `REAL`
     public static let declaredDatatype = "REAL"
-    /// The number as it is.
+    /// The number, unchanged.
     @inlinable
     public static func fromDatatypeValue(_ datatypeValue: Double) -> Double { datatypeValue }
-    /// The number as it is.
+    /// The number, unchanged.
     @inlinable
     public var datatypeValue: Double { self }
 }
@@ -36,7 +37,7 @@ extension Double: Value {
 extension Bool: Value {
     /// `INTEGER`
     public static let declaredDatatype = Int64.declaredDatatype
-    /// 0 is false, everything else true.
+    /// False for 0, true for any other number.
     @inlinable
     public static func fromDatatypeValue(_ datatypeValue: Int64) -> Bool { datatypeValue != 0 }
     /// 0 or 1.
@@ -47,10 +48,10 @@ extension Bool: Value {
 extension String: Value {
     /// `TEXT`
     public static let declaredDatatype = "TEXT"
-    /// The text as it is.
+    /// The text, unchanged.
     @inlinable
     public static func fromDatatypeValue(_ datatypeValue: String) -> String { datatypeValue }
-    /// The text as it is.
+    /// The text, unchanged.
     @inlinable
     public var datatypeValue: String { self }
 }
@@ -58,10 +59,66 @@ extension String: Value {
 extension Blob: Value {
     /// `BLOB`
     public static let declaredDatatype = "BLOB"
-    /// The bytes as they are.
+    /// The bytes, unchanged.
     @inlinable
     public static func fromDatatypeValue(_ datatypeValue: Blob) -> Blob { datatypeValue }
-    /// The bytes as they are.
+    /// The bytes, unchanged.
     @inlinable
     public var datatypeValue: Blob { self }
 }
+
+extension Data: Value {
+    /// `BLOB`
+    public static var declaredDatatype: String { Blob.declaredDatatype }
+    /// The bytes, unchanged.
+    public static func fromDatatypeValue(_ dataValue: Blob) -> Data { Data(dataValue.bytes) }
+    /// The bytes, unchanged.
+    public var datatypeValue: Blob { Blob(bytes: [UInt8](self)) }
+}
+
+extension Date: Value {
+    /// `TEXT`
+    public static var declaredDatatype: String { String.declaredDatatype }
+    /// Parses a date in one of the formats of `DateText`.
+    ///
+    /// - Throws: `QueryError.malformedValue`
+    @_disfavoredOverload  // module SQLite has a form that does not throw
+    public static func fromDatatypeValue(_ stringValue: String) throws -> Date {
+        guard let date = DateText.date(from: stringValue) else { throw malformed("date") }
+        return date
+    }
+    /// `2026-11-21T08:53:00.000`, in UTC.
+    public var datatypeValue: String { DateText.string(from: self) }
+}
+
+extension UUID: Value {
+    /// `TEXT`
+    public static var declaredDatatype: String { String.declaredDatatype }
+    /// Parses a UUID of 36 characters.
+    ///
+    /// - Throws: `QueryError.malformedValue`
+    @_disfavoredOverload  // module SQLite has a form that does not throw
+    public static func fromDatatypeValue(_ stringValue: String) throws -> UUID {
+        guard let uuid = UUID(uuidString: stringValue) else { throw malformed("UUID") }
+        return uuid
+    }
+    /// 36 characters, in upper case.
+    public var datatypeValue: String { uuidString }
+}
+
+extension URL: Value {
+    /// `TEXT`
+    public static var declaredDatatype: String { String.declaredDatatype }
+    /// Parses a URL.
+    ///
+    /// - Throws: `QueryError.malformedValue`
+    @_disfavoredOverload  // module SQLite has a form that does not throw
+    public static func fromDatatypeValue(_ stringValue: String) throws -> URL {
+        guard let url = URL(string: stringValue) else { throw malformed("URL") }
+        return url
+    }
+    /// The URL's text.
+    public var datatypeValue: String { absoluteString }
+}
+
+private func malformed(_ expected: String) -> QueryError { .malformedValue(name: "", expected: expected) }

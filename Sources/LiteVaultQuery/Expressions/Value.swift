@@ -1,8 +1,8 @@
 public import LiteVaultCore
 
-/// A Swift type that is stored as one of SQLite's storage classes.
+/// A Swift type that can be stored in a column.
 ///
-/// Types of one's own conform by telling how they are stored:
+/// A custom type conforms by converting to and from a type that SQLite stores:
 ///
 /// ```swift
 /// extension Color: Value {
@@ -12,38 +12,38 @@ public import LiteVaultCore
 /// }
 /// ```
 public protocol Value: Expressible, SQLType where Base == Self, Logical == Bool, Count == Int {
-    /// What reading gives: the type itself.
+    /// The type that reading returns: the type itself.
     associatedtype ValueType = Self
-    /// What it is stored as.
+    /// The type that is stored.
     associatedtype Datatype: Binding
 
-    /// The type in CREATE TABLE: `INTEGER`, `REAL`, `TEXT` or `BLOB`, or any other that SQLite understands.
+    /// The type in CREATE TABLE: `INTEGER`, `REAL`, `TEXT`, `BLOB` or another name that SQLite accepts.
     static var declaredDatatype: String { get }
 
-    /// The value for what was stored.
+    /// Converts a stored value.
     ///
-    /// - Throws: when it cannot be understood.
+    /// - Throws: when it does not represent a value of the type.
     static func fromDatatypeValue(_ datatypeValue: Datatype) throws -> ValueType
 
-    /// What is stored for the value.
+    /// The value to store.
     var datatypeValue: Datatype { get }
 }
 
-/// The type of an expression: a `Value`, or an optional one where it may be NULL.
+/// The type of an expression: a `Value`, or an optional `Value` if it may be NULL.
 public protocol SQLType: ColumnValue {
     /// The type without the optional.
     associatedtype Base: Value
-    /// The type of a comparison with it: `Bool`, or `Bool?` where it may be NULL.
+    /// The type of a comparison: `Bool`, or `Bool?` if the expression may be NULL.
     associatedtype Logical: Sendable = Bool
-    /// The type of a number made from it, such as its length: `Int`, or `Int?` where it may be NULL.
+    /// The type of a number derived from it, such as its length: `Int`, or `Int?` if the expression may be NULL.
     associatedtype Count: Sendable = Int
 
-    /// The value of a stored one; for an optional type, nil of NULL.
+    /// Converts a stored value; for an optional type, NULL becomes nil.
     ///
-    /// - Throws: `QueryError` when it is NULL where there is no place for it, or of another storage class.
+    /// - Throws: `QueryError` when it is NULL and the type is not optional, or when it is of another storage class.
     static func value(of stored: StoredValue) throws -> Self
 
-    /// What is bound for the value; nil for NULL.
+    /// The value to bind; nil for NULL.
     var boundValue: (any Binding)? { get }
 }
 
@@ -52,33 +52,33 @@ extension Optional: SQLType where Wrapped: Value {
     public typealias Base = Wrapped
     /// NULL compared with anything is NULL.
     public typealias Logical = Bool?
-    /// What is counted of NULL is NULL.
+    /// A number derived from NULL is NULL.
     public typealias Count = Int?
 
-    /// nil for NULL, else the value.
+    /// Converts a stored value; NULL becomes nil.
     ///
-    /// - Throws: as of the type inside.
+    /// - Throws: what the wrapped type throws.
     public static func value(of stored: StoredValue) throws -> Wrapped? {
         stored == .null ? nil : try Wrapped.value(of: stored)
     }
 
-    /// What is bound for the value; nil for nil.
+    /// The value to bind; nil for nil.
     public var boundValue: (any Binding)? { self?.boundValue }
 }
 
-/// An optional, for constraints.
+/// An optional type, for generic constraints.
 public protocol _OptionalType {
-    /// The type inside.
+    /// The wrapped type.
     associatedtype WrappedType
 }
 
 extension Optional: _OptionalType {
-    /// The type inside.
+    /// The wrapped type.
     public typealias WrappedType = Wrapped
 }
 
 extension Value {
-    /// The value of a stored one.
+    /// Converts a stored value.
     ///
     /// - Throws: `QueryError` when it is NULL or of another storage class, and what `fromDatatypeValue` throws.
     public static func value(of stored: StoredValue) throws -> Self {
@@ -90,13 +90,13 @@ extension Value {
         return value
     }
 
-    /// What is bound for the value.
+    /// The value to bind.
     public var boundValue: (any Binding)? { datatypeValue }
 
     /// The value as a parameter.
     public var expression: SQLExpression<Void> { SQLExpression(root: .value(datatypeValue)) }
 
-    /// Reads what the type is stored as, and makes the value of it.
+    /// Reads the stored type from a column and converts it.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Self {
         let stored: Datatype = try Datatype.read(from: column)
@@ -106,8 +106,29 @@ extension Value {
         return value
     }
 
-    /// Binds what the type is stored as.
+    /// Binds the stored type to a parameter.
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         datatypeValue.bind(to: statement, at: index)
     }
+}
+
+/// An enum with raw values only needs to declare the conformance: `enum Status: String, Value { case open, done }`. It is
+/// stored as its raw value.
+extension Value where Self: RawRepresentable, RawValue: Value, RawValue.ValueType == RawValue {
+    /// The raw value's type.
+    public static var declaredDatatype: String { RawValue.declaredDatatype }
+
+    /// Converts a stored raw value to its case.
+    ///
+    /// - Throws: `QueryError.malformedValue` when there is no such case, for instance in a file written by a newer version of
+    ///   the application; what converting the raw value throws.
+    public static func fromDatatypeValue(_ datatypeValue: RawValue.Datatype) throws -> Self {
+        guard let value = Self(rawValue: try RawValue.fromDatatypeValue(datatypeValue)) else {
+            throw QueryError.malformedValue(name: "", expected: String(describing: Self.self))
+        }
+        return value
+    }
+
+    /// The raw value.
+    public var datatypeValue: RawValue.Datatype { rawValue.datatypeValue }
 }

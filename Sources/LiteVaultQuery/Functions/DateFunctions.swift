@@ -36,13 +36,13 @@ public final class DateFunctions: Sendable {
 }
 
 extension Date {
-    /// `date(…)` of this date.
+    /// The SQL function `date` of this date.
     public var date: SQLExpression<Date?> { called("date") }
-    /// `time(…)` of this date.
+    /// The SQL function `time` of this date.
     public var time: SQLExpression<Date?> { called("time") }
-    /// `datetime(…)` of this date.
+    /// The SQL function `datetime` of this date.
     public var datetime: SQLExpression<Date?> { called("datetime") }
-    /// `julianday(…)` of this date.
+    /// The SQL function `julianday` of this date.
     public var julianday: SQLExpression<Date?> { called("julianday") }
 
     private func called(_ function: String) -> SQLExpression<Date?> {
@@ -51,12 +51,12 @@ extension Date {
 }
 
 extension SQLExpression where Datatype == Date {
-    /// `date(…)` of the column.
+    /// The SQL function `date` of the column.
     public var date: SQLExpression<Date> { SQLExpression(root: .call("date", [root])) }
-    /// `time(…)` of the column.
+    /// The SQL function `time` of the column.
     public var time: SQLExpression<Date> { SQLExpression(root: .call("time", [root])) }
-    /// `datetime(…)` of the column.
+    /// The SQL function `datetime` of the column.
     public var datetime: SQLExpression<Date> { SQLExpression(root: .call("datetime", [root])) }
-    /// `julianday(…)` of the column.
+    /// The SQL function `julianday` of the column.
     public var julianday: SQLExpression<Date> { SQLExpression(root: .call("julianday", [root])) }
 }

@@ -1,74 +1,79 @@
-// Functions of texts (https://sqlite.org/lang_corefunc.html, https://sqlite.org/lang_expr.html#like).
+// Text functions (https://sqlite.org/lang_corefunc.html, https://sqlite.org/lang_expr.html#like).
 
 extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == String {
     /// The number of characters before the first NUL: `length(x)`.
     public var length: SQLExpression<UnderlyingType.Count> { SQLExpression(root: .call("length", [node])) }
 
-    /// With the letters A to Z in lower case: `lower(x)`.
+    /// The text with A to Z in lower case: `lower(x)`.
     public var lowercaseString: SQLExpression<UnderlyingType> { SQLExpression(root: .call("lower", [node])) }
 
-    /// With the letters a to z in upper case: `upper(x)`.
+    /// The text with a to z in upper case: `upper(x)`.
     public var uppercaseString: SQLExpression<UnderlyingType> { SQLExpression(root: .call("upper", [node])) }
 
-    /// Whether the text matches a pattern in which `%` stands for any characters and `_` for one: `x LIKE y`.
+    /// Whether the text matches a pattern, where `%` stands for any characters and `_` for one: `x LIKE y`.
     ///
-    /// - Parameter character: before `%` or `_` it makes them stand for themselves (`ESCAPE`).
+    /// - Parameters:
+    ///   - pattern: the pattern.
+    ///   - character: makes a following `%` or `_` literal (`ESCAPE`).
     public func like(
         _ pattern: String, escape character: Character? = nil
     ) -> SQLExpression<UnderlyingType.Logical> {
         SQLExpression(root: likeNode(node, .value(pattern), escape: character))
     }
 
-    /// Whether the text matches the pattern that an expression gives: `x LIKE y`.
+    /// Whether the text matches a pattern given by an expression: `x LIKE y`.
     public func like(
         _ pattern: SQLExpression<String>, escape character: Character? = nil
     ) -> SQLExpression<UnderlyingType.Logical> {
         SQLExpression(root: likeNode(node, pattern.root, escape: character))
     }
 
-    /// Whether the text matches a pattern of the shell's kind, with `*`, `?` and `[…]`: `x GLOB y`.
+    /// Whether the text matches a shell pattern of `*`, `?` and `[…]`: `x GLOB y`.
     public func glob(_ pattern: String) -> SQLExpression<UnderlyingType.Logical> {
         SQLExpression(root: .infix(node, "GLOB", .value(pattern)))
     }
 
-    /// Whether a full-text search finds the words: `x MATCH y`. For columns of full-text tables.
+    /// Whether a full-text search finds a pattern in the column: `x MATCH y`. For columns of full-text tables.
     public func match(_ pattern: String) -> SQLExpression<Bool> {
         SQLExpression(root: .infix(node, "MATCH", .value(pattern)))
     }
 
-    /// Whether the text matches a regular expression: `x REGEXP y`. SQLite calls a function `regexp` that the application
-    /// defines.
+    /// Whether the text matches a regular expression: `x REGEXP y`. The application has to define the function `regexp`,
+    /// which SQLite calls.
     public func regexp(_ pattern: String) -> SQLExpression<UnderlyingType.Logical> {
         SQLExpression(root: .infix(node, "REGEXP", .value(pattern)))
     }
 
-    /// The text, to be compared by a collation: `x COLLATE y`.
+    /// The text, compared by a collation: `x COLLATE y`.
     public func collate(_ collation: Collation) -> SQLExpression<UnderlyingType> {
         SQLExpression(root: .infix(node, "COLLATE", collation.node))
     }
 
-    /// Without characters of a set at its start, blanks by default: `ltrim(x, y)`.
+    /// The text without leading characters of a set, by default spaces: `ltrim(x, y)`.
     public func ltrim(_ characters: Set<Character>? = nil) -> SQLExpression<UnderlyingType> {
         trimmed("ltrim", characters)
     }
 
-    /// Without characters of a set at its end, blanks by default: `rtrim(x, y)`.
+    /// The text without trailing characters of a set, by default spaces: `rtrim(x, y)`.
     public func rtrim(_ characters: Set<Character>? = nil) -> SQLExpression<UnderlyingType> {
         trimmed("rtrim", characters)
     }
 
-    /// Without characters of a set at its start and end, blanks by default: `trim(x, y)`.
+    /// The text without leading and trailing characters of a set, by default spaces: `trim(x, y)`.
     public func trim(_ characters: Set<Character>? = nil) -> SQLExpression<UnderlyingType> {
         trimmed("trim", characters)
     }
 
-    /// With every occurrence of a text replaced by another: `replace(x, y, z)`.
+    /// The text with every occurrence of a pattern replaced: `replace(x, y, z)`.
     public func replace(_ pattern: String, with replacement: String) -> SQLExpression<UnderlyingType> {
         SQLExpression(root: .call("replace", [node, .value(pattern), .value(replacement)]))
     }
 
-    /// A part of the text: `substr(x, location, length)`. SQLite counts characters from 1; from the end for locations
-    /// below 0.
+    /// A part of the text: `substr(x, location, length)`.
+    ///
+    /// - Parameters:
+    ///   - location: the position of the first character, from 1; a negative number counts from the end.
+    ///   - length: the number of characters; nil for all remaining ones.
     public func substring(_ location: Int, length: Int? = nil) -> SQLExpression<UnderlyingType> {
         SQLExpression(root: .call("substr", [node, .value(location)] + (length.map { [.value($0)] } ?? [])))
     }
@@ -79,7 +84,7 @@ extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == S
     }
 
     private func trimmed(_ function: String, _ characters: Set<Character>?) -> SQLExpression<UnderlyingType> {
-        // Sorted: the same set must give the same text, for the cache of statements and for tests.
+        // Sorted, so that equal sets give equal SQL, which the statement cache depends on.
         let arguments = characters.map { [SQLNode.value(String($0.sorted()))] } ?? []
         return SQLExpression(root: .call(function, [node] + arguments))
     }
@@ -92,7 +97,7 @@ extension String {
     }
 }
 
-/// A text to be compared by a collation: `x COLLATE y`.
+/// A text, compared by a collation: `x COLLATE y`.
 public func collate<T: SQLType>(_ collation: Collation, _ expression: SQLExpression<T>) -> SQLExpression<T>
 where T.Base == String {
     expression.collate(collation)

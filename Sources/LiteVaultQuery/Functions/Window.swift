@@ -1,4 +1,4 @@
-/// A window: which rows a function sees beside the row it is computed for (https://sqlite.org/windowfunctions.html).
+/// A window: the rows a function is computed over, relative to the current row (https://sqlite.org/windowfunctions.html).
 /// SQLite 3.25 and later.
 ///
 /// ```swift
@@ -6,10 +6,10 @@
 /// // sum("balance") OVER (PARTITION BY "region" ORDER BY "day" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 /// ```
 ///
-/// Without an order all rows of the partition are seen; with one and without a frame, those up to the current row and
-/// its equals.
+/// Without an order, a window has all rows of its partition. With an order and no frame, it has the rows up to the current
+/// row and its peers.
 ///
-/// A window that several functions use is named once, by `window(_:as:)` of the query, and used by its name:
+/// To share a window between functions, name it by `window(_:as:)` of the query:
 ///
 /// ```swift
 /// sales.select(id, balance.sum.over("w"), rank().over("w")).window("w", as: .partition(by: region).order(day))
@@ -22,56 +22,56 @@ public struct Window: Expressible {
     private var order: [SQLNode] = []
     private var frame: SQLNode?
 
-    /// A window of all rows.
+    /// Creates a window of all rows.
     public init() {}
 
-    /// A window of the rows with equal values.
+    /// Returns a window of the rows with equal values.
     public static func partition(by expressions: any Expressible...) -> Window {
         var window = Window()
         window.partition = expressions.map(\.node)
         return window
     }
 
-    /// A window of all rows in an order.
+    /// Returns a window of all rows in an order.
     public static func order(_ by: any Expressible...) -> Window {
         var window = Window()
         window.order = by.map(\.node)
         return window
     }
 
-    /// A window that begins with what another one says, which the query names: an order is added where that one has none,
-    /// and a frame. SQLite 3.28 and later.
+    /// Returns a window that extends a named window of the query by an order, if that has none, and a frame. SQLite 3.28 and
+    /// later.
     ///
     /// ```swift
     /// balance.sum.over(.extending("w").rows(from: .preceding(2)))  // OVER ("w" ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)
     /// ```
     ///
-    /// A window with a frame cannot be extended; to run one that does anyway throws `DatabaseError`.
+    /// A window that has a frame cannot be extended; running such a query throws `DatabaseError`.
     public static func extending(_ name: String) -> Window {
         var window = Window()
         window.base = name
         return window
     }
 
-    /// The window with its rows in an order.
+    /// Returns the window with an order.
     public func order(_ by: any Expressible...) -> Window {
         var window = self
         window.order = by.map(\.node)
         return window
     }
 
-    /// The window with a frame counted in rows: `ROWS BETWEEN … AND …`.
+    /// Returns the window with a frame counted in rows: `ROWS BETWEEN … AND …`.
     public func rows(
         from start: FrameBound, to end: FrameBound = .currentRow, exclude: FrameExclusion? = nil
     ) -> Window { framed("ROWS", start, end, exclude) }
 
-    /// The window with a frame by the values of its order, which is then one number: `RANGE BETWEEN … AND …`. Bounds
-    /// with a distance need SQLite 3.28.
+    /// Returns the window with a frame of values around that of the current row: `RANGE BETWEEN … AND …`. The order has to be
+    /// one number. Bounds with a distance require SQLite 3.28.
     public func range(
         from start: FrameBound, to end: FrameBound = .currentRow, exclude: FrameExclusion? = nil
     ) -> Window { framed("RANGE", start, end, exclude) }
 
-    /// The window with a frame counted in groups of rows of equal order: `GROUPS BETWEEN … AND …`. SQLite 3.28 and later.
+    /// Returns the window with a frame counted in groups of peers: `GROUPS BETWEEN … AND …`. SQLite 3.28 and later.
     public func groups(
         from start: FrameBound, to end: FrameBound = .currentRow, exclude: FrameExclusion? = nil
     ) -> Window { framed("GROUPS", start, end, exclude) }
@@ -86,7 +86,7 @@ public struct Window: Expressible {
         return window
     }
 
-    /// What stands in the parentheses of OVER.
+    /// The content of the parentheses after OVER.
     public var expression: SQLExpression<Void> {
         SQLExpression(
             root: .words(
@@ -96,54 +96,53 @@ public struct Window: Expressible {
     }
 }
 
-/// Where a frame begins or ends.
+/// The beginning or end of a frame.
 public struct FrameBound: Sendable {
     let node: SQLNode
 
-    /// At the first row of the partition.
+    /// The first row of the partition.
     public static var unboundedPreceding: FrameBound { FrameBound(node: .text("UNBOUNDED PRECEDING")) }
-    /// So many rows, groups or units of the order before the current row.
+    /// A number of rows, groups of peers or units of the order before the current row.
     public static func preceding(_ distance: some Value) -> FrameBound {
         FrameBound(node: .words(distance.node, .text("PRECEDING")))
     }
-    /// At the current row; with `range` and `groups`, with its equals.
+    /// The current row; with `range` and `groups`, including its peers.
     public static var currentRow: FrameBound { FrameBound(node: .text("CURRENT ROW")) }
-    /// So many rows, groups or units of the order after the current row.
+    /// A number of rows, groups of peers or units of the order after the current row.
     public static func following(_ distance: some Value) -> FrameBound {
         FrameBound(node: .words(distance.node, .text("FOLLOWING")))
     }
-    /// At the last row of the partition.
+    /// The last row of the partition.
     public static var unboundedFollowing: FrameBound { FrameBound(node: .text("UNBOUNDED FOLLOWING")) }
 }
 
-/// What a frame leaves out. SQLite 3.28 and later.
+/// The rows that a frame excludes. SQLite 3.28 and later.
 public enum FrameExclusion: String, Sendable {
     /// The current row.
     case currentRow = "CURRENT ROW"
-    /// The current row and its equals.
+    /// The current row and its peers.
     case group = "GROUP"
-    /// The equals of the current row, but not the row itself.
+    /// The peers of the current row, but not the row itself.
     case ties = "TIES"
 }
 
 extension SQLExpression {
-    /// An aggregate or window function over a window: `sum(x) OVER (…)`. SQLite 3.25 and later.
+    /// Applies an aggregate or window function to a window: `sum(x) OVER (…)`. SQLite 3.25 and later.
     public func over(_ window: Window = Window()) -> SQLExpression {
         SQLExpression(root: .words(root, .wrapped("OVER ", window.node)))
     }
 
-    /// An aggregate or window function over a window that the query names: `sum(x) OVER "w"`. SQLite 3.25 and later.
+    /// Applies an aggregate or window function to a named window: `sum(x) OVER "w"`. SQLite 3.25 and later.
     ///
-    /// - Parameter window: the name that `window(_:as:)` gave. One that the query does not have is a `DatabaseError` of
-    ///   the run.
+    /// - Parameter window: the name given by `window(_:as:)`. Running a query without that window throws `DatabaseError`.
     public func over(_ window: String) -> SQLExpression {
         SQLExpression(root: .words(root, .text("OVER"), .identifier(window)))
     }
 
-    /// An aggregate of the rows that meet a condition: `count(*) FILTER (WHERE …)`. SQLite 3.30 and later.
+    /// Restricts an aggregate to the rows that meet a condition: `count(*) FILTER (WHERE …)`. SQLite 3.30 and later.
     public func filter(_ condition: SQLExpression<Bool>) -> SQLExpression { filtered(condition.root) }
 
-    /// An aggregate of the rows that meet a condition: `count(*) FILTER (WHERE …)`. SQLite 3.30 and later.
+    /// Restricts an aggregate to the rows that meet a condition: `count(*) FILTER (WHERE …)`. SQLite 3.30 and later.
     public func filter(_ condition: SQLExpression<Bool?>) -> SQLExpression { filtered(condition.root) }
 
     private func filtered(_ condition: SQLNode) -> SQLExpression {

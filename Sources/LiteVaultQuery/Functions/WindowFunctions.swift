@@ -1,18 +1,27 @@
-// Window functions (https://sqlite.org/windowfunctions.html), SQLite 3.25 and later.
+internal import LiteVaultCore
+
+// Window functions (https://sqlite.org/windowfunctions.html), SQLite 3.25 and later. First those that take an order and
+// write OVER themselves, as in SQLite.swift; then those that get their window by `over`.
 
 extension ExpressionType where UnderlyingType: Value {
     /// The value of an earlier row: `lag(x, offset, default) OVER (ORDER BY …)`.
     ///
     /// - Parameters:
-    ///   - offset: how many rows earlier. 0 is the row itself.
-    ///   - default: the value where there is no such row; NULL by default.
+    ///   - offset: the number of rows between the two. 0, the default, is the row itself.
+    ///   - default: the value if there is no such row; by default NULL.
+    ///   - orderBy: the order of the window.
     public func lag(
         offset: Int = 0, default: (any Expressible)? = nil, _ orderBy: any Expressible
     ) -> SQLExpression<UnderlyingType> {
         SQLExpression(root: overOrder("lag", [node, .value(offset)] + (`default`.map { [$0.node] } ?? []), orderBy))
     }
 
-    /// The value of a later row: `lead(x, offset, default) OVER (ORDER BY …)`. Parameters as of `lag`.
+    /// The value of a later row: `lead(x, offset, default) OVER (ORDER BY …)`.
+    ///
+    /// - Parameters:
+    ///   - offset: the number of rows between the two. 0, the default, is the row itself.
+    ///   - default: the value if there is no such row; by default NULL.
+    ///   - orderBy: the order of the window.
     public func lead(
         offset: Int = 0, default: (any Expressible)? = nil, _ orderBy: any Expressible
     ) -> SQLExpression<UnderlyingType> {
@@ -35,7 +44,7 @@ extension ExpressionType where UnderlyingType: Value {
     }
 }
 
-/// The number of the row's group, of so many groups of nearly equal size: `ntile(n) OVER (ORDER BY …)`.
+/// The number of the row's bucket, from 1, when rows are split into `size` equal buckets: `ntile(n) OVER (ORDER BY …)`.
 public func ntile(_ size: Int, _ orderBy: any Expressible) -> SQLExpression<Int> {
     SQLExpression(root: overOrder("ntile", [.value(size)], orderBy))
 }
@@ -45,26 +54,81 @@ public func rowNumber(_ orderBy: any Expressible) -> SQLExpression<Int> {
     SQLExpression(root: overOrder("row_number", [], orderBy))
 }
 
-/// The number of the first row of equal order: `rank() OVER (ORDER BY …)`.
+/// The rank of the row, with gaps after peers: `rank() OVER (ORDER BY …)`.
 public func rank(_ orderBy: any Expressible) -> SQLExpression<Int> {
     SQLExpression(root: overOrder("rank", [], orderBy))
 }
 
-/// The number of the group of equal order, without gaps: `dense_rank() OVER (ORDER BY …)`.
+/// The rank of the row, without gaps: `dense_rank() OVER (ORDER BY …)`.
 public func denseRank(_ orderBy: any Expressible) -> SQLExpression<Int> {
     SQLExpression(root: overOrder("dense_rank", [], orderBy))
 }
 
-/// The rank as a part of 1: `percent_rank() OVER (ORDER BY …)`.
+/// The relative rank of the row, from 0 to 1: `percent_rank() OVER (ORDER BY …)`.
 public func percentRank(_ orderBy: any Expressible) -> SQLExpression<Double> {
     SQLExpression(root: overOrder("percent_rank", [], orderBy))
 }
 
-/// The part of the rows up to this one: `cume_dist() OVER (ORDER BY …)`.
+/// The fraction of rows up to this one, from 0 to 1: `cume_dist() OVER (ORDER BY …)`.
 public func cumeDist(_ orderBy: any Expressible) -> SQLExpression<Double> {
     SQLExpression(root: overOrder("cume_dist", [], orderBy))
 }
 
 private func overOrder(_ function: String, _ arguments: [SQLNode], _ orderBy: any Expressible) -> SQLNode {
     .words(.call(function, arguments), .wrapped("OVER ", .words(.text("ORDER BY"), orderBy.node)))
+}
+
+/// The number of the row, from 1: `row_number()`, for use with `over`.
+public func rowNumber() -> SQLExpression<Int> { windowed("row_number", []) }
+
+/// The rank of the row, with gaps after peers: `rank()`, for use with `over`.
+public func rank() -> SQLExpression<Int> { windowed("rank", []) }
+
+/// The rank of the row, without gaps: `dense_rank()`, for use with `over`.
+public func denseRank() -> SQLExpression<Int> { windowed("dense_rank", []) }
+
+/// The relative rank of the row, from 0 to 1: `percent_rank()`, for use with `over`.
+public func percentRank() -> SQLExpression<Double> { windowed("percent_rank", []) }
+
+/// The fraction of rows up to this one, from 0 to 1: `cume_dist()`, for use with `over`.
+public func cumeDist() -> SQLExpression<Double> { windowed("cume_dist", []) }
+
+/// The number of the row's bucket, from 1, when rows are split into `size` equal buckets: `ntile(n)`, for use with `over`.
+public func ntile(_ size: Int) -> SQLExpression<Int> { windowed("ntile", [.value(size)]) }
+
+extension ExpressionType where UnderlyingType: SQLType {
+    /// The value of the row `offset` rows earlier; NULL if there is none: `lag(x, n)`, for use with `over`.
+    public func lag(_ offset: Int = 1) -> SQLExpression<UnderlyingType.Base?> {
+        windowed("lag", [node, .value(offset)])
+    }
+
+    /// The value of the row `offset` rows earlier; `other` if there is none: `lag(x, n, y)`, for use with `over`.
+    public func lag(_ offset: Int = 1, or other: UnderlyingType.Base) -> SQLExpression<UnderlyingType> {
+        windowed("lag", [node, .value(offset), .value(other.datatypeValue)])
+    }
+
+    /// The value of the row `offset` rows later; NULL if there is none: `lead(x, n)`, for use with `over`.
+    public func lead(_ offset: Int = 1) -> SQLExpression<UnderlyingType.Base?> {
+        windowed("lead", [node, .value(offset)])
+    }
+
+    /// The value of the row `offset` rows later; `other` if there is none: `lead(x, n, y)`, for use with `over`.
+    public func lead(_ offset: Int = 1, or other: UnderlyingType.Base) -> SQLExpression<UnderlyingType> {
+        windowed("lead", [node, .value(offset), .value(other.datatypeValue)])
+    }
+
+    /// The value of the frame's first row; NULL if the frame is empty: `first_value(x)`, for use with `over`.
+    public func firstValue() -> SQLExpression<UnderlyingType.Base?> { windowed("first_value", [node]) }
+
+    /// The value of the frame's last row; NULL if the frame is empty: `last_value(x)`, for use with `over`.
+    public func lastValue() -> SQLExpression<UnderlyingType.Base?> { windowed("last_value", [node]) }
+
+    /// The value of the frame's n-th row, from 1; NULL if there is none: `nth_value(x, n)`, for use with `over`.
+    public func nthValue(_ index: Int) -> SQLExpression<UnderlyingType.Base?> {
+        windowed("nth_value", [node, .value(index)])
+    }
+}
+
+private func windowed<T>(_ function: String, _ arguments: [SQLNode]) -> SQLExpression<T> {
+    SQLExpression(root: .call(function, arguments))
 }

@@ -1,22 +1,22 @@
 extension QueryType {
     // MARK: Joins
 
-    /// Joins a table: the rows that meet the condition.
+    /// Joins a table (`JOIN … ON …`), with its filter added to the condition.
     public func join(_ table: any QueryType, on condition: SQLExpression<Bool>) -> Self {
         join(.inner, table, on: condition)
     }
 
-    /// Joins a table: the rows that meet the condition.
+    /// Joins a table (`JOIN … ON …`), with its filter added to the condition.
     public func join(_ table: any QueryType, on condition: SQLExpression<Bool?>) -> Self {
         join(.inner, table, on: condition)
     }
 
-    /// Joins a table. The filter of the table becomes a part of the condition.
+    /// Joins a table in the given way (`LEFT OUTER JOIN … ON …`), with its filter added to the condition.
     public func join(_ type: JoinType, _ table: any QueryType, on condition: SQLExpression<Bool>) -> Self {
         joining(type, table, on: condition.root)
     }
 
-    /// Joins a table. The filter of the table becomes a part of the condition.
+    /// Joins a table in the given way (`LEFT OUTER JOIN … ON …`), with its filter added to the condition.
     public func join(_ type: JoinType, _ table: any QueryType, on condition: SQLExpression<Bool?>) -> Self {
         joining(type, table, on: condition.root)
     }
@@ -28,16 +28,16 @@ extension QueryType {
 
     // MARK: Conditions
 
-    /// Keeps the rows that meet a condition, besides those set before.
+    /// Adds a condition that rows have to meet, besides the earlier ones (`WHERE … AND …`).
     public func filter(_ predicate: SQLExpression<Bool>) -> Self { filtering(predicate.root) }
 
-    /// Keeps the rows that meet a condition, besides those set before. NULL does not meet it.
+    /// Adds a condition that rows have to meet, besides the earlier ones. NULL does not meet it.
     public func filter(_ predicate: SQLExpression<Bool?>) -> Self { filtering(predicate.root) }
 
-    /// Another name of `filter`.
+    /// Adds a condition: another name of `filter`.
     public func `where`(_ predicate: SQLExpression<Bool>) -> Self { filtering(predicate.root) }
 
-    /// Another name of `filter`.
+    /// Adds a condition: another name of `filter`.
     public func `where`(_ predicate: SQLExpression<Bool?>) -> Self { filtering(predicate.root) }
 
     private func filtering(_ predicate: SQLNode) -> Self {
@@ -48,22 +48,22 @@ extension QueryType {
 
     // MARK: Groups
 
-    /// One row for each combination of values.
+    /// Groups rows with equal values into one (`GROUP BY …`).
     public func group(_ by: any Expressible...) -> Self { grouping(by, nil) }
 
-    /// One row for each combination of values.
+    /// Groups rows with equal values into one (`GROUP BY …`).
     public func group(_ by: [any Expressible]) -> Self { grouping(by, nil) }
 
-    /// One row for each value, of the groups that meet a condition.
+    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
     public func group(_ by: any Expressible, having: SQLExpression<Bool>) -> Self { grouping([by], having.root) }
 
-    /// One row for each value, of the groups that meet a condition.
+    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
     public func group(_ by: any Expressible, having: SQLExpression<Bool?>) -> Self { grouping([by], having.root) }
 
-    /// One row for each combination of values, of the groups that meet a condition.
+    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
     public func group(_ by: [any Expressible], having: SQLExpression<Bool>) -> Self { grouping(by, having.root) }
 
-    /// One row for each combination of values, of the groups that meet a condition.
+    /// Groups rows with equal values into one and keeps the groups that meet a condition (`HAVING …`).
     public func group(_ by: [any Expressible], having: SQLExpression<Bool?>) -> Self { grouping(by, having.root) }
 
     private func grouping(_ by: [any Expressible], _ having: SQLNode?) -> Self {
@@ -75,11 +75,11 @@ extension QueryType {
 
     // MARK: Windows
 
-    /// Names a window, for functions of the query to use: `WINDOW "w" AS (…)`. SQLite 3.25 and later.
+    /// Names a window for the functions of the query: `WINDOW "w" AS (…)`. SQLite 3.25 and later.
     ///
     /// - Parameters:
-    ///   - name: the name for `over(_:)` and ``Window/extending(_:)``. One that was given before is replaced.
-    ///   - window: the window; it may extend one that was named before it.
+    ///   - name: the name for `over(_:)` and ``Window/extending(_:)``. A window already named so is replaced.
+    ///   - window: the window. It may extend a window named before it.
     public func window(_ name: String, as window: Window) -> Self {
         changed { clauses in
             var windows = clauses.windows
@@ -94,32 +94,32 @@ extension QueryType {
 
     // MARK: Order and number
 
-    /// Sorts by expressions, in place of an order set before; without any, leaves the order open.
+    /// Sorts by expressions, replacing an earlier order. Without expressions, the order is undefined.
     public func order(_ by: any Expressible...) -> Self { order(by) }
 
-    /// Sorts by expressions, in place of an order set before; without any, leaves the order open.
+    /// Sorts by expressions, replacing an earlier order. Without expressions, the order is undefined.
     public func order(_ by: [any Expressible]) -> Self { changed { $0.order = by.map(\.node) } }
 
-    /// At most so many rows; nil for all.
+    /// Limits the number of rows; nil for all.
     public func limit(_ length: Int?) -> Self { changed { $0.limit = length.map { (length: $0, offset: nil) } } }
 
-    /// At most so many rows, after leaving some out.
+    /// Limits the number of rows, after skipping `offset` rows.
     public func limit(_ length: Int, offset: Int) -> Self { changed { $0.limit = (length: length, offset: offset) } }
 
     // MARK: Compounds
 
-    /// The rows of both queries, equal rows once unless all are asked for.
+    /// Adds the rows of another query (`UNION`). Equal rows appear once, unless `all` is true.
     public func union(all: Bool = false, _ table: any QueryType) -> Self {
         compound(all ? "UNION ALL" : "UNION", table)
     }
 
-    /// The rows of both queries, all of them.
+    /// Adds the rows of another query, duplicates included (`UNION ALL`).
     public func unionAll(_ table: any QueryType) -> Self { compound("UNION ALL", table) }
 
-    /// The rows that are in both queries.
+    /// Keeps the rows that another query has, too (`INTERSECT`).
     public func intersect(_ table: any QueryType) -> Self { compound("INTERSECT", table) }
 
-    /// The rows that the other query does not have.
+    /// Removes the rows that another query has (`EXCEPT`).
     public func except(_ table: any QueryType) -> Self { compound("EXCEPT", table) }
 
     private func compound(_ operation: String, _ table: any QueryType) -> Self {

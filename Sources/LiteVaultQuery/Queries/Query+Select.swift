@@ -4,7 +4,7 @@ extension QueryType {
     /// Selects columns.
     public func select(_ column1: any Expressible, _ more: any Expressible...) -> Self { select([column1] + more) }
 
-    /// Selects columns, equal rows once.
+    /// Selects columns, without duplicate rows (`SELECT DISTINCT …`).
     public func select(distinct column1: any Expressible, _ more: any Expressible...) -> Self {
         select(distinct: [column1] + more)
     }
@@ -12,7 +12,7 @@ extension QueryType {
     /// Selects columns.
     public func select(_ all: [any Expressible]) -> Self { selecting(all.map(\.node), isDistinct: false) }
 
-    /// Selects columns, equal rows once.
+    /// Selects columns, without duplicate rows (`SELECT DISTINCT …`).
     public func select(distinct columns: [any Expressible]) -> Self {
         selecting(columns.map(\.node), isDistinct: true)
     }
@@ -20,10 +20,10 @@ extension QueryType {
     /// Selects all columns: `select(*)`.
     public func select(_ star: Star) -> Self { selecting([star(nil, nil).root], isDistinct: false) }
 
-    /// Selects all columns, equal rows once: `select(distinct: *)`.
+    /// Selects all columns, without duplicate rows: `select(distinct: *)`.
     public func select(distinct star: Star) -> Self { selecting([star(nil, nil).root], isDistinct: true) }
 
-    /// Selects one column, whose type is then that of the query's value.
+    /// Selects one column, whose type becomes that of the query's values.
     public func select<V: Value>(_ column: SQLExpression<V>) -> ScalarQuery<V> {
         ScalarQuery(selecting([column.root], isDistinct: false).clauses)
     }
@@ -33,20 +33,20 @@ extension QueryType {
         ScalarQuery(selecting([column.root], isDistinct: false).clauses)
     }
 
-    /// Selects one column, equal values once.
+    /// Selects one column, without duplicates.
     public func select<V: Value>(distinct column: SQLExpression<V>) -> ScalarQuery<V> {
         ScalarQuery(selecting([column.root], isDistinct: true).clauses)
     }
 
-    /// Selects one column that may be NULL, equal values once.
+    /// Selects one column that may be NULL, without duplicates.
     public func select<V: Value>(distinct column: SQLExpression<V?>) -> ScalarQuery<V?> {
         ScalarQuery(selecting([column.root], isDistinct: true).clauses)
     }
 
-    /// How many rows the query has: `SELECT count(*)`.
+    /// The number of rows: `SELECT count(*)`. Read it by `value`.
     public var count: ScalarQuery<Int> { select(SQLExpression<Int>(root: .call("count", [.text("*")]))) }
 
-    /// Whether the query has a row: `SELECT EXISTS (…)`.
+    /// Whether the query has any row: `SELECT EXISTS (…)`. Read it by `value`.
     public var exists: Select<Bool> { Select(root: .wrapped("SELECT EXISTS ", selectNode)) }
 
     func selecting(_ columns: [SQLNode], isDistinct: Bool) -> Self {
@@ -55,4 +55,28 @@ extension QueryType {
             $0.isDistinct = isDistinct
         }
     }
+}
+
+extension QueryType {
+    /// Whether the query, which selects one column, contains the value of an expression: `x IN (SELECT …)`.
+    public func contains<T: SQLType>(_ expression: SQLExpression<T>) -> SQLExpression<T.Logical> {
+        SQLExpression(root: .infix(expression.root, "IN", .wrapped("", selectNode)))
+    }
+}
+
+extension ScalarQuery {
+    /// The query as a value inside another query; NULL if it has no row: `(SELECT …)`.
+    public func asExpression() -> SQLExpression<V.Base?> where V: SQLType {
+        SQLExpression(root: .wrapped("", selectNode))
+    }
+}
+
+/// Whether a query has any row, as a condition: `EXISTS (SELECT …)`. It may refer to columns of the enclosing query.
+public func exists(_ query: any QueryType) -> SQLExpression<Bool> {
+    SQLExpression(root: .wrapped("EXISTS ", query.selectNode))
+}
+
+extension SQL.StringInterpolation {
+    /// Appends a query, in parentheses.
+    public mutating func appendInterpolation(_ query: some QueryType) { nodes.append(.wrapped("", query.node)) }
 }

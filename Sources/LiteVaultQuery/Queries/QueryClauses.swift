@@ -1,5 +1,5 @@
-/// The clauses of a query, as they are put together. Opaque: use the methods of `QueryType`.
-public struct QueryClauses: Sendable {
+/// The clauses of a query. Opaque: use the methods of `QueryType`.
+public struct QueryClauses: SQLFragment {
     @usableFromInline
     package struct From: Sendable, Equatable {
         package var name: String
@@ -23,11 +23,11 @@ public struct QueryClauses: Sendable {
     @usableFromInline package var from: From
     var isDistinct = false
     var columns: [SQLNode] = allColumns
-    @usableFromInline var condition: SQLNode?
+    @usableFromInline package var condition: SQLNode?
     var order: [SQLNode] = []
     var limit: (length: Int, offset: Int?)?
-    /// The clauses that most queries do not have. Each step of putting a query together copies it: what is not there
-    /// costs nothing then.
+    /// The clauses that most queries do not have. Every step of building a query copies the clauses; absent ones cost
+    /// nothing.
     private(set) var rare: Rare?
 
     private static let allColumns: [SQLNode] = [.text("*")]
@@ -42,7 +42,7 @@ public struct QueryClauses: Sendable {
         var compounds: [(operation: String, query: SQLNode)] = []
     }
 
-    /// A reference with the meaning of a value.
+    /// Stored out of line, with value semantics.
     indirect enum Rare: Sendable {
         case clauses(RareClauses)
     }
@@ -85,45 +85,33 @@ public struct QueryClauses: Sendable {
     }
 
     init(_ name: String, alias: String? = nil, database: String? = nil) {
-        from = From(name: name, alias: alias, database: database)
+        self.init(from: From(name: name, alias: alias, database: database))
     }
+
+    init(from: From) { self.from = from }
 }
 
 /// How a table is joined.
 public enum JoinType: String, Sendable {
-    /// Every row with every row: a condition is still possible.
+    /// Every row with every other. A condition may follow.
     case cross = "CROSS"
-    /// The rows that meet the condition.
+    /// Pairs of rows that meet the condition.
     case inner = "INNER"
-    /// All rows of the left table, with NULL where the right one has none.
+    /// As inner, and the remaining rows of the left table with NULL for the right one.
     case leftOuter = "LEFT OUTER"
-    /// All rows of the right table, with NULL where the left one has none. SQLite 3.39 and later.
+    /// As inner, and the remaining rows of the right table with NULL for the left one. SQLite 3.39 and later.
     case rightOuter = "RIGHT OUTER"
-    /// All rows of both tables, with NULL where the other one has none. SQLite 3.39 and later.
+    /// As inner, and the remaining rows of both tables with NULL for the other one. SQLite 3.39 and later.
     case fullOuter = "FULL OUTER"
-}
-
-/// What happens to a row that violates a constraint (https://sqlite.org/lang_conflict.html).
-public enum OnConflict: String, Sendable {
-    /// The rows that are in the way are deleted.
-    case replace = "REPLACE"
-    /// The transaction is rolled back.
-    case rollback = "ROLLBACK"
-    /// The statement is undone. The default.
-    case abort = "ABORT"
-    /// The statement ends; what it did so far stays.
-    case fail = "FAIL"
-    /// The row is left out.
-    case ignore = "IGNORE"
 }
 
 /// Whether a common table expression is computed once. SQLite 3.35 and later.
 public enum MaterializationHint: String, Sendable {
     /// Once, into a temporary table.
     case materialized = "MATERIALIZED"
-    /// As a part of the query that uses it.
+    /// Inlined into the query that uses it.
     case notMaterialized = "NOT MATERIALIZED"
 
-    /// Another spelling of ``materialized``.
+    /// The spelling SQLite.swift has for ``materialized``.
     public static var materialize: MaterializationHint { .materialized }
 }

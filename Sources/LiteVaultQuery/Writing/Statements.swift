@@ -1,18 +1,23 @@
 public import LiteVaultCore
 
-/// A SELECT whose one value has a known type.
-public struct Select<T>: ExpressionType {
-    /// The type of its value.
+/// A SELECT of one value whose type is known.
+public struct Select<T>: RenderedStatement {
+    /// The type of the value.
     public typealias UnderlyingType = T
     package let root: SQLNode
     package init(root: SQLNode) { self.root = root }
-    /// A SELECT by its SQL text and values.
+    /// Creates a SELECT from SQL text and the values of its parameters.
     public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
 }
 
+extension Select: ScalarStatement where T: SQLType {
+    /// The type of the value.
+    public typealias ScalarValue = T
+}
+
 /// An INSERT.
-public struct Insert: ExpressionType {
-    /// What it consists of. One row is kept as it is, and becomes a tree where somebody asks for that.
+public struct Insert: RenderedStatement {
+    /// A single row is kept as it is, and rendered only on demand.
     @usableFromInline let content: Content
 
     @usableFromInline
@@ -22,11 +27,11 @@ public struct Insert: ExpressionType {
         indirect case rows(InsertedRows)
     }
 
-    /// It as one statement.
+    /// The insert as one statement.
     package var root: SQLNode {
         switch content {
         case .node(let node): node
-        case .row(let row): .insert(row)
+        case .row(let row): .fragment(row)
         case .rows(let rows): rows.statement
         }
     }
@@ -34,70 +39,81 @@ public struct Insert: ExpressionType {
     @inlinable
     init(_ content: Content) { self.content = content }
     package init(root: SQLNode) { content = .node(root) }
-    /// An INSERT by its SQL text and values.
+    /// Creates an INSERT from SQL text and the values of its parameters.
     public init(_ template: String, _ bindings: [(any Binding)?]) { content = .node(.template(template, bindings)) }
 }
 
-/// An UPDATE, or another statement that tells how many rows it changed.
-public struct Update: ExpressionType {
+/// An UPDATE, or another statement that reports how many rows it changed.
+public struct Update: RenderedStatement {
     package let root: SQLNode
-    /// What `asSQL()` and `description` show, where it is not all that runs.
+    /// Shown by `asSQL()` and `description` in place of what runs.
     var printed: SQLNode?
     package init(root: SQLNode) { self.root = root }
-    /// An UPDATE by its SQL text and values.
+    /// Creates an UPDATE from SQL text and the values of its parameters.
     public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
+    /// The statement without a type.
+    public var expression: SQLExpression<Void> { SQLExpression(root: printed ?? root) }
 }
 
 /// A DELETE.
-public struct Delete: ExpressionType {
+public struct Delete: RenderedStatement {
     package let root: SQLNode
     package init(root: SQLNode) { self.root = root }
-    /// A DELETE by its SQL text and values.
+    /// Creates a DELETE from SQL text and the values of its parameters.
     public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
 }
 
-/// What these have in common: they are trees that become text when they run.
+/// A statement that is a tree until it runs.
 package protocol RenderedStatement: ExpressionType {
     var root: SQLNode { get }
 }
 
-extension Select: RenderedStatement {}
-extension Insert: RenderedStatement {}
-extension Update: RenderedStatement {}
-extension Delete: RenderedStatement {}
-
-extension Select {
+extension RenderedStatement {
     /// The SQL text, with a `?` for each value.
     public var template: String { root.template }
     /// The values, in the order of the text.
     public var bindings: [(any Binding)?] { root.bindings }
-    /// Itself, without a type.
+    /// The statement without a type.
     public var expression: SQLExpression<Void> { SQLExpression(root: root) }
 }
 
-extension Insert {
-    /// The SQL text, with a `?` for each value.
-    public var template: String { root.template }
-    /// The values, in the order of the text.
-    public var bindings: [(any Binding)?] { root.bindings }
-    /// Itself, without a type.
-    public var expression: SQLExpression<Void> { SQLExpression(root: root) }
-}
+extension Connection {
+    /// Runs an INSERT.
+    ///
+    /// An insert of several rows that set different columns may run as several statements, all of them or none; see
+    /// ``QueryType/insertMany(_:)``.
+    ///
+    /// - Returns: the rowid of the last row inserted.
+    /// - Throws: `DatabaseError`. No row is inserted then, unless the conflict clause is `OR FAIL`.
+    @discardableResult
+    public func run(_ query: Insert) throws -> Int64 {
+        switch query.content {
+        case .row(let row): try insert(row)
+        case .node(let node): try insert(rendering: node)
+        case .rows(let rows): try insert(rows)
+        }
+    }
 
-extension Update {
-    /// The SQL text, with a `?` for each value.
-    public var template: String { root.template }
-    /// The values, in the order of the text.
-    public var bindings: [(any Binding)?] { root.bindings }
-    /// Itself, without a type.
-    public var expression: SQLExpression<Void> { SQLExpression(root: printed ?? root) }
-}
+    /// Runs an UPDATE.
+    ///
+    /// - Returns: the number of rows changed.
+    /// - Throws: `DatabaseError`
+    @discardableResult
+    public func run(_ query: Update) throws -> Int { try runCountingChanges(query.root) }
 
-extension Delete {
-    /// The SQL text, with a `?` for each value.
-    public var template: String { root.template }
-    /// The values, in the order of the text.
-    public var bindings: [(any Binding)?] { root.bindings }
-    /// Itself, without a type.
-    public var expression: SQLExpression<Void> { SQLExpression(root: root) }
+    /// Runs a DELETE.
+    ///
+    /// - Returns: the number of rows deleted.
+    /// - Throws: `DatabaseError`
+    @discardableResult
+    public func run(_ query: Delete) throws -> Int { try runCountingChanges(query.root) }
+
+    private func runCountingChanges(_ node: SQLNode) throws -> Int {
+        try withLock {
+            let execution = try begin(node)
+            defer { end(execution) }
+            while try execution.step() {}
+            return changes
+        }
+    }
 }

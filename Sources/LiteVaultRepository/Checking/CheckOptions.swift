@@ -1,7 +1,7 @@
 public import LiteVaultCapture
 public import LiteVaultCipher
 
-/// How deep a check of a repository looks.
+/// Options for checking a repository.
 public struct CheckOptions: Sendable {
     /// Whether every byte of the packs is read.
     public var readsData = false
@@ -9,30 +9,30 @@ public struct CheckOptions: Sendable {
     public var authenticates = false
     /// Whether the newest snapshots are restored and checked as databases.
     public var restores = false
-    /// Statements of which each has to give one row with a true value in a restored database.
+    /// SQL statements that must each return a row with a true value in a restored database.
     public var assertions: [String] = []
     /// The key of the databases; nil for databases without encryption.
     public var key: DatabaseKey?
     /// What they are encrypted with.
     public var settings = CipherSettings()
-    /// The databases that are restored, each in its turn; nil for all.
+    /// The names of the databases to restore; nil for all.
     public var databases: Set<String>?
-    /// Which of its snapshots is restored.
+    /// Which snapshot of each database to restore.
     public var selection: SnapshotSelection = .latest
-    /// Called now and then; throws to cancel.
+    /// Called regularly; an error that it throws cancels the operation.
     public var progress: BackupProgress.Report = { _ in }
 
-    /// The structure alone.
+    /// Creates options for checking the structure only.
     public init() {}
 }
 
-/// What a check of a repository found.
+/// The result of checking a repository.
 public struct CheckReport: Sendable {
-    /// Something that is wrong.
+    /// A problem in a repository.
     public struct Problem: Sendable, Hashable {
         /// The object, file or snapshot that it is about.
         public let path: String
-        /// What is wrong.
+        /// What is wrong, in one sentence.
         public let message: String
 
         package init(_ path: String, _ message: String) {
@@ -43,31 +43,31 @@ public struct CheckReport: Sendable {
 
     /// What guards the repository.
     public enum Protection: String, Sendable {
-        /// Hashes alone: they tell accidents, not somebody who writes other hashes.
+        /// Hashes only. They detect accidents, but not an attacker, who can write other hashes.
         case hashes
-        /// Authentication codes of a secret: they tell everything that somebody without it has changed.
+        /// Authentication codes made with the secret. They detect every change by somebody without it.
         case secret
     }
 
     /// What guarded what was looked at.
     public internal(set) var protection: Protection
-    /// Databases whose newest snapshot was compared with what this machine remembers, and those of which it remembered none.
+    /// Databases whose newest snapshot was compared with the one that this machine remembers.
     public internal(set) var remembered = 0
-    /// Databases that this machine had not seen before: an older state of the repository would not be noticed.
+    /// Databases that this machine had not seen before. For those, a rollback would not be noticed.
     public internal(set) var unremembered = 0
     /// Snapshots that were looked at, and how.
     public internal(set) var snapshots: [(snapshot: Snapshot, verification: SnapshotVerification)] = []
-    /// Objects that no snapshot needs: of snapshots that were forgotten, of runs that failed.
+    /// Objects that no snapshot needs, left by removed snapshots and failed runs.
     public internal(set) var unused = 0
     /// Bytes of data and tree packs.
     public internal(set) var packBytes: Int64 = 0
-    /// Names in the repository that are none of the format's: they are ignored, and nothing is wrong because of them.
+    /// Objects whose names are not part of the format. They are ignored and not counted as problems.
     public internal(set) var warnings: [RepositoryWarning] = []
-    /// Everything that is wrong.
+    /// All problems found.
     public internal(set) var problems: [Problem] = []
     /// Whether the results could be kept in the repository.
     public internal(set) var isRecorded = false
 
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     public var isIntact: Bool { problems.isEmpty }
 }

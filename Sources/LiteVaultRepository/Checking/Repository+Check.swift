@@ -3,19 +3,20 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Checks the whole repository: every document's hash and authentication code, the order of the snapshots, whether it
-    /// was rolled back, every block map, and that every block is where its map says; deeper where `options` ask for it.
+    /// Checks the repository: every document's hash and authentication code, the sequence of snapshots, whether it was rolled
+    /// back, every block map, and that every block is where its map says. `options` select deeper checks.
     ///
-    /// The results are kept in the repository where it can be written.
+    /// The results are recorded in the repository if it is writable.
     ///
+    /// - Parameter options: what to check, and how deeply; by default the structure only.
     /// - Returns: what was found. Damage is a result, not an error.
-    /// - Throws: ``BackupError`` when it can not be checked, such as `io`, or `keyRejected` for a database's key.
+    /// - Throws: ``BackupError`` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
     public func check(_ options: CheckOptions = .init()) async throws -> CheckReport {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
         let start = Date()
         let list = ProblemList()
         let found = try await readable(options, &report, list)
-        let tables = try PackTables(folder: workFolder())
+        let tables = try PackTables(directory: workDirectory())
         let objects = try await store.list("")
         report.warnings += objects.filter { !RepositoryFormat.isObject($0.name) }.map { .stray($0.name) }
         let data = objects.filter { $0.name.hasPrefix("data/") && RepositoryFormat.isPack($0.name) }
@@ -35,13 +36,13 @@ extension Repository {
             done = [done, object.size].sum
         }
         let trees = objects.filter { $0.name.hasPrefix("tree/") && RepositoryFormat.isPack($0.name) }
-        let maps = try CheckedTrees(store, folder: cacheFolder("check"))
+        let maps = try UncachedNodes(store, directory: cacheDirectory("check"))
         for object in trees { try await checkTreePack(object, maps, list) }
         report.packBytes = (data + trees).lazy.map(\.size).sum
 
         var missing: Set<String> = []
         var used: Set<String> = []
-        let walk = TreeWalk(
+        let walk = BlockMapWalk(
             visit: { entry in
                 let name = RepositoryFormat.data(entry.pack)
                 used.insert(name)
@@ -69,7 +70,7 @@ extension Repository {
     }
 
     private func check(
-        _ snapshot: Snapshot, _ source: NodeSource, _ walk: TreeWalk, _ list: ProblemList
+        _ snapshot: Snapshot, _ source: NodeSource, _ walk: BlockMapWalk, _ list: ProblemList
     ) async throws -> Bool {
         do {
             let root = try snapshot.manifest.rootEntry(snapshot.object)
@@ -81,11 +82,11 @@ extension Repository {
         }
     }
 
-    /// The snapshots that can be read; what is wrong with the others goes into the list.
+    /// The readable snapshots; problems with the others are added to the list.
     private func readable(
         _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
     ) async throws -> [Snapshot] {
-        await noting(list, RepositoryFormat.doomed) { _ = try await doomed() }
+        await noting(list, RepositoryFormat.pendingDeletions) { _ = try await pendingDeletions() }
         for warning in notices { list.add(warning.path, warning.message) }
         var found: [Snapshot] = []
         for survey in try await surveys(nil) {
@@ -110,7 +111,7 @@ extension Repository {
     }
 
     /// Tree packs are small: each is read as a whole.
-    private func checkTreePack(_ object: ObjectAttributes, _ maps: CheckedTrees, _ list: ProblemList) async throws {
+    private func checkTreePack(_ object: ObjectAttributes, _ maps: UncachedNodes, _ list: ProblemList) async throws {
         do {
             let bytes = try await store.get(object.name, upTo: RepositoryFormat.wholeTreePack)
             let content = Array(bytes.dropLast(RepositoryFormat.hashBytes))
@@ -135,7 +136,64 @@ extension Repository {
             }
             report.isRecorded = true
         } catch {
-            // A repository that can only be read, or that is damaged where results are kept: that is in the report.
+            // The repository is read-only, or damaged where results are recorded: the report says so.
         }
+    }
+}
+
+/// Collects problems, each once.
+final class ProblemList {
+    private(set) var problems: [CheckReport.Problem] = []
+    private var known: Set<CheckReport.Problem> = []
+
+    /// Adds damage at `path`, or at the path that the error names.
+    func add(_ error: BackupError, _ path: String) { add(error.path ?? path, error.message) }
+
+    func add(_ path: String, _ message: String) {
+        let problem = CheckReport.Problem(path, message)
+        if known.insert(problem).inserted { problems.append(problem) }
+    }
+}
+
+extension Repository {
+    /// Reads every segment of a database, and with `readsData` its frames; notes what is wrong, and which are missing.
+    func checkSegments(_ database: String, _ snapshots: [Snapshot], readsData: Bool, _ list: ProblemList) async throws {
+        var log = try await segmentLog(database, snapshots)
+        // Of the number before: two, where somebody else followed at the same time or the same was stored twice.
+        var previous: (sequence: Int, hashes: Set<String>) = (0, [])
+        var newest: SegmentMark?
+        for name in log.names {
+            do {
+                let (record, head) = try await segment(name, database)
+                log.learn(record)
+                let hash = head.document.hash.hex
+                if name.sequence == previous.sequence + 1, !previous.hashes.isEmpty,
+                    !previous.hashes.contains(record.predecessor ?? "")
+                {
+                    list.add(name.object, "does not follow the segment before it: one of the two was replaced")
+                }
+                if name.sequence != previous.sequence { previous = (name.sequence, []) }
+                previous.hashes.insert(hash)
+                newest = SegmentMark(record, head.document.hash)
+                if readsData { try await compare(record, head.length, name) }
+            } catch let error as BackupError where error.isDamage {
+                // Retention may have removed it since it was listed.
+                if error.code == .missing, let noted = try? await forgetRecord(database).hasSegment(name.sequence),
+                    noted
+                {
+                    continue
+                }
+                if name.sequence != previous.sequence { previous = (name.sequence, []) }
+                list.add(error, name.object)
+            }
+            for memory in log.memories where memory.mark.sequence == name.sequence {
+                guard let hash = memory.mark.hash, !previous.hashes.isEmpty, !previous.hashes.contains(hash) else {
+                    continue
+                }
+                list.add(name.object, "is not the segment that was stored: \(memory.place) has another hash")
+            }
+        }
+        for problem in log.warnings { list.add(problem.path, problem.message) }
+        if let newest, newest.sequence >= log.newest?.mark.sequence ?? 0 { try? remember(newest, database) }
     }
 }

@@ -5,7 +5,7 @@ internal import LiteVaultCipher
 internal import LiteVaultCore
 
 extension Repository {
-    /// Restores snapshots into temporary files and looks at them as databases.
+    /// Restores snapshots to temporary files and verifies them as databases.
     func restoreTests(_ options: CheckOptions, _ report: inout CheckReport) async throws {
         var isAnyChosen = false
         for (_, group) in Dictionary(grouping: report.snapshots.indices, by: { report.snapshots[$0].snapshot.database })
@@ -20,18 +20,18 @@ extension Repository {
                 level: options.restores ? .restore : .pages,
                 passed: problems.isEmpty && report.snapshots[index].verification.passed, time: Date())
         }
-        // What was asked for by name and is not there must not pass for whole.
+        // A selection that matches nothing must not pass as intact.
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
             throw BackupError(
-                .noInput, "there is no such snapshot to look into", path: store.location,
-                remedy: "'litevault snapshots' lists those that are there.")
+                .noInput, "no snapshot matches the selection to restore", path: store.location,
+                advice: .listSnapshots)
         }
     }
 
     private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
         let name = "\(snapshot.database) \(snapshot.id)"
-        let folder = try workFolder()
-        let file = try BackupError.about(folder) { try ReplacementFile(destination: folder + "/restored.db") }
+        let directory = try workDirectory()
+        let file = try BackupError.withPath(directory) { try ReplacementFile(destination: directory + "/restored.db") }
         defer { file.discard() }
         do {
             try await write(snapshot, into: LocalFile(updating: file.path), progress: options.progress)
@@ -52,8 +52,8 @@ extension Repository {
         } catch let error as VaultError where error.code == .damaged {
             return [.init(name, error.message)]
         } catch {
-            // Named after the snapshot: the temporary file is of no interest.
-            throw try BackupError.about(name) { () -> BackupError in
+            // Name the snapshot instead of the temporary file.
+            throw try BackupError.withPath(name) { () -> BackupError in
                 guard let error = error as? VaultError else { throw error }
                 return BackupError(
                     .init(rawValue: error.code.name) ?? .internal, error.message, path: name, remedy: error.remedy,
@@ -62,12 +62,12 @@ extension Repository {
         }
     }
 
-    /// The assertions that do not hold.
+    /// The assertions that fail.
     private func asserted(
         _ assertions: [String], _ path: String, _ key: DatabaseKey?, _ settings: CipherSettings
     ) throws -> [String] {
         guard !assertions.isEmpty else { return [] }
-        // Never a URI, whatever the folder is called.
+        // Never a URI, whatever the directory is called.
         let name = path.hasPrefix("/") ? path : "./" + path
         let connection = try key.map { try Connection(name, key: $0, settings: settings) } ?? Connection(name)
         defer { try? connection.close() }
@@ -78,7 +78,7 @@ extension Repository {
                 if let number = value as? Double, number != 0 { return nil }
                 return "does not hold: \(sql)"
             } catch {
-                return "can not be asked: \(sql): \(error)"
+                return "cannot be evaluated: \(sql): \(error)"
             }
         }
     }

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 
-/// What is stored of one snapshot: enough to restore it, given the packs that its block map names.
+/// The description of a snapshot: with the packs that its block map names, enough to restore it.
 struct Manifest: CheckedDocument, Sendable, Equatable {
     /// A node in a tree pack.
     struct Root: Codable, Sendable, Equatable {
@@ -19,7 +19,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
 
     /// What a follower of the log could not see before this snapshot, which closes the gap.
     struct Gap: Codable, Sendable, Equatable {
-        /// When it last looked; absent where nothing tells.
+        /// When it last looked; absent if unknown.
         var since: String?
         var reason: String
     }

@@ -42,7 +42,7 @@ package enum RepositoryFormat {
     /// The object that says what the repository is.
     package static let config = "repository.json"
     /// The object that lists packs which are about to be removed.
-    package static let doomed = "doomed.json"
+    package static let pendingDeletions = "doomed.json"
 
     package static func data(_ pack: PackID) -> String { "data/" + pack.path }
     package static func tree(_ pack: PackID) -> String { "tree/" + pack.path }
@@ -52,12 +52,12 @@ package enum RepositoryFormat {
     }
     package static func segments(_ database: String) -> String { "segments/\(database)/" }
     package static func verified(_ database: String) -> String { "verified/\(database)" }
-    package static func forgotten(_ database: String) -> String { "forgotten/\(database)" }
+    package static func forgetRecord(_ database: String) -> String { "forgotten/\(database)" }
     package static func fences(_ database: String) -> String { "fences/\(database)/" }
     package static func lease(_ name: String) -> String { "leases/\(name)" }
 
     /// The sequence of a snapshot by its manifest's name; nil for a name that is none of the format's, such as what a
-    /// program that synchronises folders or an editor leaves.
+    /// program that synchronises directories or an editor leaves.
     static func sequence(ofSnapshot name: String, _ database: String) -> Int? {
         let prefix = snapshots(database)
         guard name.hasPrefix(prefix) else { return nil }
@@ -77,7 +77,7 @@ package enum RepositoryFormat {
         guard ObjectName.isValid(name) else { return false }
         let parts = name.split(separator: "/").map(String.init)
         switch parts.first {
-        case config, doomed: return parts.count == 1
+        case config, pendingDeletions: return parts.count == 1
         case "data", "tree": return isPack(name)
         case "verified", "forgotten": return parts.count == 2 && isIdentifier(parts[1])
         case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
@@ -107,7 +107,7 @@ package enum RepositoryFormat {
         text.utf8.count == 32 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 
-    /// The length of a data pack of so many blocks.
+    /// The length of a data pack with this many blocks.
     package static func dataPackSize(blocks: Int) -> Int64 {
         Int64(packHeader + blocks * (blockSize + hashBytes) + hashBytes)
     }

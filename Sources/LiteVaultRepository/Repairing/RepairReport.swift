@@ -1,42 +1,42 @@
 public import struct Foundation.Date
 public import LiteVaultCapture
 
-/// What a repair does.
+/// Options for repairing a repository.
 public struct RepairOptions: Sendable {
     /// The database whose snapshots are looked at; nil for all.
     public var database: String?
     /// Whether every byte of packs and segments is read, so that damage inside of them is found too.
     public var readsData = false
-    /// Whether nothing is changed, and only told what would be.
+    /// Whether to report only, without changing anything.
     public var dryRun = false
-    /// Called now and then; throws to cancel.
+    /// Called regularly; an error that it throws cancels the operation.
     public var progress: BackupProgress.Report = { _ in }
 
-    /// All databases, by the structure alone.
+    /// Creates options for checking the structure of all databases.
     public init() {}
 }
 
-/// What a repair found and did. What is lost is told once: afterwards the repository is what remains.
+/// What a repair found and did. Losses are reported once: afterwards the repository is what remains.
 public struct RepairReport: Sendable {
     /// Something that was done, or with ``RepairOptions/dryRun`` would be.
     public struct Action: Sendable, Equatable {
         /// The kinds of it.
         public enum Kind: String, Sendable {
-            /// A document of which one byte or its seal was damaged is as it was.
+            /// A document with one damaged byte or a damaged seal was restored.
             case restored
             /// An object was moved to ``movedTo``.
             case setAside = "set-aside"
-            /// A document that follows from others was written again.
+            /// A derived document was rebuilt.
             case rebuilt
             /// Copies on this machine were removed.
             case cleared
-            /// A damaged pack is taken nothing over from any more: the next snapshots store its blocks again.
+            /// Snapshots no longer reuse blocks of a damaged pack; the next ones store them again.
             case avoided
         }
 
         /// Which kind.
         public let kind: Kind
-        /// The object, or the folder of this machine.
+        /// The object, or the directory of this machine.
         public let path: String
         /// Why: one sentence, without the path.
         public let reason: String
@@ -44,7 +44,7 @@ public struct RepairReport: Sendable {
         public let movedTo: String?
     }
 
-    /// A snapshot that is no more.
+    /// A snapshot that was lost.
     public struct LostSnapshot: Sendable, Equatable {
         /// The name of its database; nil where no snapshot of it can be read.
         public let database: String?
@@ -60,7 +60,7 @@ public struct RepairReport: Sendable {
         public let reason: String
     }
 
-    /// Points in time that a segment of a followed log had led to.
+    /// A lost segment of a followed log, with the points in time that can no longer be restored.
     public struct LostSegment: Sendable, Equatable {
         /// The name of its database; nil where no snapshot of it can be read.
         public let database: String?
@@ -90,22 +90,22 @@ public struct RepairReport: Sendable {
     public let readsData: Bool
     /// What was done, in order.
     public internal(set) var actions: [Action] = []
-    /// Snapshots that are no more.
+    /// Snapshots that were lost.
     public internal(set) var lostSnapshots: [LostSnapshot] = []
     /// Points in time that can no longer be restored.
     public internal(set) var lostSegments: [LostSegment] = []
     /// Snapshots of which something is missing.
     public internal(set) var lostBlocks: [LostBlocks] = []
-    /// What could not be seen to, such as an object that the store does not let go of.
+    /// Problems that could not be repaired, such as an object that the store does not allow to be deleted.
     public internal(set) var unfinished: [RepositoryWarning] = []
 
-    /// Of a run that has found nothing so far.
+    /// Creates the report of a run that has found nothing yet.
     package init(isDryRun: Bool, readsData: Bool) {
         self.isDryRun = isDryRun
         self.readsData = readsData
     }
 
-    /// Whether nothing is lost, and nothing remains to be done.
+    /// Whether nothing is lost and nothing remains to be done.
     public var isWhole: Bool {
         lostSnapshots.isEmpty && lostSegments.isEmpty && lostBlocks.isEmpty && unfinished.isEmpty
     }

@@ -3,18 +3,19 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Puts `repository.json` back where it is damaged or missing: as it was when one byte of it changed, from what this machine
-    /// remembers of it, or, in a repository without a secret, from the manifests. Without it nothing can be opened.
+    /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. The content comes
+    /// from the damaged object if a single byte changed, from this machine's memory, or, without a secret, from manifests.
     ///
     /// - Parameters:
-    ///   - store: where the repository is.
-    ///   - secret: its secret; without the one that it has, nothing is put back.
-    ///   - local: folders of this machine.
-    ///   - dryRun: only tell.
-    /// - Returns: what was done; nil where it is whole, or where there is no repository.
-    /// - Throws: ``BackupError`` `damaged` when nothing tells what it was, `keyRejected`, `io`.
+    ///   - store: the store that holds the repository.
+    ///   - secret: its secret; required if it has one.
+    ///   - local: directories of this machine.
+    ///   - dryRun: whether to report only, without changing anything.
+    /// - Returns: what was done; nil if it is intact, or if there is no repository.
+    /// - Throws: ``BackupError`` `damaged` if its content cannot be determined, `keyRejected`, `io`.
     public static func restoreIdentity(
-        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalFolders = .standard, dryRun: Bool = false
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
+        dryRun: Bool = false
     ) async throws -> RepairReport.Action? {
         let name = RepositoryFormat.config
         var bytes: [UInt8]?
@@ -36,8 +37,8 @@ extension Repository {
         if whole == nil, secret == nil { whole = try await rebuilt(store) }
         guard let whole else {
             throw BackupError(
-                .damaged, "nothing tells any more what it was", path: name,
-                remedy: "Bring it back from a copy of the repository, or repair it on a machine that has used it.")
+                .damaged, "its content can no longer be determined", path: name,
+                remedy: "Restore it from a copy of the repository, or repair it on a machine that has used it.")
         }
         if !dryRun {
             if let bytes { try await keep(bytes, of: name, store) }
@@ -65,13 +66,13 @@ extension Repository {
         guard let derivation = config.secret else { return secret == nil && isWhole(bytes) ? bytes : nil }
         guard let secret else {
             throw BackupError(
-                .keyRejected, "the repository has a secret, and none was given", path: RepositoryFormat.config,
-                remedy: "Give it with --repository-secret-file or another --repository-secret-… option.")
+                .keyRejected, "the repository has a secret, but none was given", path: RepositoryFormat.config,
+                advice: .provideSecret)
         }
         return DocumentSalvage.document(bytes, key: try secret.key(derivation))
     }
 
-    /// What the manifests tell: all of one repository, and none with an authentication code.
+    /// The identity according to the manifests: all of one repository, and none with an authentication code.
     private static func rebuilt(_ store: any ObjectStore) async throws -> [UInt8]? {
         var ids: Set<String> = []
         var created: String?
@@ -98,5 +99,84 @@ extension Repository {
             if try await store.get(target) == bytes { return }
         }
         throw BackupError(.cannotCreate, "there are too many objects of that name", path: "damaged/" + name)
+    }
+}
+
+/// Recovers a damaged document, if its hash or authentication code still identifies it: after one byte changed, or
+/// after the seal was damaged.
+enum DocumentSalvage {
+    /// Bytes of a line that are tried: every value of every byte is.
+    private static let limit = 16 << 10
+    /// Digits of a seal that may be wrong where the other says that the line is whole.
+    private static let tolerance = 2
+
+    /// The document as it was sealed; nil if that cannot be determined.
+    ///
+    /// - Parameter key: the repository's, where it has a secret: then nothing counts that is not authentic.
+    static func document(_ bytes: [UInt8], key: SymmetricKey?) -> [UInt8]? {
+        guard let (body, seal) = split(bytes, hasCode: key != nil) else { return nil }
+        if isNear(seal, self.seal(body, key), key) { return body + self.seal(body, key) }
+        guard let found = repaired(body, hash: hash(seal)) else { return nil }
+        return isNear(seal, self.seal(found, key), key) ? found + self.seal(found, key) : nil
+    }
+
+    /// A document whose line was put right by its hash, or its hash by its line, with the code that it has: for the one that
+    /// has to be read before there is a key.
+    static func line(_ bytes: [UInt8]) -> [UInt8]? {
+        for hasCode in [false, true] {
+            guard let (body, seal) = split(bytes, hasCode: hasCode) else { continue }
+            let code = seal[("sha256 ".utf8.count + 65)...]
+            if isNear(Array(seal.dropLast(code.count)), self.seal(body, nil), nil) {
+                return body + self.seal(body, nil) + code
+            }
+            if let found = repaired(body, hash: hash(seal)) { return found + self.seal(found, nil) + code }
+        }
+        return nil
+    }
+
+    /// The line with its end, which is known, and what is behind it.
+    private static func split(_ bytes: [UInt8], hasCode: Bool) -> (body: [UInt8], seal: [UInt8])? {
+        let ending = "sha256 ".utf8.count + 65 + (hasCode ? "hmac-sha256 ".utf8.count + 65 : 0)
+        let length = bytes.count - ending
+        guard length > 1, length <= limit else { return nil }
+        return (Array(bytes[..<(length - 1)]) + [UInt8(ascii: "\n")], Array(bytes[length...]))
+    }
+
+    /// The line of that hash, from one in which one byte is another.
+    private static func repaired(_ line: [UInt8], hash: [UInt8]?) -> [UInt8]? {
+        guard let hash else { return nil }
+        var body = line
+        var before = SHA256()
+        for place in 0..<(body.count - 1) {
+            let original = body[place]
+            let rest = body[(place + 1)...]
+            for value in UInt8.min...UInt8.max {
+                var digest = before
+                withUnsafeBytes(of: value) { digest.update(bufferPointer: $0) }
+                digest.update(data: rest)
+                guard digest.finalize().elementsEqual(hash) else { continue }
+                body[place] = value
+                return body
+            }
+            withUnsafeBytes(of: original) { before.update(bufferPointer: $0) }
+        }
+        return nil
+    }
+
+    private static func seal(_ body: [UInt8], _ key: SymmetricKey?) -> [UInt8] {
+        var text = "sha256 \(Hash256(of: body).hex)\n"
+        if let key { text += "hmac-sha256 \(HMAC<SHA256>.authenticationCode(for: body, using: key).hex)\n" }
+        return Array(text.utf8)
+    }
+
+    /// Whether a seal is the right one but for a few bytes. With a key the code has to be; the hash is known to everybody.
+    private static func isNear(_ seal: [UInt8], _ right: [UInt8], _ key: SymmetricKey?) -> Bool {
+        guard seal.count == right.count else { return false }
+        let counted = key == nil ? 0..<seal.count : ("sha256 ".utf8.count + 65)..<seal.count
+        return counted.count { seal[$0] != right[$0] } <= tolerance
+    }
+
+    private static func hash(_ seal: [UInt8]) -> [UInt8]? {
+        [UInt8](hex: String(decoding: seal["sha256 ".utf8.count..<("sha256 ".utf8.count + 64)], as: UTF8.self))
     }
 }

@@ -3,19 +3,22 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Brings a damaged repository into a state in which everything works again, and tells what is lost.
+    /// Makes a damaged repository usable again, and reports what is lost.
     ///
-    /// Documents that follow from others are written again, damaged manifests and segments are moved to `damaged/` and never
-    /// removed, and a manifest of which one byte changed is put back as it was. Of a pack that is damaged nothing is taken over
-    /// into later snapshots. Nobody else removes anything meanwhile. A repair that was killed is finished by the next one.
+    /// It rebuilds derived documents, moves damaged manifests and segments to `damaged/` without deleting them, and restores
+    /// manifests in which a single byte changed. Later snapshots do not reuse blocks of damaged packs. No other process
+    /// removes snapshots or packs meanwhile. The next repair completes one that was killed.
     ///
-    /// - Returns: what was done, and what is lost; with ``RepairOptions/dryRun`` what would be.
-    /// - Throws: ``BackupError`` `busy` when somebody else removes something, `keyRejected` without the secret that the
-    ///   repository has, `io`.
+    /// - Parameter options: the database, whether to read all data, and whether to report only.
+    /// - Returns: what was done and what is lost, or with ``RepairOptions/dryRun`` what would be.
+    /// - Throws: ``BackupError`` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
+    ///   was not given, `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
         try requireWritable()
         if options.dryRun { return try await Repair(self, options, nil).run() }
-        return try await holding("prune", "repairing the repository") { try await Repair(self, options, $0).run() }
+        return try await withLease("prune", for: "repairing the repository") {
+            try await Repair(self, options, $0).run()
+        }
     }
 }
 
@@ -42,27 +45,27 @@ private final class Repair {
             try options.progress(BackupProgress(.checking, Int64(index), of: Int64(databases.count)))
             let survey = try await repository.survey(database)
             let lost = try await repairManifests(survey)
-            // Before they go: nobody then takes them for removed by somebody else.
-            try await repairForgotten(survey, lost)
+            // Before they are moved, so that they do not count as removed by somebody else.
+            try await repairForgetRecord(survey, lost)
             for one in lost { try await setAside(one.object, one.error.message) }
             try await repairVerified(database)
             try await repairSegments(survey)
         }
-        let isDoomedDamaged = try await repairDoomed()
-        try await findLosses(databases, isDoomedDamaged: isDoomedDamaged)
+        let isListDamaged = try await repairPendingDeletions()
+        try await findLosses(databases, isListDamaged: isListDamaged)
         try clearCache()
         return report
     }
 
     // MARK: Documents
 
-    /// Puts back what can be, and tells what cannot.
+    /// Restores manifests that can be recovered, and reports the others as lost.
     private func repairManifests(_ survey: DatabaseSurvey) async throws -> [DatabaseSurvey.Unreadable] {
         var lost: [DatabaseSurvey.Unreadable] = []
         for one in survey.unreadable {
             guard one.error.isDamage else {
-                // It could not be read now; that says nothing about what it is.
-                report.unfinished.append(RepositoryWarning(one.error, one.object, remedy: "Try again."))
+                // It could not be read now, which says nothing about its content.
+                report.unfinished.append(RepositoryWarning(one.error, one.object, advice: .text("Try again.")))
                 continue
             }
             if let whole = try await salvaged(one.object, survey.database) {
@@ -81,7 +84,7 @@ private final class Repair {
         return lost
     }
 
-    /// The manifest that a damaged one was.
+    /// The original of a damaged manifest, if it can be recovered.
     private func salvaged(_ name: String, _ database: String) async throws -> [UInt8]? {
         do {
             let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
@@ -95,13 +98,13 @@ private final class Repair {
         }
     }
 
-    /// Which snapshots were removed by retention can be told from which are there, but for those that somebody else removed.
-    private func repairForgotten(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
-        let (database, name) = (before.database, RepositoryFormat.forgotten(before.database))
-        var forgotten = Forgotten(repository: repository.config.id, database: database, ranges: [])
+    /// Rebuilds the forget record from the snapshots that exist. Snapshots that somebody else removed count as forgotten then.
+    private func repairForgetRecord(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
+        let (database, name) = (before.database, RepositoryFormat.forgetRecord(before.database))
+        var forgotten = ForgetRecord(repository: repository.config.id, database: database, ranges: [])
         var damage: BackupError?
         do {
-            forgotten = try await repository.forgotten(database)
+            forgotten = try await repository.forgetRecord(database)
         } catch let error as BackupError where error.code == .damaged {
             damage = error
             // Copied, and replaced below: without any list, what retention removed would count as lost.
@@ -117,7 +120,7 @@ private final class Repair {
                         path: RepositoryFormat.snapshot(database, sequence),
                         after: before.snapshots.last { $0.sequence < sequence }?.time,
                         before: before.snapshots.first { $0.sequence > sequence }?.time,
-                        reason: "is missing, and was not removed by 'forget'"))
+                        reason: "is missing and was not removed by retention"))
             }
         }
         guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else { return }
@@ -127,7 +130,7 @@ private final class Repair {
         try await write(forgotten, as: name)
         report.actions.append(
             .init(
-                .rebuilt, name, damage?.message ?? "did not say that these snapshots are gone",
+                .rebuilt, name, damage?.message ?? "did not record that these snapshots are gone",
                 damage == nil ? nil : copy(name)))
     }
 
@@ -138,17 +141,17 @@ private final class Repair {
         } catch let error as BackupError where error.code == .damaged {
             try await setAside(name, error.message)
             try await write(repository.noVerifications(database), as: name)
-            report.actions.append(.init(.rebuilt, name, "the next 'check' fills it", nil))
+            report.actions.append(.init(.rebuilt, name, "the next check fills it", nil))
         }
     }
 
-    private func repairDoomed() async throws -> Bool {
+    private func repairPendingDeletions() async throws -> Bool {
         do {
-            _ = try await repository.doomed()
+            _ = try await repository.pendingDeletions()
             return false
         } catch let error as BackupError where error.code == .damaged {
-            try await setAside(RepositoryFormat.doomed, error.message)
-            report.actions.append(.init(.rebuilt, RepositoryFormat.doomed, "the next run of pruning fills it", nil))
+            try await setAside(RepositoryFormat.pendingDeletions, error.message)
+            report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next prune fills it", nil))
             return true
         }
     }
@@ -186,8 +189,8 @@ private final class Repair {
             lost.append(hole.range)
         }
         guard !lost.isEmpty, !options.dryRun else { return }
-        let object = RepositoryFormat.forgotten(database)
-        var noted = try await repository.forgotten(database)
+        let object = RepositoryFormat.forgetRecord(database)
+        var noted = try await repository.forgetRecord(database)
         let known = noted
         noted.insert(lost: lost)
         if noted != known { try await write(noted, as: object) }
@@ -195,8 +198,8 @@ private final class Repair {
 
     // MARK: Blocks
 
-    private func findLosses(_ databases: [String], isDoomedDamaged: Bool) async throws {
-        let tables = try PackTables(folder: repository.workFolder())
+    private func findLosses(_ databases: [String], isListDamaged: Bool) async throws {
+        let tables = try PackTables(directory: repository.workDirectory())
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) }
         let total = packs.lazy.map(\.size).sum
         var suspect: Set<String> = []
@@ -210,10 +213,10 @@ private final class Repair {
             }
             done = [done, object.size].sum
         }
-        // Not this machine's copies: what is in the store counts.
-        let maps = try CheckedTrees(store, folder: repository.cacheFolder("check"))
+        // From the store, not from this machine's copies.
+        let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
         let suspected = suspect
-        let walk = TreeWalk(
+        let walk = BlockMapWalk(
             visit: { try !suspected.contains(RepositoryFormat.data($0.pack)) && tables.has($0) },
             problem: { error in
                 guard let error = error as? BackupError, error.isDamage else { throw error }
@@ -224,7 +227,7 @@ private final class Repair {
             do {
                 try await maps.source.prepare(pack)
             } catch let error as BackupError where error.isDamage {
-                // Whoever needs it says so.
+                // Snapshots that need it report that.
             }
         }
         let finder = LostBlockFinder(source: maps.source) { entry in
@@ -246,12 +249,12 @@ private final class Repair {
             report.actions.append(.init(.avoided, name, reason, nil))
         }
         guard !options.dryRun else { return }
-        let list = try await repository.doomed()
+        let list = try await repository.pendingDeletions()
         let all = Set(list.damaged ?? []).union(damaged.keys).sorted()
-        if isDoomedDamaged || all != list.damaged ?? [] {
+        if isListDamaged || all != list.damaged ?? [] {
             var new = list
             new.damaged = all.isEmpty ? nil : all
-            try await write(new, as: RepositoryFormat.doomed)
+            try await write(new, as: RepositoryFormat.pendingDeletions)
         }
     }
 
@@ -277,7 +280,7 @@ private final class Repair {
         try await store.put(name, bytes: bytes, condition: .none)
     }
 
-    /// Where an object is kept that is set aside.
+    /// The name under which an object is set aside.
     private func copy(_ name: String) -> String { "damaged/" + name }
 
     /// Moves an object to `damaged/`.
@@ -292,7 +295,7 @@ private final class Repair {
                 RepositoryWarning(
                     .damage, error.code, path: name,
                     message: "is copied to \(kept), but the store does not let it be removed: \(error.message)",
-                    remedy: "Run 'litevault repair' with credentials that may remove objects."))
+                    advice: .repairWithDeletion))
         }
     }
 
@@ -308,23 +311,23 @@ private final class Repair {
         return Int64(status.st_size) <= RepositoryFormat.segmentBytes + 65_536
     }
 
-    /// Stores a copy of an object below `damaged/`, and compares it; nil where the object is gone.
+    /// Stores a copy of an object below `damaged/` and verifies it; nil if the object no longer exists.
     private func keep(_ name: String) async throws -> String? {
         guard let lease else { return nil }
         try await lease.confirm()
-        let spool = PackSpool(folder: try repository.spoolFolder())
+        let spool = PackSpool(directory: try repository.spoolDirectory())
         let (file, _) = try spool.create()
         defer { file.discard() }
         var fetched = file.path
         if let path = store.localPath(name) {
-            // A store in a folder gives the file a second name, however large it is.
+            // A store in a directory gives the file a second name, however large it is.
             fetched = path
             guard access(path, F_OK) == 0 else { return nil }
             guard Self.canBeKept(path) else {
                 report.unfinished.append(
                     RepositoryWarning(
                         .damage, path: name, message: "is too large to be copied, and is not this user's",
-                        remedy: "Move it out of the repository by hand."))
+                        advice: .text("Move it out of the repository by hand.")))
                 return nil
             }
         } else {
@@ -338,7 +341,7 @@ private final class Repair {
                 report.unfinished.append(
                     RepositoryWarning(
                         .damage, path: name, message: error.message,
-                        remedy: "Move it out of the repository by the store's own means."))
+                        advice: .text("Move it out of the repository with the store's own tools.")))
                 return nil
             }
         }
@@ -346,7 +349,7 @@ private final class Repair {
             let target = number == 1 ? copy(name) : "\(copy(name)).\(number)"
             do {
                 if try await store.attributes(target) == nil {
-                    let condition: PutCondition = try await store.keepsConditions() ? .absent : .none
+                    let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
                     try await store.put(target, file: fetched, condition: condition)
                 }
             } catch let error as BackupError where error.code == .conflict {
@@ -376,13 +379,13 @@ private final class Repair {
         return digest.finalize().hex
     }
 
-    /// What this machine has of the repository's block maps is copied again when it is needed.
+    /// Removes this machine's copies of block maps; they are fetched again when needed.
     private func clearCache() throws {
         guard store.localPath("tree/any") == nil else { return }
-        let folder = "\(repository.local.cache)/\(repository.config.id)"
-        guard access(folder, F_OK) == 0 else { return }
-        if !options.dryRun { try? FileManager.default.removeItem(atPath: folder) }
-        report.actions.append(.init(.cleared, folder, "copies are made again when they are needed", nil))
+        let directory = "\(repository.local.cache)/\(repository.config.id)"
+        guard access(directory, F_OK) == 0 else { return }
+        if !options.dryRun { try? FileManager.default.removeItem(atPath: directory) }
+        report.actions.append(.init(.cleared, directory, "copies are fetched again when needed", nil))
     }
 }
 

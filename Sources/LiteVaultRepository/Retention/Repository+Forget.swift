@@ -2,34 +2,33 @@ internal import Foundation
 public import LiteVaultCapture
 
 extension Repository {
-    /// Decides which snapshots to keep, and removes the manifests of the others. Their packs stay until ``prune(grace:progress:)``.
+    /// Decides which snapshots to keep, and removes the manifests of the others. Pruning deletes their packs later.
     ///
     /// - Parameters:
-    ///   - policy: the rules, applied to each database by itself.
-    ///   - database: nil for all of them.
-    ///   - dryRun: only decide.
-    ///   - warning: told what is wrong in the repository; what can not be read stays.
-    /// - Returns: what became of every snapshot, and why.
-    /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` when somebody else removes something,
-    ///   `damaged` when the repository was rolled back, or what was forgotten before can not be read: nothing is removed
-    ///   then.
+    ///   - policy: the rules, applied to each database separately.
+    ///   - database: a database's name; nil for all databases.
+    ///   - dryRun: whether to decide only, without removing anything.
+    ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept.
+    /// - Returns: the decision about every snapshot.
+    /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
+    ///   `damaged` if the repository was rolled back or a forget record cannot be read. Nothing is removed then.
     public func forget(
         _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
         warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
     ) async throws -> [RetentionDecision] {
         guard !policy.isEmpty else {
             throw BackupError(
-                .config, "no rule says which snapshots to keep", remedy: "Give at least one --keep-… option.")
+                .config, "no rule says which snapshots to keep", advice: .addRetentionRule)
         }
         if dryRun { return try await decide(policy, database, warning) }
         try requireWritable()
-        return try await holding("prune", "removing from the repository") { lease in
+        return try await withLease("prune", for: "removing from the repository") { lease in
             let decisions = try await decide(policy, database, warning)
             let going = decisions.filter { !$0.keeps }
             // After the list: what a lease was ended for is marked before a newer snapshot can be there.
             var marked: Set<String> = []
             for database in Set(going.map(\.snapshot.manifest.database)) { try await marked.formUnion(marks(database)) }
-            let noted = try await note(forgotten: going.map(\.snapshot))
+            let noted = try await recordForgotten(going.map(\.snapshot))
             for (index, decision) in going.enumerated() {
                 try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
                 try await lease.confirm()
@@ -38,7 +37,7 @@ extension Repository {
                 } catch let error as BackupError where error.code == .unsupported && index == 0 {
                     // A store that removes nothing has lost nothing: what is missing there later was not removed by us.
                     for (database, before) in noted {
-                        try await put(before, as: RepositoryFormat.forgotten(database), condition: .none)
+                        try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
                     }
                     throw error
                 }
@@ -62,17 +61,47 @@ extension Repository {
         return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
             .flatMap { policy.decide($0.value, now: now) }
     }
+}
 
-    /// Does something while holding a lease.
-    func holding<T>(_ name: String, _ what: String, _ body: (Lease) async throws -> T) async throws -> T {
-        let lease = try await Lease.take(name, of: store, what: what)
-        do {
-            let result = try await body(lease)
-            await lease.release()
-            return result
-        } catch {
-            await lease.release()
-            throw error
+extension Repository {
+    /// Removes the segments that continue removed snapshots.
+    func removeSegments(_ databases: Set<String>) async throws {
+        for database in databases {
+            // In this order: the snapshot that a segment continues was there before it.
+            let log = try await segmentLog(database, [])
+            let survey = try await survey(database)
+            let present = survey.snapshots
+            let going = log.names.filter { name in
+                // Stored after a removed snapshot, and not needed by a later one that was taken meanwhile.
+                !present.contains {
+                    $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
+                    // Nor by one that cannot be read now; only its sequence number is known.
+                } && !survey.unreadable.contains { $0.sequence >= name.snapshot }
+            }
+            // Recorded first. Lost segments are irrelevant once every snapshot that they could continue is removed.
+            var all = try await forgetRecord(database)
+            let before = all
+            var gone = going.map { $0.sequence...$0.sequence }
+            for hole in log.holes
+            where survey.unreadable.isEmpty
+                && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time })
+            {
+                gone.append(hole.range)
+            }
+            if all.segments == nil, !all.ranges.isEmpty { gone += log.gaps }
+            if !gone.isEmpty { all.insert(segments: gone) }
+            if all != before { try await put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
+            for (index, name) in going.enumerated() {
+                do {
+                    try await store.remove(name.object)
+                } catch let error as BackupError where error.code == .unsupported && index == 0 {
+                    // A store that removes nothing has lost nothing.
+                    if all != before {
+                        try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
+                    }
+                    throw error
+                }
+            }
         }
     }
 }

@@ -1,51 +1,53 @@
 internal import Foundation
 public import LiteVaultCapture
+internal import LiteVaultSupport
 
-/// What pruning did.
+/// The result of pruning.
 public struct PruneResult: Sendable, Equatable {
     /// Packs that snapshots need.
     public var kept = 0
-    /// Packs that were listed now or before, and go in a later run.
-    public var doomed = 0
+    /// Packs scheduled for deletion, which a later run deletes.
+    public var pending = 0
     /// Packs that were removed, and their bytes.
     public var removed = 0
     /// Bytes of the packs that were removed.
     public var removedBytes: Int64 = 0
-    /// Packs that snapshots need less than half of: the next snapshots store those blocks anew.
+    /// Packs of which snapshots need less than half. The next snapshots store those blocks again.
     public var sparse = 0
 }
 
 extension Repository {
-    /// Removes packs that no snapshot needs, in two steps: a run lists them, and a later one, after a time of grace,
-    /// removes those that are still not needed. Restores that are under way get that time to end.
+    /// Deletes packs that no snapshot needs, in two steps: one run schedules them for deletion, and a later run deletes those
+    /// that are still unneeded after a grace period, which running restores have to finish.
     ///
     /// - Parameters:
-    ///   - grace: seconds.
-    ///   - dryRun: only tell.
-    /// - Throws: ``BackupError`` `damaged` when a manifest or a block map can not be read, as nobody knows then what is
-    ///   needed; nothing is removed. `busy` when somebody else removes something.
+    ///   - grace: how long a pack stays scheduled before it is deleted; one day by default.
+    ///   - dryRun: whether to report only, without changing anything.
+    /// - Throws: ``BackupError`` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
+    ///   deleted then. `busy` if another process removes snapshots or packs.
     @discardableResult
     public func prune(
-        grace: Double = 86_400, dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
+        grace: Duration = .seconds(86_400), dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws -> PruneResult {
         try requireWritable()
-        return try await holding("prune", "removing from the repository") { lease in
-            try await prune(lease, grace, dryRun, progress)
+        return try await withLease("prune", for: "removing from the repository") { lease in
+            try await prune(grace: grace, dryRun: dryRun, progress: progress, holding: lease)
         }
     }
 
     private func prune(
-        _ lease: Lease, _ grace: Double, _ dryRun: Bool, _ progress: @escaping BackupProgress.Report
+        grace: Duration, dryRun: Bool, progress: BackupProgress.Report, holding lease: Lease
     ) async throws -> PruneResult {
         // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
         // manifest is found below; if not, its lease is. Tests/Protocol proves it, and needs no clock for it.
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: !dryRun)
-        let now = try await store.now()
+        let (now, grace) = (try await store.now(), grace.seconds)
         let used = try await usedPacks()
         // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
-        let before = try await doomedIfReadable() ?? Doomed(repository: config.id, packs: [], sparse: [])
+        let before =
+            try await readablePendingDeletions() ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
         let run = before.nextRun
         let known = before.listed(run: run, now: now)
         let seen = before.seen(writers.map(\.holder), run: run)
@@ -53,7 +55,7 @@ extension Repository {
         let began = writers.map(\.acquired).min() ?? .infinity
 
         var result = PruneResult()
-        var listed: [Doomed.Pack] = []
+        var listed: [PendingDeletions.Pack] = []
         var going: [ObjectAttributes] = []
         var sparse: [String] = []
         for pack in packs {
@@ -64,13 +66,13 @@ extension Repository {
                 }
                 continue
             }
-            // Of a writer at work, as far as clocks tell: on the list it would do no harm, but the next snapshot would store it again.
-            // A second for stores that tell whole seconds.
+            // Probably of an active writer. Listing it would be harmless, but the next snapshot would store its blocks again.
+            // One second of tolerance for stores that report whole seconds.
             if pack.modified >= began - 1 { continue }
             let first = known[pack.name]
             listed.append(first ?? .init(name: pack.name, since: now, run: run))
             let isOld = first.map { $0.since + grace <= now && ($0.run ?? run) < firstSeen && $0.run != run } ?? false
-            if isOld { going.append(pack) } else { result.doomed += 1 }
+            if isOld { going.append(pack) } else { result.pending += 1 }
         }
         result.sparse = sparse.count
         result.removed = going.count
@@ -78,19 +80,19 @@ extension Repository {
         if dryRun { return result }
         // Copies on this machine: whatever is wrong with them, the repository is pruned all the same.
         try? sweepCache(trees)
-        // Those that go now stay on the list until they are seen to be gone.
+        // Packs deleted now stay on the list until they are seen to be gone.
         // What does not fit is for a later run.
         let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
         let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
-        let list = Doomed(
+        let list = PendingDeletions(
             repository: config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
             damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen)
         if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
             || !before.sparse.isEmpty
         {
-            try await put(list, as: RepositoryFormat.doomed, condition: .none)
+            try await put(list, as: RepositoryFormat.pendingDeletions, condition: .none)
         }
         for (index, pack) in going.enumerated() {
             try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
@@ -109,8 +111,8 @@ extension Repository {
     private func writers(endingOthers: Bool) async throws -> [Lease.Record] {
         var found: [Lease.Record] = []
         let now = try await store.now()
-        let keepsConditions = try await store.keepsConditions()
-        let patience = keepsConditions ? Lease.patience : Lease.patienceWithoutConditions
+        let supportsConditionalWrites = try await store.supportsConditionalWrites()
+        let staleAge = supportsConditionalWrites ? Lease.staleAge : Lease.staleAgeWithoutConditions
         let prefix = RepositoryFormat.lease("")
         let leases = try await store.list(prefix).filter {
             ObjectName.isValid($0.name)
@@ -127,9 +129,9 @@ extension Repository {
                 }
                 continue
             }
-            if holder.isDead || Lease.isStale(object, now, patience) {
+            if holder.isDead || Lease.isStale(object, now, staleAge) {
                 guard endingOthers else { continue }
-                if keepsConditions { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
+                if supportsConditionalWrites { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
                 // A renewal that came in between shows that its holder is there after all.
                 if try await Lease.end(object, holder, store) { continue }
             }
@@ -141,7 +143,7 @@ extension Repository {
     /// The packs that snapshots need; for data packs how many of their blocks.
     private func usedPacks() async throws -> [String: Int?] {
         var live: [PackID: BlockSet] = [:]
-        let walk = TreeWalk(
+        let walk = BlockMapWalk(
             visit: { entry in
                 live[entry.pack, default: BlockSet()].insert(entry.position)
                 return true
@@ -149,7 +151,7 @@ extension Repository {
         for database in try await databaseIDs(nil) {
             let source = nodes(database)
             let survey = try await survey(database)
-            // Strictly: what can not be read may need any pack.
+            // Strict: a manifest that cannot be read may need any pack.
             if let failure = survey.strictFailure { throw failure }
             for snapshot in survey.snapshots {
                 do {
@@ -159,10 +161,9 @@ extension Repository {
                 } catch let error as BackupError where error.isDamage {
                     throw BackupError(
                         .damaged,
-                        "the block map of snapshot \(snapshot.id) can not be read, and may need anything: "
+                        "the block map of snapshot \(snapshot.id) cannot be read and may need any pack: "
                             + error.message, path: error.path ?? snapshot.object,
-                        remedy: "Nothing was removed. 'litevault repair' tells what is lost; once 'forget' has "
-                            + "removed that snapshot, pruning goes on.", cause: error)
+                        advice: .all([.text("Nothing was removed."), .repairThenForget]), cause: error)
                 }
             }
         }

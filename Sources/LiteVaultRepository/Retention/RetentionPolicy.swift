@@ -1,38 +1,39 @@
 package import Foundation
+internal import LiteVaultSupport
 
-/// Which snapshots of a database to keep. Rules add up: a snapshot stays if one of them wants it.
+/// Which snapshots of a database to keep. Rules add up: a snapshot is kept if any rule matches it.
 public struct RetentionPolicy: Sendable, Equatable {
-    /// The newest so many.
+    /// The number of most recent snapshots to keep.
     public var last: Int?
-    /// The newest of each of the newest so many hours, days, … that have one (UTC; weeks start on Monday).
+    /// The number of hours to keep the newest snapshot of, counting only hours that have one (UTC).
     public var hourly: Int?
-    /// As ``hourly``, for days.
+    /// The number of days, as for ``hourly``.
     public var daily: Int?
-    /// As ``hourly``, for weeks.
+    /// The number of weeks, as for ``hourly``; weeks start on Monday.
     public var weekly: Int?
-    /// As ``hourly``, for months.
+    /// The number of months, as for ``hourly``.
     public var monthly: Int?
-    /// As ``hourly``, for years.
+    /// The number of years, as for ``hourly``.
     public var yearly: Int?
-    /// Everything not older than so many seconds before the newest that is not dated in the future.
-    public var within: Double?
+    /// Keeps all snapshots taken within this time of the newest one. Snapshots dated in the future do not count as newest.
+    public var within: Duration?
 
-    /// A policy of no rules, which is refused: it would keep next to nothing.
+    /// Creates a policy without rules. It is rejected unless rules are added: it would remove almost everything.
     public init() {}
 
     /// Whether it has any rule.
     public var isEmpty: Bool { self == RetentionPolicy() }
 }
 
-/// What becomes of one snapshot, and why.
+/// Whether a snapshot is kept, and why.
 public struct RetentionDecision: Sendable {
     /// The snapshot.
     public let snapshot: Snapshot
-    /// Whether it stays.
+    /// Whether it is kept.
     public let keeps: Bool
-    /// Why it stays; none for one that goes.
+    /// The rules that keep it; empty if it is removed.
     public let reasons: [String]
-    /// Whether it is dated in the future, which a clock that was wrong did. Rules about times take it for as old as the snapshot after it.
+    /// Whether it is dated in the future because a clock was wrong. Time rules treat it as old as the snapshot after it.
     public let isDatedAhead: Bool
 }
 
@@ -75,7 +76,7 @@ extension RetentionPolicy {
             }
         }
         if let within, let newest = times.max() {
-            for index in newestFirst where newest.timeIntervalSince(times[index]) <= within {
+            for index in newestFirst where newest.timeIntervalSince(times[index]) <= within.seconds {
                 keep(index, "within")
             }
         }

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
 
@@ -21,8 +22,8 @@ struct SegmentLog: Sendable {
     /// Those that are there, in order.
     let names: [SegmentName]
     let memories: [Memory]
-    let forgotten: Forgotten
-    /// Memories, and the list of what retention removed, that can not be read.
+    let forgotten: ForgetRecord
+    /// Memories, and the list of what retention removed, that cannot be read.
     let faults: [BackupError]
     /// From which segment on whoever stored them, and whoever removed them, kept to the rules of ``holes``.
     private(set) var notedFrom: Int?
@@ -82,7 +83,7 @@ struct SegmentLog: Sendable {
         return Hole(range: first...hole.range.upperBound, next: hole.next)
     }
 
-    /// What is wrong, in words, but for what a repair has told already.
+    /// What is wrong, without what a repair has reported already.
     var warnings: [RepositoryWarning] {
         let known = forgotten.lost ?? []
         return faults.map { RepositoryWarning($0, database) }
@@ -92,7 +93,7 @@ struct SegmentLog: Sendable {
             .map {
                 RepositoryWarning(
                     .damage, path: path($0.range), message: text($0.range),
-                    remedy: "Bring them back from a copy of the repository. \(RepositoryWarning.repair)")
+                    advice: .all([.text("Restore them from a copy of the repository."), .repair]))
             }
     }
 
@@ -105,7 +106,7 @@ struct SegmentLog: Sendable {
         let which = range.count == 1 ? "is missing" : "is missing, and so are those up to \(range.upperBound)"
         let newest = newest.flatMap { $0.mark.sequence == range.upperBound ? $0 : nil }
         let teller = newest.map { "; \($0.place) names the last of them as the newest" } ?? ""
-        return "\(which), without having been removed by 'forget'\(teller)"
+        return "\(which), and was not removed by retention\(teller)"
     }
 }
 
@@ -135,9 +136,9 @@ extension Repository {
             }
         }
         let names = try await segments(database)
-        var forgotten = Forgotten(repository: config.id, database: database, ranges: [])
+        var forgotten = ForgetRecord(repository: config.id, database: database, ranges: [])
         do {
-            if !names.isEmpty || !memories.isEmpty { forgotten = try await self.forgotten(database) }
+            if !names.isEmpty || !memories.isEmpty { forgotten = try await self.forgetRecord(database) }
         } catch let error as BackupError where error.isDamage {
             faults.append(error)
         }
@@ -145,52 +146,11 @@ extension Repository {
             database: database, names: names, memories: memories,
             forgotten: forgotten, faults: faults, notedFrom: memories.compactMap(\.mark.notedFrom).min())
     }
-
-    /// Removes the segments that continue snapshots which are gone.
-    func removeSegments(_ databases: Set<String>) async throws {
-        for database in databases {
-            // In this order: the snapshot that a segment continues was there before it.
-            let log = try await segmentLog(database, [])
-            let survey = try await survey(database)
-            let present = survey.snapshots
-            let going = log.names.filter { name in
-                // Stored after a snapshot that is gone, and not needed by a later one that was taken meanwhile.
-                !present.contains {
-                    $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
-                    // Nor by one that can not be read now, of which nothing but the sequence is known.
-                } && !survey.unreadable.contains { $0.sequence >= name.snapshot }
-            }
-            // Noted first. What was lost is of no interest any more when all it could continue is gone.
-            var all = try await forgotten(database)
-            let before = all
-            var gone = going.map { $0.sequence...$0.sequence }
-            for hole in log.holes
-            where survey.unreadable.isEmpty
-                && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time })
-            {
-                gone.append(hole.range)
-            }
-            if all.segments == nil, !all.ranges.isEmpty { gone += log.gaps }
-            if !gone.isEmpty { all.insert(segments: gone) }
-            if all != before { try await put(all, as: RepositoryFormat.forgotten(database), condition: .none) }
-            for (index, name) in going.enumerated() {
-                do {
-                    try await store.remove(name.object)
-                } catch let error as BackupError where error.code == .unsupported && index == 0 {
-                    // A store that removes nothing has lost nothing.
-                    if all != before {
-                        try await put(before, as: RepositoryFormat.forgotten(database), condition: .none)
-                    }
-                    throw error
-                }
-            }
-        }
-    }
 }
 
 extension SegmentLog {
     /// What is not there and not missing: removed by a version that did not note it.
-    fileprivate var gaps: [ClosedRange<Int>] {
+    var gaps: [ClosedRange<Int>] {
         let holes = Set(holes.map(\.range.lowerBound))
         return zip([nil] + names.map(Optional.some), names).compactMap { one, next in
             let first = (one?.sequence ?? 0) + 1
@@ -202,4 +162,46 @@ extension SegmentLog {
 extension Date {
     /// Since 1970, as segments have it.
     var milliseconds: Int64 { Int64(exactly: (timeIntervalSince1970 * 1000).rounded(.down)) ?? .max }
+}
+
+extension Repository {
+    /// The segments of a database by their names, in order.
+    func segments(_ database: String) async throws -> [SegmentName] {
+        // Listing the repository reports other names.
+        try await store.list(RepositoryFormat.segments(database)).compactMap { SegmentName($0.name) }
+    }
+
+    /// What a segment says, and where its frames start.
+    func segment(
+        _ name: SegmentName, _ database: String
+    ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
+        guard let size = try await store.attributes(name.object)?.size else {
+            throw BackupError(.missing, "is missing", path: name.object)
+        }
+        let bytes = try await store.get(name.object, range: 0..<min(size, 8192))
+        let document = try SealedDocument(bytes, name: name.object)
+        let record = try document.value(SegmentRecord.self, key: key, name: name.object)
+        let length = Int64(bytes.count - document.payload.count)
+        guard record.type == "segment", record.repository == config.id, record.database == database,
+            SegmentName(
+                database: database, sequence: record.sequence, snapshot: record.snapshot, time: record.seen
+            ).object == name.object
+        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name.object) }
+        guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
+            throw BackupError(.damaged, "does not have the length that it states", path: name.object)
+        }
+        return (record, (document, length))
+    }
+
+    /// Reads the frames of a segment and compares them with their hash.
+    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
+        var digest = SHA256()
+        let end = start + record.payloadSize
+        for offset in stride(from: start, to: end, by: 8 << 20) {
+            digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
+        }
+        guard digest.finalize().hex == record.payloadHash else {
+            throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
+        }
+    }
 }

@@ -36,7 +36,7 @@ package actor SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)
         let lease = try await Lease.take(
-            Lease.follower + database, of: repository.store, what: "following the database '\(name)'")
+            Lease.follower + database, of: repository.store, for: "following the database '\(name)'")
         do {
             let log = try await repository.segmentLog(database, [])
             var last = log.newest?.mark
@@ -47,7 +47,7 @@ package actor SegmentWriter {
                     let (record, head) = try await repository.segment(name, database)
                     found = SegmentMark(record, head.document.hash)
                 } catch let error as BackupError where error.isDamage {
-                    // What follows on it can not be restored with it, but from its own snapshot.
+                    // What follows it cannot be restored through it, only from its own snapshot.
                     found = nil
                     loss = SnapshotGap(
                         since: log.names.dropLast().last?.date, reason: "the newest segment \(error.message)")
@@ -67,7 +67,7 @@ package actor SegmentWriter {
             }
             // Numbers are never given twice: what retention noted as removed would be excused for another segment.
             let isNew = log.names.isEmpty && log.memories.isEmpty
-            let forgotten = isNew ? try await repository.forgotten(database) : log.forgotten
+            let forgotten = isNew ? try await repository.forgetRecord(database) : log.forgotten
             if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
                 last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
             }
@@ -107,7 +107,7 @@ package actor SegmentWriter {
             time: Timestamp.text(Date(timeIntervalSince1970: Double(seen) / 1000)), payloadSize: size,
             payloadHash: try source.hash())
         let (head, hash) = try SealedDocument.seal(record, key: repository.key)
-        let spool = PackSpool(folder: try repository.spoolFolder())
+        let spool = PackSpool(directory: try repository.spoolDirectory())
         let (file, writer) = try spool.create()
         defer { file.discard() }
         try writer.write(head, at: 0)
@@ -125,11 +125,11 @@ package actor SegmentWriter {
         // It goes to the store with the next renewal of the lease: this costs no request. The segment is stored: whatever
         // fails from here on must not have it stored again.
         if let note = try? repository.note(mark, database) { lease.note = note }
-        // What can not be remembered here is remembered there.
+        // If it cannot be recorded here, it is recorded there.
         try? repository.remember(mark, database)
     }
 
-    /// When what the newest segment has had been seen; nil while there is none.
+    /// When the newest segment's commits had been seen; nil if there is none.
     package var seen: Date? { last.flatMap { $0.seen > 0 ? $0.date : nil } }
 
     /// Gives the lease back.

@@ -2,31 +2,30 @@ internal import Crypto
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultSupport
 
-/// Objects as files in a folder, mode 0600 in folders of mode 0700.
+/// An object store in a directory: objects are files of mode 0600 in directories of mode 0700.
 ///
-/// An object appears by temporary name, fsync, rename and fsync of its folder. Conditions hold among all processes that
-/// use the folder: a new name by a rename that replaces nothing, a changed object under an `flock`. That lock is held for
-/// moments; where it is not given back in time, as by a process that was stopped, ``BackupError`` `busy` tells who holds it.
+/// An object is written to a temporary file, synced and renamed, and its directory is synced. Conditions hold among all
+/// processes that use the directory: a new object by a rename that does not replace, a changed object under an `flock`. That
+/// lock is held briefly. If it is not released in time, for example by a stopped process, ``BackupError`` `busy` names the
+/// holder.
 public final class DirectoryStore: ObjectStore {
-    /// The folder's path.
+    /// The directory's path.
     public let location: String
-    /// Seconds for which a store waits for its lock where nothing else is said.
-    public static let lockTimeout = 60.0
-    private let lockTimeout: Double
+    private let lockTimeout: Duration
 
-    /// The store in the folder at `path`, which is made with the first object.
+    /// Opens the store in the directory at `path`, which is created with the first object.
     ///
-    /// - Parameter lockTimeout: seconds to wait for others that hold the folder's lock.
-    public init(_ path: String, lockTimeout: Double = DirectoryStore.lockTimeout) {
+    /// - Parameter lockTimeout: how long to wait for the directory's lock; one minute by default.
+    public init(_ path: String, lockTimeout: Duration = .seconds(60)) {
         self.lockTimeout = lockTimeout
         var trimmed = path
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
         location = trimmed
     }
 
-    /// The folder's path from the root on, whatever folder the process is in. Links stay what they are: one that leads
-    /// elsewhere all of a sudden is to be noticed.
+    /// The directory's absolute path. Symbolic links are not resolved, so that one that changes is noticed.
     public var identity: String {
         let path = location.hasPrefix("/") ? location : FileManager.default.currentDirectoryPath + "/" + location
         var parts: [Substring] = []
@@ -37,17 +36,17 @@ public final class DirectoryStore: ObjectStore {
     }
 
     /// Always true.
-    public func keepsConditions() async throws -> Bool { true }
+    public func supportsConditionalWrites() async throws -> Bool { true }
 
-    /// Writes the object through a temporary file in its folder.
+    /// Writes the object through a temporary file in its directory.
     @discardableResult
-    public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+    public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
         try await write(name, condition) { path in try LocalFile(updating: path).write(bytes, at: 0) }
     }
 
     /// Links the file where that can be done (a new object, one file system, the same owner, mode 0600); copies it elsewhere.
     @discardableResult
-    public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+    public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         if condition == .absent, let tag = try link(name, path) { return tag }
         return try await write(name, condition) { destination in
             try Self.copy(path, into: LocalFile(updating: destination))
@@ -89,29 +88,29 @@ public final class DirectoryStore: ObjectStore {
         try naming(name) { try attributes(at: $0, name) }
     }
 
-    /// Walks the folders that can hold such names.
+    /// Walks the directories that can hold such names.
     public func list(_ prefix: String) async throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
         var found: [ObjectAttributes] = []
-        let folder = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
-        try collect(folder, prefix, into: &found)
+        let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
+        try collect(directory, prefix, into: &found)
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Removes the file and syncs its folder.
+    /// Removes the file and syncs its directory.
     public func remove(_ name: String) async throws {
         try naming(name) { path in
             guard unlink(path) == 0 else {
                 if errno == ENOENT || errno == ENOTDIR { return }
                 throw BackupError(errno: errno, "unlink", path: path)
             }
-            try Folder.sync(Folder.parent(of: path))
+            try LocalDirectory.sync(LocalDirectory.parent(of: path))
         }
     }
 
     /// The time that the file system gives to a file that is touched.
     public func now() async throws -> Double {
-        try Folder.create(location)
+        try LocalDirectory.create(location)
         let path = location + "/.clock"
         do {
             return try LocalFile(updating: path).touch()
@@ -127,10 +126,10 @@ public final class DirectoryStore: ObjectStore {
         do { return try naming(name) { $0 } } catch { return nil }
     }
 
-    /// A folder on the same file system, for what is to become an object: such a file is linked instead of copied.
-    public func spoolFolder() throws -> String? {
+    /// A directory on the same file system, for what is to become an object: such a file is linked instead of copied.
+    public func spoolDirectory() throws -> String? {
         let path = location + "/.spool"
-        try Folder.create(path)
+        try LocalDirectory.create(path)
         return path
     }
 }
@@ -138,24 +137,24 @@ public final class DirectoryStore: ObjectStore {
 extension DirectoryStore {
     private func naming<T>(_ name: String, _ body: (String) throws -> T) throws -> T {
         try ObjectName.validate(name)
-        return try BackupError.about(name) { try body(location + "/" + name) }
+        return try BackupError.withPath(name) { try body(location + "/" + name) }
     }
 
     private func write(
         _ name: String, _ condition: PutCondition, _ fill: (String) throws -> Void
-    ) async throws -> ObjectTag {
+    ) async throws -> ETag {
         let file = try naming(name) { path in
-            try Folder.create(Folder.parent(of: path))
+            try LocalDirectory.create(LocalDirectory.parent(of: path))
             let file = try ReplacementFile(destination: path)
             try fill(file.path)
             return file
         }
         // Replacing is a look and a rename: nobody else may come between them.
-        let lock = condition == .absent ? nil : try await FolderLock(location, seconds: lockTimeout)
+        let lock = condition == .absent ? nil : try await DirectoryLock(location, timeout: lockTimeout)
         defer { withExtendedLifetime(lock) {} }
         return try naming(name) { path in
             if case .unchanged(let tag) = condition, try attributes(at: path, name)?.tag != tag {
-                throw BackupError(.conflict, "was changed by somebody else", path: path)
+                throw BackupError(.conflict, "was changed by another process", path: path)
             }
             do {
                 try file.publish(replacing: condition != .absent)
@@ -163,16 +162,16 @@ extension DirectoryStore {
                 throw BackupError(.conflict, "exists already", path: path)
             }
             guard let stored = try attributes(at: path, name) else {
-                throw BackupError(.conflict, "was removed by somebody else", path: path)
+                throw BackupError(.conflict, "was removed by another process", path: path)
             }
             return stored.tag
         }
     }
 
-    /// Gives a file a second name, in the store; nil where that can not be done.
-    private func link(_ name: String, _ path: String) throws -> ObjectTag? {
+    /// Links a file into the store; nil if that is not possible.
+    private func link(_ name: String, _ path: String) throws -> ETag? {
         try naming(name) { destination in
-            try Folder.create(Folder.parent(of: destination))
+            try LocalDirectory.create(LocalDirectory.parent(of: destination))
             var status = stat()
             guard lstat(path, &status) == 0 else { throw BackupError(errno: errno, "stat", path: path) }
             guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 == 0o600, status.st_uid == geteuid() else {
@@ -185,7 +184,7 @@ extension DirectoryStore {
                 default: throw BackupError(errno: errno, "link", path: destination)
                 }
             }
-            try Folder.sync(Folder.parent(of: destination))
+            try LocalDirectory.sync(LocalDirectory.parent(of: destination))
             return try attributes(at: destination, name)?.tag
         }
     }
@@ -197,7 +196,7 @@ extension DirectoryStore {
             throw BackupError(errno: errno, "stat", path: path)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            // A folder is there for the names below it.
+            // A directory is there for the names below it.
             if status.st_mode & S_IFMT == S_IFDIR { return nil }
             throw BackupError(.damaged, "is not a regular file", path: path)
         }
@@ -207,19 +206,19 @@ extension DirectoryStore {
 
     /// Small objects are told apart by their content, as those that are replaced are small: a file system may give a new
     /// file the number and, within a tick of its clock, the time of the one that it replaces.
-    private func tag(_ status: stat, _ path: String) throws -> ObjectTag {
-        if status.st_size > 4096 { return ObjectTag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
+    private func tag(_ status: stat, _ path: String) throws -> ETag {
+        if status.st_size > 4096 { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
-            return ObjectTag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hex)
+            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hex)
         } catch let error as BackupError where error.code == .missing {
-            return ObjectTag("")
+            return ETag("")
         }
     }
 
-    private func collect(_ folder: String, _ prefix: String, into found: inout [ObjectAttributes]) throws {
-        let path = folder.isEmpty ? location : location + "/" + folder
-        for entry in try Folder.names(path) {
-            let name = folder.isEmpty ? entry : folder + "/" + entry
+    private func collect(_ directory: String, _ prefix: String, into found: inout [ObjectAttributes]) throws {
+        let path = directory.isEmpty ? location : location + "/" + directory
+        for entry in try LocalDirectory.names(path) {
+            let name = directory.isEmpty ? entry : directory + "/" + entry
             // Above the prefix only the way to it matters.
             guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/") else { continue }
             var status = stat()
@@ -248,21 +247,21 @@ extension DirectoryStore {
     }
 }
 
-/// The lock of a folder, held as long as this object is there. The file tells others who holds it.
-private final class FolderLock {
+/// The lock of a directory, held as long as this object is there. The file tells others who holds it.
+private final class DirectoryLock {
     private let file: LocalFile
 
     /// Waits for it without keeping a thread.
     ///
-    /// - Throws: ``BackupError`` `busy` after `seconds`.
-    init(_ folder: String, seconds: Double) async throws {
-        let path = folder + "/.lock"
+    /// - Throws: ``BackupError`` `busy` after `timeout`.
+    init(_ directory: String, timeout: Duration) async throws {
+        let path = directory + "/.lock"
         _ = try? LocalFile(creating: path)
         file = try LocalFile(updating: path)
-        let end = ContinuousClock.now + .seconds(min(seconds, 1e9))
+        let end = ContinuousClock.now + timeout
         var pause = 1.0
         while try !file.tryLock() {
-            guard ContinuousClock.now < end else { throw Self.busy(path, seconds, file) }
+            guard ContinuousClock.now < end else { throw Self.busy(path, timeout, file) }
             try await Task.sleep(nanoseconds: UInt64(pause * 1e6))
             pause = min(pause * 2, 100)
         }
@@ -270,20 +269,20 @@ private final class FolderLock {
         try? file.write(Self.card(), at: 0)
     }
 
-    /// Of one length, as there is no moment in which the file may be empty.
+    /// Always of the same length, so that the file is never empty.
     private static func card() -> [UInt8] {
         let text = "\(getpid()) \(ProcessInfo.processInfo.hostName)"
         return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
     }
 
-    private static func busy(_ path: String, _ seconds: Double, _ file: LocalFile) -> BackupError {
+    private static func busy(_ path: String, _ timeout: Duration, _ file: LocalFile) -> BackupError {
         let card = (try? file.read(at: 0, count: 127)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let words = card.split(whereSeparator: \.isWhitespace).map(String.init)
-        let waited = "after \(Int(seconds.rounded(.up))) s the folder is still locked"
+        let waited = "after \(Int(timeout.seconds.rounded(.up))) s the directory is still locked"
         guard words.count == 2, let process = pid_t(words[0]), process > 0 else {
             return BackupError(
                 .busy, waited + " by another process", path: path,
-                remedy: "Find it (fuser \(path)), let it go on or end it, then try again.")
+                remedy: "Find it (fuser \(path)), let it continue or end it, then try again.")
         }
         let isHere = words[1] == ProcessInfo.processInfo.hostName
         let isStopped = isHere && ProcessIdentity.isStopped(process)
@@ -291,7 +290,7 @@ private final class FolderLock {
             .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
             path: path,
             remedy: isStopped
-                ? "Let it go on (kill -CONT \(process)) or end it, then try again."
+                ? "Let it continue (kill -CONT \(process)) or end it, then try again."
                 : "Wait until it has ended, or end it, then try again.")
     }
 }

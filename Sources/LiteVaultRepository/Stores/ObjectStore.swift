@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 
-/// Where a repository keeps its objects: a folder, a bucket.
+/// Stores a repository's objects, for example in a directory or a bucket.
 ///
 /// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears whole or not at all, and its
 /// bytes never change afterwards unless it is replaced whole. Everything a store throws is a ``BackupError``; what may go
@@ -9,44 +9,44 @@ public protocol ObjectStore: Sendable {
     /// Where it is, for messages: a path, or `s3://bucket/prefix`. Never holds credentials.
     var location: String { get }
 
-    /// What tells this place from every other that this machine may use: ``location``, as long as that says all. What is
-    /// remembered of a repository belongs to it.
+    /// Distinguishes this store from every other one that this machine may use. What is remembered about a repository is kept
+    /// by identity. By default the ``location``.
     var identity: String { get }
 
-    /// Whether ``put(_:bytes:condition:)`` keeps its conditions here; probed once, then remembered.
+    /// Whether the store honors the conditions of ``put(_:bytes:condition:)``. Probed once, then remembered.
     ///
-    /// Where it does not, two writers can not be kept apart, and a repository refuses the second one.
-    func keepsConditions() async throws -> Bool
+    /// Without them, two writers cannot be kept apart, and a repository rejects the second one.
+    func supportsConditionalWrites() async throws -> Bool
 
-    /// Stores `bytes` under `name`, durably: when it returns, the object outlives a crash.
+    /// Stores `bytes` under `name` durably: once it returns, the object survives a crash.
     ///
-    /// - Returns: a tag that ``PutCondition/unchanged(_:)`` can name.
-    /// - Throws: ``BackupError`` with code ``BackupError/Code/conflict`` if `condition` does not hold; nothing is stored then.
+    /// - Returns: the object's tag, for ``PutCondition/unchanged(_:)``.
+    /// - Throws: ``BackupError`` with code ``BackupError/Code/conflict`` if `condition` does not hold. Nothing is stored then.
     @discardableResult
-    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag
 
-    /// Stores the file at `path` under `name`, in flat memory, durably.
+    /// Stores the file at `path` under `name` durably, in constant memory.
     ///
-    /// The caller never writes to the file again, as a store on the same file system may give it a second name instead of
-    /// copying it; removing it is the caller's.
+    /// The caller must not write to the file again, because a store on the same file system may link it instead of copying
+    /// it. The caller removes it.
     @discardableResult
-    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag
 
-    /// The whole object, which is small: 64 MiB at most.
+    /// Reads a whole object of at most 64 MiB.
     ///
     /// - Throws: ``BackupError`` with code ``BackupError/Code/missing`` if there is none, ``BackupError/Code/damaged`` if it is
     ///   larger.
     func get(_ name: String) async throws -> [UInt8]
 
-    /// The whole object, if it has no more than `limit` bytes.
+    /// Reads a whole object of at most `limit` bytes.
     ///
-    /// - Throws: as ``get(_:)``. What is larger is not read into memory.
+    /// - Throws: as ``get(_:)``. A larger object is not read into memory.
     func get(_ name: String, upTo limit: Int) async throws -> [UInt8]
 
-    /// `range` of the object's bytes; throws ``BackupError/Code/damaged`` if the object is shorter.
+    /// Reads a range of the object's bytes; throws ``BackupError/Code/damaged`` if the object is shorter.
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8]
 
-    /// Writes the object into a new file at `path`, in flat memory.
+    /// Writes the object to a new file at `path`, in constant memory.
     func fetch(_ name: String, into path: String) async throws
 
     /// Writes the object into a new file at `path` if it has no more than `limit` bytes.
@@ -54,41 +54,41 @@ public protocol ObjectStore: Sendable {
     /// - Throws: as ``fetch(_:into:)``, and ``BackupError/Code/damaged`` for a larger one; there is no file then.
     func fetch(_ name: String, into path: String, upTo limit: Int64) async throws
 
-    /// What is stored under `name`; nil if nothing is.
+    /// The attributes of the object; nil if it does not exist.
     func attributes(_ name: String) async throws -> ObjectAttributes?
 
     /// All objects whose names start with `prefix`, in the order of their names.
     func list(_ prefix: String) async throws -> [ObjectAttributes]
 
-    /// Removes the object; does nothing if there is none.
+    /// Deletes the object; does nothing if it does not exist.
     func remove(_ name: String) async throws
 
-    /// The store's own clock, in seconds since 1970: what ages of objects are measured by.
+    /// The time of the store's own clock, in seconds since 1970. The ages of objects are measured by it.
     func now() async throws -> Double
 
-    /// Removes what writes that ended in the middle have left in the store and no listing shows, once it is old enough to be
-    /// nobody's. Pruning calls it.
+    /// Deletes the remains of interrupted writes that no listing shows, once they are old enough to be abandoned. Pruning
+    /// calls it.
     ///
-    /// - Returns: how many were removed.
+    /// - Returns: the number of deleted remains.
     @discardableResult
     func removeLeftovers() async throws -> Int
 
-    /// Where the object lies as a file of this machine, if it does; whether there is one is not looked at.
+    /// The object's local path, or nil for a remote store. Whether the object exists is not checked.
     func localPath(_ name: String) -> String?
 
-    /// Where files that are to be stored are best made; nil where that does not matter.
-    func spoolFolder() throws -> String?
+    /// The best directory for files that are about to be stored; nil if it does not matter.
+    func spoolDirectory() throws -> String?
 }
 
 extension ObjectStore {
-    /// Reads it, and looks at its size then: what a store does that has no better way.
+    /// Reads the object, then checks its size. The default for stores without a better way.
     public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
         let bytes = try await get(name)
         guard bytes.count <= limit else { throw BackupError.tooLarge(limit, path: name) }
         return bytes
     }
 
-    /// Asks for its size first: what a store does that has no better way.
+    /// Checks the object's size, then fetches it. The default for stores without a better way.
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         if let size = try await attributes(name)?.size, size > limit {
             throw BackupError.tooLarge(Int(limit), path: name)
@@ -99,36 +99,36 @@ extension ObjectStore {
     /// The location.
     public var identity: String { location }
 
-    /// Nothing is left in a store whose writes appear whole.
+    /// Returns 0: atomic writes leave nothing behind.
     public func removeLeftovers() async throws -> Int { 0 }
 
-    /// No file of this machine.
+    /// Returns nil: the store is remote.
     public func localPath(_ name: String) -> String? { nil }
 
-    /// Any folder does.
-    public func spoolFolder() throws -> String? { nil }
+    /// Returns nil: any directory will do.
+    public func spoolDirectory() throws -> String? { nil }
 }
 
-/// What must hold for an object to be stored.
+/// A condition for storing an object.
 public enum PutCondition: Sendable, Equatable {
-    /// Nothing: an object of the name is replaced.
+    /// No condition: an existing object is replaced.
     case none
-    /// There is no object of the name (`If-None-Match: *`).
+    /// No object of that name exists (`If-None-Match: *`).
     case absent
-    /// The object is still the one that the tag names (`If-Match`).
-    case unchanged(ObjectTag)
+    /// The object still has this tag (`If-Match`).
+    case unchanged(ETag)
 }
 
-/// Names one version of an object: an S3 `ETag`, or a hash.
-public struct ObjectTag: Sendable, Hashable {
-    /// As the store writes it.
-    public let text: String
+/// Identifies one version of an object: an S3 `ETag`, or a hash.
+public struct ETag: Sendable, Hashable {
+    /// The tag as the store writes it.
+    public let value: String
 
     /// The tag that a store wrote as `text`.
-    public init(_ text: String) { self.text = text }
+    public init(_ value: String) { self.value = value }
 }
 
-/// An object's name, size and age.
+/// The name, size and modification time of an object.
 public struct ObjectAttributes: Sendable, Equatable {
     /// Its name in the store.
     public let name: String
@@ -136,14 +136,82 @@ public struct ObjectAttributes: Sendable, Equatable {
     public let size: Int64
     /// When it was stored, by the store's clock, in seconds since 1970.
     public let modified: Double
-    /// This version of it.
-    public let tag: ObjectTag
+    /// Identifies this version of the object.
+    public let tag: ETag
 
-    /// What a store tells of one object.
-    public init(name: String, size: Int64, modified: Double, tag: ObjectTag) {
+    /// Creates the attributes of an object.
+    public init(name: String, size: Int64, modified: Double, tag: ETag) {
         self.name = name
         self.size = size
         self.modified = modified
         self.tag = tag
+    }
+}
+
+/// The names that objects may have, the same in every store.
+package enum ObjectName {
+    /// Whether an object may have the name.
+    static func isValid(_ name: String) -> Bool { (try? validate(name)) != nil }
+
+    /// Rejects invalid names. Valid are parts, separated by slashes, of ASCII letters, digits, `-`, `_` and `.`, none of them empty or
+    /// starting with a dot; 512 bytes at most.
+    ///
+    /// - Throws: ``BackupError`` `internal`. Names are made by this program, never by users.
+    package static func validate(_ name: String) throws {
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let valid =
+            name.utf8.count <= 512
+            && parts.allSatisfy { part in
+                part.first != nil && part.first != UInt8(ascii: ".") && part.count <= 200 && part.allSatisfy(isAllowed)
+            }
+        guard valid else { throw BackupError(.internal, "is not a valid object name", path: name) }
+    }
+
+    /// Refuses what no name can start with. The empty prefix is that of all objects.
+    package static func validate(prefix: String) throws {
+        guard prefix.utf8.allSatisfy({ isAllowed($0) || $0 == UInt8(ascii: "/") }), !prefix.hasPrefix("/"),
+            !prefix.split(separator: "/").contains(where: { $0.hasPrefix(".") })
+        else { throw BackupError(.internal, "is not a valid prefix of object names", path: prefix) }
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
+
+/// Requests that are under way at a time where many small objects are read: thousands of databases have thousands of manifests,
+/// and an object store takes some milliseconds for each.
+private let width = 16
+
+private struct Numbered<Result: Sendable>: Sendable {
+    let index: Int
+    let result: Result
+}
+
+/// What `body` makes of each item, in the items' order; some at a time.
+///
+/// - Throws: what the first body throws; the others are cancelled then.
+func concurrently<Item: Sendable, Result: Sendable>(
+    _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> Result
+) async throws -> [Result] {
+    try await withThrowingTaskGroup(of: Numbered<Result>.self) { group in
+        var waiting = items.indices.makeIterator()
+        var results = [Result?](repeating: nil, count: items.count)
+        func start() {
+            guard let index = waiting.next() else { return }
+            let item = items[index]
+            group.addTask { Numbered(index: index, result: try await body(item)) }
+        }
+        for _ in 0..<width { start() }
+        while let done = try await group.next() {
+            results[done.index] = done.result
+            start()
+        }
+        return results.compactMap(\.self)
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 package import LiteVaultBackup
+internal import LiteVaultSupport
 internal import Yams
 
 /// One job: which databases, when, into which repository, and what else is done.
@@ -121,7 +122,7 @@ package struct Job: Sendable {
         policy.weekly = try section.number("weekly")
         policy.monthly = try section.number("monthly")
         policy.yearly = try section.number("yearly")
-        policy.within = try section.span("within", atLeast: 1)
+        policy.within = try section.span("within", atLeast: 1).map { Duration(seconds: $0) }
         guard !policy.isEmpty else { throw section.error(nil, "no rule says which snapshots to keep") }
         return policy
     }

@@ -76,7 +76,7 @@ package actor FollowSupervisor {
             while deadline == nil, (try? services.check()) != nil {
                 if Date() >= next {
                     for job in jobs where looking.insert(job.name).inserted {
-                        _ = Lane.task { await self.lookForDatabases(job) }
+                        _ = BlockingWork.task { await self.lookForDatabases(job) }
                     }
                     await tellSnapshots()
                     next = Date().addingTimeInterval(rescan)
@@ -126,7 +126,7 @@ package actor FollowSupervisor {
 
     private func lookForDatabases(_ job: Job) async {
         defer { looking.remove(job.name) }
-        let databases = await Lane.task { SourceList(job).databases }.value
+        let databases = await BlockingWork.task { SourceList(job).databases }.value
         guard deadline == nil else { return }
         let paths = Set(databases.map(\.path))
         for (key, entry) in entries where key.job == job.name && !paths.contains(key.path) && !entry.isLeaving {
@@ -186,13 +186,13 @@ package actor FollowSupervisor {
         let continuation = continuation
         let follower = DatabaseFollower(
             path, into: repository, options: options,
-            takeBase: { run, gap in
+            takeSnapshot: { run, gap in
                 // One that the job took meanwhile will do, unless there is a gap to be recorded.
                 try await take(path, name, repository, after: gap == nil ? run.began : nil, gap: gap).snapshot
             },
-            tell: { continuation.yield((key, $0)) })
+            report: { continuation.yield((key, $0)) })
         entries[key] = Entry(
-            follower: follower, run: Lane.task { await follower.run() }, name: name,
+            follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
             state: .init(source: path, database: name, since: now().timeIntervalSince1970))
         dirty.insert(job.name)
     }

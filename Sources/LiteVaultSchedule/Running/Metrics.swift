@@ -72,7 +72,7 @@ package enum Metrics {
 
     /// Replaces the file. It can be read by everybody: whoever collects it is somebody else.
     static func write(_ text: String, to path: String) throws {
-        try BackupError.about(path) {
+        try BackupError.withPath(path) {
             let file = try ReplacementFile(destination: path)
             try LocalFile(updating: file.path).write(Array(text.utf8), at: 0)
             chmod(file.path, 0o644)

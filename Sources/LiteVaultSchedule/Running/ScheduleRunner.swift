@@ -1,5 +1,6 @@
 package import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 package import Logging
 
 /// Runs the jobs of a configuration when they are due.
@@ -72,7 +73,7 @@ package final class ScheduleRunner: Sendable {
     ///   end within two seconds are left behind.
     package func run(_ told: @escaping @Sendable (JobOutcome) throws -> Void) async throws {
         let teller = Teller(told)
-        let lanes = configuration.jobs.map { job in Lane.task { await self.lane(job, teller) } }
+        let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, teller) } }
         do {
             while true {
                 try services.check()
@@ -84,7 +85,7 @@ package final class ScheduleRunner: Sendable {
             let end = ContinuousClock.now + .seconds(2)
             for lane in lanes {
                 let rest = Double((end - .now).components.seconds) + 0.2
-                _ = await Lane.value(of: lane, within: max(rest, 0.05))
+                _ = await BlockingWork.value(of: lane, within: .seconds(max(rest, 0.05)))
             }
             throw error
         }
@@ -96,7 +97,7 @@ package final class ScheduleRunner: Sendable {
         while (try? services.check()) != nil, !Task.isCancelled {
             if let task = leftBehind {
                 // What could not be ended is still at it.
-                guard await Lane.value(of: task, within: 1) != nil else { continue }
+                guard await BlockingWork.value(of: task, within: .seconds(1)) != nil else { continue }
                 log.info("a run that had been left behind has ended", metadata: ["job": "\(job.name)"])
                 leftBehind = nil
             }
@@ -120,8 +121,8 @@ package final class ScheduleRunner: Sendable {
 
     /// Whether a job is due. Where its repository has to be asked and does not answer, it is: the run tells what is wrong.
     private func look(_ job: Job) async -> (known: JobState?, decision: DueDecision) {
-        let asking = Lane.task { await self.known(job) }
-        let found = await Lane.value(of: asking, within: job.limits.store) ?? nil
+        let asking = BlockingWork.task { await self.known(job) }
+        let found = await BlockingWork.value(of: asking, within: Duration(seconds: job.limits.store)) ?? nil
         return (found, DueDecision(job, found, host: host, now: now()))
     }
 
@@ -156,14 +157,14 @@ package final class ScheduleRunner: Sendable {
             try check()
         }
         let steps = jobRun(job, services, start)
-        let task = Lane.task { [self] in
+        let task = BlockingWork.task { [self] in
             var outcome = await steps.run()
             if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
             return outcome
         }
         var leftBehind: Task<JobOutcome, Never>?
         var outcome: JobOutcome
-        if let ended = await Lane.value(of: task, within: job.limits.run) {
+        if let ended = await BlockingWork.value(of: task, within: Duration(seconds: job.limits.run)) {
             outcome = ended
         } else {
             leftBehind = task
@@ -210,7 +211,7 @@ package final class ScheduleRunner: Sendable {
         do {
             let check = run.services.check
             _ = try await repositories.repository(job.repository).prune(
-                grace: job.grace, progress: { _ in try check() })
+                grace: Duration(seconds: job.grace), progress: { _ in try check() })
             outcome.pruned = true
         } catch let error as BackupError where error.code == .busy && !isStuck(job, &outcome) {
             // Another job or machine does it at the moment: the next run will do.

@@ -19,7 +19,7 @@ package struct ScheduleServices: Sendable {
     /// What calls itself the tool, in manifests.
     package var tool: String
     /// Folders of this machine.
-    package var local: LocalFolders
+    package var local: LocalDirectories
 
     package init(
         store: @escaping @Sendable (RepositoryReference) throws -> any ObjectStore,
@@ -28,7 +28,7 @@ package struct ScheduleServices: Sendable {
         shell: @escaping @Sendable (String, [String: String], Double) async throws -> Void,
         ping: @escaping @Sendable (String, Double) async throws -> Void,
         check: @escaping @Sendable () throws -> Void,
-        tool: String, local: LocalFolders
+        tool: String, local: LocalDirectories
     ) {
         self.store = store
         self.secret = secret
@@ -53,7 +53,7 @@ actor OpenRepositories {
     func repository(_ reference: RepositoryReference) async throws -> Repository {
         let task =
             open[reference]
-            ?? Lane.task { [services] in
+            ?? BlockingWork.task { [services] in
                 let secret = try reference.secret.map(services.secret)
                 return try await Repository.openOrCreate(
                     try services.store(reference), secret: secret, local: services.local)

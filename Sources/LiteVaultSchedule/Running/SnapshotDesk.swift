@@ -17,7 +17,7 @@ actor SnapshotDesk {
         _ key: String, after time: Date?, _ body: @escaping @Sendable () async throws -> SnapshotResult
     ) async throws -> SnapshotResult {
         let before = last[key]
-        let task = Lane.task { [self] () async throws -> SnapshotResult in
+        let task = BlockingWork.task { [self] () async throws -> SnapshotResult in
             _ = await before?.value
             try Task.checkCancellation()
             // Times are in milliseconds.

@@ -39,7 +39,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
     ///
     /// - Throws: ``BackupError`` `busy` when somebody does.
     package func lock() throws {
-        try Folder.create(Folder.parent(of: path))
+        try LocalDirectory.create(LocalDirectory.parent(of: path))
         let lockPath = path + ".lock"
         let opened = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw BackupError(errno: errno, "open", path: lockPath) }
@@ -66,8 +66,8 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
         try mutex.withLock {
             change(&state.jobs[name, default: JobState()])
             let bytes = try Decoding.bytes(state, path: path)
-            try Folder.create(Folder.parent(of: path))
-            try BackupError.about(path) {
+            try LocalDirectory.create(LocalDirectory.parent(of: path))
+            try BackupError.withPath(path) {
                 let file = try ReplacementFile(destination: path)
                 try LocalFile(updating: file.path).write(bytes, at: 0)
                 try file.publish(replacing: true)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// `litevault forget`: retention.
 struct Forget: VaultCommand {
@@ -47,7 +48,9 @@ struct Forget: VaultCommand {
         let (decisions, pruned) = try AsyncWork.wait {
             let decisions = try await opened.forget(
                 policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
-            let pruned = prunes ? try await opened.prune(grace: grace, dryRun: dryRun, progress: progress) : nil
+            let pruned =
+                prunes
+                ? try await opened.prune(grace: Duration(seconds: grace), dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
         var report = Report()
@@ -83,12 +86,12 @@ struct Forget: VaultCommand {
         report.set(
             "prune",
             [
-                "kept": JSONValue(pruned.kept), "doomed": JSONValue(pruned.doomed),
+                "kept": JSONValue(pruned.kept), "doomed": JSONValue(pruned.pending),
                 "removed": JSONValue(pruned.removed), "removed_bytes": .integer(pruned.removedBytes),
                 "sparse": JSONValue(pruned.sparse),
             ])
         report.say(
             "\(dryRun ? "Would remove" : "Removed") \(Wording.count(pruned.removed, "pack")) "
-                + "(\(Wording.size(pruned.removedBytes))); \(pruned.doomed) more go in a later run.")
+                + "(\(Wording.size(pruned.removedBytes))); \(pruned.pending) more go in a later run.")
     }
 }

@@ -48,7 +48,7 @@ struct Repair: VaultCommand {
                 store, secret: given, local: local, dryRun: chosen.dryRun)
             // Without it nothing else can be looked at.
             if identity != nil, chosen.dryRun { return (identity, RepairReport?.none) }
-            let opened = try await Repository.open(store, secret: given, local: local, accepts: accepts)
+            let opened = try await Repository.open(store, secret: given, local: local, acceptsReplacement: accepts)
             return (identity, try await opened.repair(chosen))
         }
         return report(identity, found, session)
@@ -76,7 +76,8 @@ struct Repair: VaultCommand {
         say(actions, found, &report)
         report.add(found.unfinished, after: nil, session, repository.location)
         if let first = found.unfinished.first {
-            report.failure = Failure(FailureCode(first.code), first.message, path: first.path, remedy: first.remedy)
+            report.failure = Failure(
+                FailureCode(first.code), first.message, path: first.path, remedy: first.advice.commandLineText)
         } else if !found.isWhole {
             report.failure = Failure(
                 .damaged, dryRun ? "something is lost, or will be" : "something is lost; the rest works again",

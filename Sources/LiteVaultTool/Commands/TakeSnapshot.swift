@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// `litevault snapshot`: what changed of a database, into a repository.
 struct TakeSnapshot: VaultCommand {
@@ -54,9 +55,9 @@ struct TakeSnapshot: VaultCommand {
         var options = SnapshotOptions()
         options.database = database
         options.allowsPlaintext = allowPlaintext
-        options.limits.patience = wait
-        options.limits.holdTime = holdLimit
-        options.limits.walGrowth = walLimit
+        options.limits.lockTimeout = Duration(seconds: wait)
+        options.limits.maximumLockDuration = Duration(seconds: holdLimit)
+        options.limits.maximumWALGrowth = walLimit
         options.tool = "litevault \(Version.number)"
         options.progress = session.backupProgress
         let opened = try session.repository(repository, secret, creating: true)

@@ -14,8 +14,9 @@ extension Failure {
                 remedy: error.remedy)
         case let error as BackupError:
             self.init(
-                FailureCode(error.code), Self.inline(error.message), path: error.path, remedy: error.remedy)
-            if let broken = error.cause as? BrokenLog {
+                FailureCode(error.code), Self.inline(error.message), path: error.path,
+                remedy: error.advice?.commandLineText)
+            if let broken = error.cause as? BrokenLogError {
                 times = Times(
                     wanted: broken.wanted.map(TimeArgument.exact) ?? "latest",
                     reachable: TimeArgument.exact(broken.reachable))

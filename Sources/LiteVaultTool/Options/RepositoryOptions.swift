@@ -44,8 +44,8 @@ struct RepositoryOptions: ParsableArguments {
     var usesPathStyle = false
 
     /// The folders of this machine.
-    var local: LocalFolders {
-        var folders = LocalFolders.standard
+    var local: LocalDirectories {
+        var folders = LocalDirectories.standard
         if let state { folders.state = state }
         if let cache { folders.cache = cache }
         if let spool { folders.spool = spool }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// `--keep-…`: which snapshots stay.
 struct RetentionOptions: ParsableArguments {
@@ -38,7 +39,7 @@ struct RetentionOptions: ParsableArguments {
         policy.weekly = weekly
         policy.monthly = monthly
         policy.yearly = yearly
-        policy.within = within
+        policy.within = within.map { Duration(seconds: $0) }
         guard !policy.isEmpty else {
             throw Failure(
                 .usage, "no rule says which snapshots to keep",

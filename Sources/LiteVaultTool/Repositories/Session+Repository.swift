@@ -11,8 +11,8 @@ extension Session {
         let (local, accepts) = (options.local, options.accepts)
         return try AsyncWork.wait {
             creating
-                ? try await Repository.openOrCreate(store, secret: secret, local: local, accepts: accepts)
-                : try await Repository.open(store, secret: secret, local: local, accepts: accepts)
+                ? try await Repository.openOrCreate(store, secret: secret, local: local, acceptsReplacement: accepts)
+                : try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
         }
     }
 

@@ -25,7 +25,7 @@ enum StoreFactory {
                     .usage, "this is neither a folder nor an object store", path: location,
                     remedy: "Write s3://BUCKET/PREFIX, or ./\(location) for a folder of that name.")
             }
-            return DirectoryStore(location, lockTimeout: min(patience ?? .infinity, DirectoryStore.lockTimeout))
+            return DirectoryStore(location, lockTimeout: .seconds(min(patience ?? .infinity, 60)))
         }
         guard location[..<scheme.lowerBound].lowercased() == "s3" else {
             throw Failure(

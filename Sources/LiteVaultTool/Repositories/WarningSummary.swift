@@ -14,11 +14,12 @@ extension Report {
                 warnings.map {
                     [
                         "severity": .string($0.severity.rawValue), "code": .string(FailureCode($0.code).rawValue),
-                        "path": .string($0.path), "message": .string($0.message), "remedy": .string($0.remedy),
+                        "path": .string($0.path), "message": .string($0.message),
+                        "remedy": .string($0.advice.commandLineText),
                     ]
                 }))
         for warning in warnings.prefix(20) {
-            session.reporter.warning("\(warning.message). \(warning.remedy)", path: warning.path)
+            session.reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)
         }
         if warnings.count > 20 { session.reporter.warning("and \(warnings.count - 20) more of the kind") }
         let damage = warnings.filter { $0.severity == .damage }
@@ -27,7 +28,8 @@ extension Report {
         }
         failure = Failure(
             FailureCode(first.code), "\(done), but something in the repository is damaged: \(first.message)",
-            path: first.path == repository ? repository : "\(repository)/\(first.path)", remedy: first.remedy)
+            path: first.path == repository ? repository : "\(repository)/\(first.path)",
+            remedy: first.advice.commandLineText)
     }
 }
 

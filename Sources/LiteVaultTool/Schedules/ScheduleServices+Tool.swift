@@ -6,7 +6,7 @@ internal import LiteVaultSchedule
 
 extension ScheduleServices {
     /// What the tool does for its schedules: keys are read as the command line reads them.
-    init(_ session: Session, _ local: LocalFolders, quiet: Bool) {
+    init(_ session: Session, _ local: LocalDirectories, quiet: Bool) {
         let keys = ScheduleKeys(session)
         self.init(
             store: {

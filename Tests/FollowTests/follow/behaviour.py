@@ -113,8 +113,8 @@ def restart(settings, folder):
     box.stop()
     listed = box.snapshots()
     gaps = [snapshot["gap"] for snapshot in listed if "gap" in snapshot]
-    expect(len(gaps) == 1 and gaps[0]["reason"] == "nobody followed" and seconds(gaps[0]["since"]) < before, listed)
-    expect(box.known()["last_gap_reason"] == "nobody followed", box.known())
+    expect(len(gaps) == 1 and gaps[0]["reason"] == "no follower was running" and seconds(gaps[0]["since"]) < before, listed)
+    expect(box.known()["last_gap_reason"] == "no follower was running", box.known())
     expect(box.at(before) == 1 and box.restored() == 3, "not what was committed")
     text = subprocess.run([settings.tool, "snapshots", *box.options], capture_output=True, text=True,
                           env=box.environment()).stdout

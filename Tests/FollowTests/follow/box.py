@@ -41,7 +41,7 @@ def seconds(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
-def until(what, condition, limit=30):
+def until(what, condition, limit=120):
     """Waits until `condition` gives something, and gives it back."""
     end = time.monotonic() + limit
     while True:

@@ -1,4 +1,5 @@
 """What is done to one file, document or block map of a copied repository."""
+import copy
 import hashlib
 import hmac
 import json
@@ -173,7 +174,8 @@ def changed(random, value):
             new = random.choice(TEXTS + [old[:-1], old + "0", old.upper(), other_digit(random, old)])
         else:
             new = random.choice(OTHERS)
-        holder[place[-1]] = new
+        # A copy: the next change may go into it.
+        holder[place[-1]] = copy.deepcopy(new)
         done.append(f"{place}={str(new)[:30]!r}")
     return ", ".join(done)
 

@@ -10,7 +10,7 @@ import Testing
     func repository() async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path("repository")),
-            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
     }
 
     /// A database of two tables' worth of commits, all of them in the log: 10 rows, then 5 more for each further one.
@@ -25,11 +25,11 @@ import Testing
         return (db, ends)
     }
 
-    func take(_ live: LiveDatabase, _ repository: Repository, patience: Double = 10) async throws -> SnapshotResult {
+    func take(_ live: LiveDatabase, _ repository: Repository, patience: Duration = .seconds(10)) async throws -> SnapshotResult {
         var options = SnapshotOptions()
         options.allowsPlaintext = true
         options.database = "live.db"
-        options.limits.patience = patience
+        options.limits.lockTimeout = patience
         return try await repository.snapshot(of: live.path, options: options)
     }
 
@@ -107,7 +107,7 @@ import Testing
         }
         // The file itself, as the connection has it open.
         try overwrite(log, changed)
-        #expect(await ObjectStoreConformance.code { _ = try await take(live, repository, patience: 0.05) } == .damaged)
+        #expect(await ObjectStoreConformance.code { _ = try await take(live, repository, patience: .seconds(0.05)) } == .damaged)
         #expect(try await repository.snapshots().isEmpty)
         try overwrite(log, bytes)
         let result = try await take(live, repository)

@@ -29,7 +29,7 @@ import Testing
     private func follow(
         _ live: LiveDatabase, _ store: HookedStore, attached: @escaping @Sendable () -> Void = {}
     ) async throws -> [(at: Double, again: Double)] {
-        let local = LocalFolders(
+        let local = LocalDirectories(
             state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
         let repository = try await Repository.openOrCreate(store, local: local)
         let time = FastTime()
@@ -39,8 +39,8 @@ import Testing
         let holder = Holder()
         let follower = DatabaseFollower(
             live.path, into: repository, options: options,
-            takeBase: { _, _ in throw BackupError(.io, "no snapshots here") },
-            tell: { event in
+            takeSnapshot: { _, _ in throw BackupError(.io, "no snapshots here") },
+            report: { event in
                 switch event {
                 case .failed(.store, _, let again):
                     time.note(again: again)

@@ -12,14 +12,14 @@ struct SegmentFolder: WALSegmentSink {
 
     let folder: String
     /// The gaps that were told, nil for the first run.
-    var begun: [(position: CaptureReport.Position, gap: String?)] = []
+    var begun: [(position: LogPosition, gap: String?)] = []
     /// Those of the current run.
     var stored: [Stored] = []
     private var bytes = Data()
 
     init(_ folder: String) { self.folder = folder }
 
-    mutating func begin(run: [UInt8], at position: CaptureReport.Position, gap: String?) {
+    mutating func begin(run: [UInt8], at position: LogPosition, gap: String?) {
         begun.append((position, gap))
         stored = []
     }

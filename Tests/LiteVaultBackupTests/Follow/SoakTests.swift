@@ -83,7 +83,7 @@ import Testing
             // Some take as long as those of a large database, so that waiting for them is told from everything else.
             let isSlow = number % 8 == 4
             let (image, report) = try capture(live.path) { if $0 == .beforeUnlock, isSlow { usleep(1_000_000) } }
-            holds.append(UInt64(report.began * 1000)...UInt64(report.ended * 1000))
+            holds.append(UInt64(report.began.timeIntervalSince1970 * 1000)...UInt64(report.ended.timeIntervalSince1970 * 1000))
             let restored = try live.restore(image)
             try Writers.check(restored, atLeast: before, "snapshot \(number), seed \(Self.seed)")
             try restored.close()

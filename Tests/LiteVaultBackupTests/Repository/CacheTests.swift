@@ -7,7 +7,7 @@ import Testing
     let scratch = Scratch()
 
     @Test func `copies of packs that are gone go with pruning, those that are needed or new stay`() async throws {
-        let local = LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let repository = try await Repository.openOrCreate(
             FaultyStore(DirectoryStore(scratch.path("repository"))), local: local)
         var image = try TestImage(scratch.path("a.db"), blocks: 40)
@@ -35,7 +35,7 @@ import Testing
 
     /// Empty, cut off, flipped at many places, another pack, a folder in its place: it is fetched again.
     @Test func `H-REP-04 a copy that is not what is stored is fetched again, and the store is not blamed`() async throws {
-        let local = LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let store = FaultyStore(DirectoryStore(scratch.path("repository")))
         let repository = try await Repository.openOrCreate(store, local: local)
         // Of several levels.

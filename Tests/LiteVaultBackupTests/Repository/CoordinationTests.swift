@@ -12,7 +12,7 @@ import Testing
 
     /// A machine that uses the store.
     func open(_ store: any ObjectStore, machine: String) async throws -> Repository {
-        let local = LocalFolders(
+        let local = LocalDirectories(
             state: scratch.path("state-" + machine), cache: scratch.path("cache-" + machine),
             spool: scratch.path("spool-" + machine))
         return try await Repository.openOrCreate(store, local: local)
@@ -72,8 +72,8 @@ import Testing
                 if meanwhile != .prune { try await other.snapshot(content) }
                 if meanwhile == .snapshotForgetPrune { _ = try await other.forget(keepLast) }
                 if meanwhile != .snapshot {
-                    _ = try await other.prune(grace: 0)
-                    let removed = try await other.prune(grace: 0).removed
+                    _ = try await other.prune(grace: .seconds(0))
+                    let removed = try await other.prune(grace: .seconds(0)).removed
                     #expect(removed >= 2)
                 }
             }
@@ -103,8 +103,8 @@ import Testing
                 try age(lease, 700)
                 try await other.snapshot(newer, database: "a.db")
                 _ = try await other.forget(keepLast)
-                _ = try await other.prune(grace: 0)
-                let removed = try await other.prune(grace: 0).removed
+                _ = try await other.prune(grace: .seconds(0))
+                let removed = try await other.prune(grace: .seconds(0)).removed
                 #expect(removed >= 2)
                 // The store's client tries again, as it was not told.
                 let code = await ObjectStoreConformance.code {
@@ -134,7 +134,7 @@ import Testing
             guard call == "put", name == manifest else { return }
             try await once {
                 for _ in 0..<3 {
-                    let removed = try await other.prune(grace: 0).removed
+                    let removed = try await other.prune(grace: .seconds(0)).removed
                     #expect(removed == 0)
                 }
             }
@@ -165,7 +165,7 @@ import Testing
                 try await other.snapshot(newer, database: "a.db")
                 _ = try await other.forget(keepLast)
                 for _ in 0..<3 {
-                    let removed = try await other.prune(grace: 0).removed
+                    let removed = try await other.prune(grace: .seconds(0)).removed
                     #expect(removed == 0)
                 }
             }
@@ -198,13 +198,13 @@ import Testing
         try await base.put(announced, bytes: Array(record.utf8), condition: .absent)
         for seconds in [0.0, 600_000] {
             try age(announced, seconds)
-            let removed = try await repository.prune(grace: 0).removed
+            let removed = try await repository.prune(grace: .seconds(0)).removed
             #expect(removed == 0)
         }
         try age(announced, 605_000)
         // Only now are they listed: by the clocks they might have been that writer's.
-        #expect(try await repository.prune(grace: 0).doomed == 2)
-        #expect(try await repository.prune(grace: 0).removed == 2)
+        #expect(try await repository.prune(grace: .seconds(0)).pending == 2)
+        #expect(try await repository.prune(grace: .seconds(0)).removed == 2)
         #expect(try await base.attributes(announced) == nil)
         try await requireAllRestorable(repository, image)
     }

@@ -5,7 +5,7 @@ import Testing
 /// Documents, maps and files that say what no writer of ours would say, with hashes that are right.
 @Suite struct DecodingTests {
     let scratch = Scratch()
-    var local: LocalFolders { LocalFolders(state: nil, cache: scratch.path("cache"), spool: scratch.folder) }
+    var local: LocalDirectories { LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.folder) }
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 
     func repository() async throws -> Repository { try await Repository.openOrCreate(store, local: local) }
@@ -87,7 +87,7 @@ import Testing
         let offset = try #require(root["offset"] as? Int)
         let own = try #require([UInt8](hex: manifest["repository"] as? String ?? ""))
         // The first leaf of the map that is there, 32 times below each other: 32^7 blocks of a few kilobytes.
-        let source = NodeSource(store: store, folder: scratch.path("nodes"))
+        let source = NodeSource(store: store, directory: scratch.path("nodes"))
         let top = try source.node(TreeEntry(pack: known, position: UInt32(offset), hash: hash), level: 1)
         var entry = try #require(top.entries.first)
         let pack = PackID()
@@ -105,7 +105,7 @@ import Testing
         try await put(manifest, name)
         let start = Date()
         #expect(try await repository.check().isIntact)
-        try await repository.prune(grace: 0)
+        try await repository.prune(grace: .seconds(0))
         // It goes on from there: what is captured is compared with the first blocks of it.
         try await repository.snapshot(try TestImage(reading: scratch.path("a.db")))
         #expect(Date().timeIntervalSince(start) < 300, "it hangs")
@@ -125,7 +125,7 @@ import Testing
     @Test(arguments: ["fifo", "folder", "link", "loop", "device"])
     func `H-DEC-03 no object is opened but a regular file`(kind: String) async throws {
         let (repository, name) = try await made()
-        for name in [name, RepositoryFormat.config, RepositoryFormat.doomed] {
+        for name in [name, RepositoryFormat.config, RepositoryFormat.pendingDeletions] {
             let path = scratch.path("repository/" + name)
             let kept = scratch.path("kept")
             let isThere = rename(path, kept) == 0
@@ -149,7 +149,7 @@ import Testing
     @Test func `H-DEC-04 a sparse file of 15 TB in place of a document is not read`() async throws {
         let (repository, name) = try await made()
         let tree = try #require(try await store.list("tree/").first?.name)
-        for name in [name, tree, RepositoryFormat.config, RepositoryFormat.doomed] {
+        for name in [name, tree, RepositoryFormat.config, RepositoryFormat.pendingDeletions] {
             let path = scratch.path("repository/" + name)
             let kept = scratch.path("kept")
             let isThere = rename(path, kept) == 0
@@ -175,7 +175,7 @@ import Testing
         let (repository, manifest) = try await made()
         let database = try #require(manifest.split(separator: "/").dropFirst().first.map(String.init))
         for name in [
-            manifest, RepositoryFormat.doomed, RepositoryFormat.forgotten(database), RepositoryFormat.config,
+            manifest, RepositoryFormat.pendingDeletions, RepositoryFormat.forgetRecord(database), RepositoryFormat.config,
         ] {
             let original = try? await store.get(name)
             try await store.put(name, bytes: sealed(body), condition: .none)

@@ -5,7 +5,7 @@ import Testing
 /// Somebody who can write to the store, knows the format and recomputes every hash, but has not the secret.
 @Suite struct ForgeryTests {
     let scratch = Scratch()
-    var local: LocalFolders { LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.folder) }
+    var local: LocalDirectories { LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.folder) }
 
     func problems(_ store: any ObjectStore, _ secret: RepositorySecret) async throws -> [CheckReport.Problem] {
         var options = CheckOptions()
@@ -58,7 +58,7 @@ import Testing
         _ = try await repository.forget(policy)
         try await #expect(problems(store, secret) == [])
         // What is still needed, so that it is the change that is found.
-        try await repository.prune(grace: 0)
+        try await repository.prune(grace: .seconds(0))
         let doomed = String(decoding: try await base.get("doomed.json"), as: UTF8.self)
         var kinds: Set<String> = []
         for name in try await base.list("").map(\.name)

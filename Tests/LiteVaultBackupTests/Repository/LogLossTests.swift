@@ -11,7 +11,7 @@ import Testing
         try await Repository.openOrCreate(
             store ?? DirectoryStore(scratch.path("repository")),
             secret: secret ? try .passphrase(Array("secret".utf8)) : nil,
-            local: LocalFolders(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")),
+            local: LocalDirectories(state: scratch.path("state-\(machine)"), cache: scratch.path("cache-\(machine)")),
             iterations: 10)
     }
 
@@ -37,12 +37,12 @@ import Testing
     }
 
     /// The break that a restore tells; nil where it ends well.
-    func broken(_ repository: Repository, _ selection: SnapshotSelection) async throws -> BrokenLog? {
+    func broken(_ repository: Repository, _ selection: SnapshotSelection) async throws -> BrokenLogError? {
         do {
             _ = try await restored(repository, selection)
             return nil
         } catch let error as BackupError where error.code == .damaged {
-            return try #require(error.cause as? BrokenLog)
+            return try #require(error.cause as? BrokenLogError)
         }
     }
 
@@ -244,7 +244,7 @@ import Testing
             var policy = RetentionPolicy()
             policy.last = turn == 3 ? 1 : 2
             _ = try await repository.forget(policy)
-            _ = try await repository.prune(grace: 0)
+            _ = try await repository.prune(grace: .seconds(0))
             try await isIntact(repository)
             try await isIntact(try await open("new-\(turn)"))
             #expect(try await restored(repository, .latest) == Int64(turn * 3 + 3))

@@ -10,7 +10,7 @@ import Testing
     func open(_ secret: RepositorySecret? = nil, state: String = "state") async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(folder), secret: secret,
-            local: LocalFolders(state: scratch.path(state), cache: scratch.path("cache")), iterations: 10)
+            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")), iterations: 10)
     }
 
     /// Five snapshots of which the first was forgotten, with every kind of document; the images by the snapshots' ids.
@@ -25,7 +25,7 @@ import Testing
         policy.last = 4
         _ = try await repository.forget(policy)
         try await repository.prune()
-        try await repository.doom(["data/00/" + String(repeating: "0", count: 32)])
+        try await repository.scheduleDeletion(of: ["data/00/" + String(repeating: "0", count: 32)])
         _ = try await repository.check()
         return (Array(images.dropFirst()), image)
     }
@@ -125,7 +125,7 @@ import Testing
         var policy = RetentionPolicy()
         policy.last = 1
         _ = try await repository.forget(policy)
-        for _ in 0..<2 { try await repository.prune(grace: 0) }
+        for _ in 0..<2 { try await repository.prune(grace: .seconds(0)) }
         for name in strays + others { #expect(try bytes(name) == Array("stray".utf8), "\(name)") }
         #expect(try await restored(repository, .latest) == image.bytes)
     }
@@ -183,7 +183,7 @@ import Testing
             #expect(try await restored(reader, .at(images[0].0.time)) == images[0].1)
         }
         let error = await failure { _ = try await repository.prune() }
-        #expect(error?.path == newest.object && error?.remedy?.contains("litevault repair") == true)
+        #expect(error?.path == newest.object && error?.remedy?.contains("Repair the repository") == true)
         try image.change(block: 1)
         let next = try await repository.snapshot(image)
         #expect(next.snapshot.sequence == newest.sequence + 1)
@@ -254,17 +254,17 @@ import Testing
 
     init() throws { secret = try .raw(ObjectStoreConformance.noise(32)) }
 
-    func open(_ name: String, state: String = "state", accepts: Bool = false) async throws -> Repository {
+    func open(_ name: String, state: String = "state", acceptsReplacement: Bool = false) async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path(name)), secret: secret,
-            local: LocalFolders(state: scratch.path(state), cache: scratch.path("cache")), iterations: 1,
-            accepts: accepts)
+            local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")), iterations: 1,
+            acceptsReplacement: acceptsReplacement)
     }
 
-    func read(_ name: String, accepts: Bool = false) async throws -> Repository {
+    func read(_ name: String, acceptsReplacement: Bool = false) async throws -> Repository {
         try await Repository.open(
             DirectoryStore(scratch.path(name)), secret: secret,
-            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")), accepts: accepts)
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), acceptsReplacement: acceptsReplacement)
     }
 
     @Test func `H-REP-05 a repository that was wiped is not made again unnoticed`() async throws {
@@ -275,8 +275,8 @@ import Testing
         #expect(await ObjectStoreConformance.code { _ = try await open("./x/../r/") } == .damaged)
         #expect(await ObjectStoreConformance.code { _ = try await read("r") } == .damaged)
         #expect(!FileManager.default.fileExists(atPath: scratch.path("r/repository.json")))
-        #expect(await ObjectStoreConformance.code { _ = try await read("r", accepts: true) } == .noInput)
-        #expect(try await open("r", accepts: true).snapshot(image).snapshot.sequence == 1)
+        #expect(await ObjectStoreConformance.code { _ = try await read("r", acceptsReplacement: true) } == .noInput)
+        #expect(try await open("r", acceptsReplacement: true).snapshot(image).snapshot.sequence == 1)
         // From then on it is the one that is known.
         #expect(try await open("r").snapshot(image).snapshot.sequence == 2)
     }
@@ -294,7 +294,7 @@ import Testing
         }
         // Who knew neither can not tell; who is told that it is meant goes on with both.
         #expect(try await open("one", state: "other").snapshots().count == 1)
-        #expect(try await open("one", accepts: true).snapshot(image).snapshot.sequence == 2)
+        #expect(try await open("one", acceptsReplacement: true).snapshot(image).snapshot.sequence == 2)
         #expect(try await open("one").snapshots().count == 2)
     }
 
@@ -313,7 +313,7 @@ import Testing
         #expect(await ObjectStoreConformance.code { _ = try await read("r").snapshot(.latest) } == .damaged)
         let id = try #require(copy.first?.id)
         #expect(try await read("r").snapshot(.id(id)).sequence == 1)
-        #expect(try await open("r", accepts: true).snapshot(image).snapshot.sequence == 2)
+        #expect(try await open("r", acceptsReplacement: true).snapshot(image).snapshot.sequence == 2)
     }
 
     @Test func `what was remembered before places were is still compared`() async throws {
@@ -328,7 +328,7 @@ import Testing
         try Data(head.utf8).write(
             to: URL(fileURLWithPath: scratch.path("state/\(id)/\(repository.databaseID("a.db")).json")))
         #expect(await ObjectStoreConformance.code { try await open("r").snapshot(image) } == .damaged)
-        #expect(try await open("r", accepts: true).snapshot(image).snapshot.sequence == 2)
+        #expect(try await open("r", acceptsReplacement: true).snapshot(image).snapshot.sequence == 2)
     }
 
     private func identifier(_ name: String) throws -> String? {

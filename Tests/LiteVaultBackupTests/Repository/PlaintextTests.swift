@@ -10,7 +10,7 @@ import Testing
     private func repository() async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: nil,
-            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
     }
 
     /// A plain database, closed.
@@ -96,7 +96,7 @@ import Testing
         let db = try Connection(path)
         try db.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES ('a text')")
         let follower = Follower(path)
-        var spool = try SegmentSpool(folder: scratch.path("spool"))
+        var spool = try SegmentSpool(directory: scratch.path("spool"))
         _ = try follower.poll(into: &spool)
         try db.execute("INSERT INTO t VALUES ('another text')")
         let error = #expect(throws: BackupError.self) { _ = try follower.poll(into: &spool) }
@@ -114,7 +114,7 @@ import Testing
         try db.execute("PRAGMA wal_autocheckpoint = 0; CREATE TABLE t(a)")
         let repository = try await repository()
         let follower = Follower(path)
-        var spool = try SegmentSpool(folder: scratch.path("spool"))
+        var spool = try SegmentSpool(directory: scratch.path("spool"))
         _ = try follower.poll(into: &spool)
         for step in 0..<4 {
             for row in 0..<300 { try db.run("INSERT INTO t VALUES (?)", String(repeating: "text \(row) ", count: 40)) }

@@ -15,7 +15,7 @@ import Testing
 
     /// Of this machine; through the hooks, or of another process.
     func open(hooked: Bool = false) async throws -> Repository {
-        let local = LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         return try await Repository.openOrCreate(hooked ? store : base, local: local)
     }
 
@@ -91,13 +91,13 @@ import Testing
         image = try TestImage(scratch.path("a.db"), blocks: 10)
         try await other.snapshot(image)
         _ = try await other.forget(policy(last: 1))
-        #expect(try await other.prune(grace: 0).doomed > 0)
+        #expect(try await other.prune(grace: .seconds(0)).pending > 0)
         let once = OnceOnly()
         store.setHooks(after: { call, name in
             // It lists everything at once.
             guard call == "list", name.isEmpty else { return }
             try await once {
-                let removed = try await other.prune(grace: 0).removed
+                let removed = try await other.prune(grace: .seconds(0)).removed
                 #expect(removed > 0)
             }
         })
@@ -116,7 +116,7 @@ import Testing
             guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
             for object in try await base.list(name) { try await base.remove(object.name) }
         })
-        #expect(await ObjectStoreConformance.code { _ = try await hooked.prune(grace: 0) } == .damaged)
+        #expect(await ObjectStoreConformance.code { _ = try await hooked.prune(grace: .seconds(0)) } == .damaged)
     }
 
     /// The machine sleeps between the last pack and the manifest, and is believed to be gone meanwhile.
@@ -134,8 +134,8 @@ import Testing
                 // Its last renewal was long ago.
                 try FileManager.default.setAttributes(
                     [.modificationDate: Date(timeIntervalSinceNow: -700)], ofItemAtPath: base.location + "/" + lease)
-                _ = try await other.prune(grace: 0)
-                let removed = try await other.prune(grace: 0).removed
+                _ = try await other.prune(grace: .seconds(0))
+                let removed = try await other.prune(grace: .seconds(0)).removed
                 #expect(removed == 2)
             }
         })

@@ -10,7 +10,7 @@ import Testing
     func open(_ secret: RepositorySecret? = nil, _ store: (any ObjectStore)? = nil) async throws -> Repository {
         try await Repository.openOrCreate(
             store ?? self.store, secret: secret,
-            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")),
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")),
             iterations: 10)
     }
 
@@ -132,7 +132,7 @@ import Testing
         for name in names { #expect(try bytes("damaged/" + name) == Array("nothing".utf8)) }
         #expect(try await repository.check().problems == [])
         _ = try await repository.forget(policy)
-        try await repository.prune(grace: 0)
+        try await repository.prune(grace: .seconds(0))
         #expect(try await repository.snapshots().map(\.sequence) == [4, 5])
     }
 
@@ -217,8 +217,8 @@ import Testing
         let repository = try await open(secret)
         let images = try await filled(repository, count: 2)
         let original = try bytes("repository.json")
-        let stranger = LocalFolders(state: scratch.path("other"), cache: scratch.path("cache"))
-        func restore(_ local: LocalFolders) async throws -> RepairReport.Action? {
+        let stranger = LocalDirectories(state: scratch.path("other"), cache: scratch.path("cache"))
+        func restore(_ local: LocalDirectories) async throws -> RepairReport.Action? {
             try await Repository.restoreIdentity(store, secret: secret, local: local)
         }
         #expect(try await restore(repository.local) == nil)

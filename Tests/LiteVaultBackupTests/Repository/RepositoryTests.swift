@@ -9,7 +9,7 @@ import Testing
     func repository(_ secret: RepositorySecret? = nil, machine: String = "machine") async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: secret,
-            local: LocalFolders(state: scratch.path(machine + "/state"), cache: scratch.path(machine + "/cache")),
+            local: LocalDirectories(state: scratch.path(machine + "/state"), cache: scratch.path(machine + "/cache")),
             iterations: 10)
     }
 

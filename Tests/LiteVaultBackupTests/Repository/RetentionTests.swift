@@ -8,7 +8,7 @@ import Testing
     func repository() async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path("repository")),
-            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
     }
 
     func packs(_ repository: Repository) async throws -> Int {
@@ -43,15 +43,15 @@ import Testing
         #expect(done.last?.reasons == ["newest", "last 1"])
         #expect(try await repository.snapshots().map(\.sequence) == [5, 6])
 
-        let listed = try await repository.prune(grace: 0)
+        let listed = try await repository.prune(grace: .seconds(0))
         #expect(listed.removed == 0)
-        #expect(listed.doomed > 0)
+        #expect(listed.pending > 0)
         #expect(try await packs(repository) == before)
-        let waiting = try await repository.prune(grace: 3600)
+        let waiting = try await repository.prune(grace: .seconds(3600))
         #expect(waiting.removed == 0)
         #expect(try await packs(repository) == before)
-        let removed = try await repository.prune(grace: 0)
-        #expect(removed.removed == listed.doomed)
+        let removed = try await repository.prune(grace: .seconds(0))
+        #expect(removed.removed == listed.pending)
         #expect(try await packs(repository) == before - removed.removed)
 
         var options = CheckOptions()
@@ -73,11 +73,11 @@ import Testing
         try image.change(block: 1)
         try await repository.snapshot(image)
         _ = try await repository.forget(policy { $0.last = 1 })
-        try await repository.doom(old)
+        try await repository.scheduleDeletion(of: old)
         let third = try await repository.snapshot(image)
         #expect(third.snapshot.changed == 0)
         #expect(third.snapshot.stored > Int64(99 * 4096))
-        let pruned = try await repository.prune(grace: 0)
+        let pruned = try await repository.prune(grace: .seconds(0))
         #expect(pruned.removed == 0)
         #expect(try await repository.check().problems == [])
     }
@@ -89,13 +89,13 @@ import Testing
         for block in 0..<60 { try image.change(block: block) }
         try await repository.snapshot(image)
         _ = try await repository.forget(policy { $0.last = 1 })
-        #expect(try await repository.prune(grace: 0).sparse == 1)
+        #expect(try await repository.prune(grace: .seconds(0)).sparse == 1)
         let third = try await repository.snapshot(image)
         #expect(third.snapshot.changed == 0)
         #expect(third.snapshot.stored > Int64(40 * 4096))
         _ = try await repository.forget(policy { $0.last = 1 })
-        try await repository.prune(grace: 0)
-        try await repository.prune(grace: 0)
+        try await repository.prune(grace: .seconds(0))
+        try await repository.prune(grace: .seconds(0))
         let bytes = try await repository.store.list("data/").reduce(0) { $0 + $1.size }
         #expect(bytes < 101 * 4130 + 200)
         #expect(try await repository.check().problems == [])
@@ -125,7 +125,7 @@ import Testing
         }
         #expect(kept { $0.last = 3 } == Array(times.suffix(3)))
         #expect(kept { $0.daily = 2 } == [times[235], times[239]])
-        #expect(kept { $0.within = 86_400 } == Array(times.suffix(5)))
+        #expect(kept { $0.within = .seconds(86_400) } == Array(times.suffix(5)))
         #expect(kept { $0.monthly = 12 } == [times[123], times[235], times[239]])
         #expect(kept { $0.yearly = 1 } == [times[239]])
         #expect(kept { $0.hourly = 2 } == Array(times.suffix(2)))
@@ -140,18 +140,18 @@ import Testing
             let snapshots = try times.map { try Snapshot.example($0) }
             return policy(change).decide(snapshots, now: now)
         }
-        let within = try decided(times) { $0.within = 3 * day }
+        let within = try decided(times) { $0.within = .seconds(3 * day) }
         #expect(within.map(\.keeps) == [true, true, true, true, true])
         #expect(within.map(\.isDatedAhead) == [false, false, true, false, false])
         // It counts as taken with the next one, and goes when that one does.
-        let day1 = try decided(times) { $0.within = day }
+        let day1 = try decided(times) { $0.within = .seconds(day) }
         #expect(day1.map(\.keeps) == [false, false, true, true, true])
         let daily = try decided(times) { $0.daily = 3 }
         #expect(daily.map(\.keeps) == [false, true, false, true, true])
         // The newest one too, and all of them.
-        let last = try decided([times[0], times[1], times[3], times[4], times[2]]) { $0.within = 3 * day }
+        let last = try decided([times[0], times[1], times[3], times[4], times[2]]) { $0.within = .seconds(3 * day) }
         #expect(last.map(\.keeps) == [false, true, true, true, true])
-        let all = try decided(times.map { $0.addingTimeInterval(10 * day) }) { $0.within = 1 }
+        let all = try decided(times.map { $0.addingTimeInterval(10 * day) }) { $0.within = .seconds(1) }
         #expect(all.allSatisfy { $0.keeps && $0.isDatedAhead })
         // One that a clock dated back by years uses up no period.
         let back = [times[0], times[1], Date(timeIntervalSince1970: 0), times[3], times[4]]
@@ -162,7 +162,7 @@ import Testing
     @Test func `H-CLOCK-01 the clock that is behind decides what is in the future`() async throws {
         let store = HookedStore(DirectoryStore(scratch.path("repository")))
         let repository = try await Repository.openOrCreate(
-            store, local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))
+            store, local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
         for block in 0..<3 {
             try image.change(block: block)
@@ -170,7 +170,7 @@ import Testing
         }
         for (ahead, expected) in [(-864_000.0, true), (864_000, false), (0, false)] {
             store.setClock(ahead: ahead)
-            let decisions = try await repository.forget(policy { $0.within = 864_000 }, dryRun: true)
+            let decisions = try await repository.forget(policy { $0.within = .seconds(864_000) }, dryRun: true)
             #expect(decisions.map(\.isDatedAhead) == [expected, expected, expected])
             #expect(decisions.allSatisfy { $0.keeps })
         }
@@ -182,7 +182,7 @@ import Testing
         var options = SnapshotOptions()
         options.database = "x"
         let inner = await ObjectStoreConformance.code {
-            _ = try await repository.snapshot(of: image.path, options: options) { sink in
+            _ = try await repository.storeSnapshot(of: image.path, options: options) { sink in
                 // A second writer while the first one captures.
                 let code = Waiting.result { await ObjectStoreConformance.code { try await repository.snapshot(image, database: "x") } }
                 #expect(code == .busy)
@@ -203,8 +203,8 @@ import Testing
         try await repository.store.remove(name)
         try FileManager.default.removeItem(atPath: scratch.path("state"))
         let options = SnapshotOptions()
-        _ = try? await repository.snapshot(of: image.path, options: options) { _ in
-            let result = Waiting.result { (try? await repository.prune(grace: 0))?.removed }
+        _ = try? await repository.storeSnapshot(of: image.path, options: options) { _ in
+            let result = Waiting.result { (try? await repository.prune(grace: .seconds(0)))?.removed }
             #expect(result == 0)
             throw BackupError(.busy, "enough")
         }

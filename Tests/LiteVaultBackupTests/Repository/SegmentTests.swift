@@ -10,7 +10,7 @@ import Testing
     func repository() async throws -> Repository {
         try await Repository.openOrCreate(
             DirectoryStore(scratch.path("repository")), secret: try .passphrase(Array("secret".utf8)),
-            local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
+            local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
     }
 
     /// A database in WAL mode that is followed; each step commits one row.
@@ -29,7 +29,7 @@ import Testing
             connection = try Connection(path)
             try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
             follower = Follower(path)
-            spool = try SegmentSpool(folder: scratch.path("spool"), allowsPlaintext: true)
+            spool = try SegmentSpool(directory: scratch.path("spool"), allowsPlaintext: true)
             writer = try await SegmentWriter.open(repository, database: "a.db")
         }
 
@@ -216,13 +216,13 @@ import Testing
         let connection = try Connection(path)
         try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")
         let follower = Follower(path)
-        var spool = try SegmentSpool(folder: scratch.path("small"), limit: 20_000, allowsPlaintext: true)
+        var spool = try SegmentSpool(directory: scratch.path("small"), limit: 20_000, allowsPlaintext: true)
         _ = try follower.poll(into: &spool)
         try connection.execute("INSERT INTO t VALUES (1)")
         _ = try follower.poll(into: &spool)
         #expect(spool.count == 1 && spool.byteCount < 20_000)
         try connection.execute("INSERT INTO t VALUES (randomblob(40000))")
-        #expect(throws: SegmentSpool.Full.self) { try follower.poll(into: &spool) }
+        #expect(throws: SpoolFullError.self) { try follower.poll(into: &spool) }
         #expect(!follower.isAttached && spool.count == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("small")).count == 1)
         spool.removeFirst()

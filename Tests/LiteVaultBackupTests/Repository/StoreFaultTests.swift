@@ -20,7 +20,7 @@ import Testing
     func open(_ store: FaultyStore) async throws -> Repository {
         try await Repository.openOrCreate(
             store,
-            local: LocalFolders(
+            local: LocalDirectories(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
     }
 
@@ -88,8 +88,8 @@ import Testing
             store.fail(at: number, fault)
             do {
                 _ = try await repository.forget(policy)
-                try await repository.prune(grace: 0)
-                try await repository.prune(grace: 0)
+                try await repository.prune(grace: .seconds(0))
+                try await repository.prune(grace: .seconds(0))
                 succeeded = store.count < number
             } catch let error as BackupError {
                 #expect([.io, .busy].contains(error.code))

@@ -12,7 +12,7 @@ import Testing
 
     func open(_ secret: RepositorySecret?, state: String = "state") async throws -> Repository {
         try await Repository.openOrCreate(
-            store, secret: secret, local: LocalFolders(state: scratch.path(state), cache: scratch.path("cache")),
+            store, secret: secret, local: LocalDirectories(state: scratch.path(state), cache: scratch.path("cache")),
             iterations: 10)
     }
 
@@ -60,7 +60,7 @@ import Testing
         do {
             return try await !problems(try await Repository.open(
                 store, secret: secret,
-                local: LocalFolders(state: scratch.path("state"), cache: scratch.path("cache")))).isEmpty
+                local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))).isEmpty
         } catch let error as BackupError {
             return [.damaged, .keyRejected, .noInput].contains(error.code)
         }

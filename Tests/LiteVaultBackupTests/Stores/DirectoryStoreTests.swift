@@ -15,7 +15,7 @@ import Testing
         try await patient.put("a", bytes: [1], condition: .none)
         let lock = open(scratch.path("store/.lock"), O_RDWR)
         #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
-        let store = DirectoryStore(scratch.path("store"), lockTimeout: 0.3)
+        let store = DirectoryStore(scratch.path("store"), lockTimeout: .seconds(0.3))
         do {
             try await store.put("a", bytes: [2], condition: .none)
             Issue.record("went through")
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a file that is stored on its own file system is not copied`() async throws {
         let store = DirectoryStore(scratch.path("store"))
-        let spool = try #require(try store.spoolFolder()) + "/x"
+        let spool = try #require(try store.spoolDirectory()) + "/x"
         try await store.put("first", bytes: [1, 2, 3], condition: .none)
         try await store.fetch("first", into: spool)
         try await store.put("second", file: spool, condition: .absent)

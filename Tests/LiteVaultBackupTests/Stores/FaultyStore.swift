@@ -39,11 +39,11 @@ final class FaultyStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     }
 
     var location: String { "faulty" }
-    func keepsConditions() async throws -> Bool { true }
-    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+    func supportsConditionalWrites() async throws -> Bool { true }
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
         try await call { try await base.put(name, bytes: bytes, condition: condition) }
     }
-    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         try await call { try await base.put(name, file: path, condition: condition) }
     }
     func get(_ name: String) async throws -> [UInt8] { try await call { try await base.get(name) } }

@@ -31,11 +31,11 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     }
 
     var location: String { base.location }
-    func keepsConditions() async throws -> Bool { conditional }
-    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ObjectTag {
+    func supportsConditionalWrites() async throws -> Bool { conditional }
+    func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
         try await call("put", name) { try await base.put(name, bytes: bytes, condition: conditional ? condition : .none) }
     }
-    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ObjectTag {
+    func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         try await call("put", name) { try await base.put(name, file: path, condition: conditional ? condition : .none) }
     }
     func get(_ name: String) async throws -> [UInt8] { try await call("get", name) { try await base.get(name) } }

@@ -62,7 +62,7 @@ enum ObjectStoreConformance {
     }
 
     @Sendable static func conditions(_ store: any ObjectStore, _: String) async throws {
-        guard try await store.keepsConditions() else { return }
+        guard try await store.supportsConditionalWrites() else { return }
         let first = try await store.put("x", bytes: [1], condition: .absent)
         #expect(await code { try await store.put("x", bytes: [2], condition: .absent) } == .conflict)
         #expect(try await store.get("x") == [1])
@@ -78,7 +78,7 @@ enum ObjectStoreConformance {
     }
 
     @Sendable static func race(_ store: any ObjectStore, _: String) async throws {
-        guard try await store.keepsConditions() else { return }
+        guard try await store.supportsConditionalWrites() else { return }
         let winners = await withTaskGroup(of: UInt8?.self) { group in
             for number in UInt8(1)...8 {
                 group.addTask {
@@ -92,7 +92,7 @@ enum ObjectStoreConformance {
     }
 
     @Sendable static func replaceRace(_ store: any ObjectStore, _: String) async throws {
-        guard try await store.keepsConditions() else { return }
+        guard try await store.supportsConditionalWrites() else { return }
         let tag = try await store.put("one", bytes: [0], condition: .none)
         let winners = await withTaskGroup(of: UInt8?.self) { group in
             for number in UInt8(1)...8 {

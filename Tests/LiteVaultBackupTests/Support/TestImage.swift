@@ -26,14 +26,14 @@ struct TestImage {
     }
 
     /// Hands the image to a sink in pieces of some blocks.
-    func capture(_ sink: any BlockSink) throws -> CaptureOutcome {
+    func capture(_ sink: any BlockSink) throws -> CaptureReport {
         var sink = sink
         try sink.begin(byteCount: Int64(bytes.count))
         for start in stride(from: 0, to: bytes.count, by: 16 * 4096) {
             let end = min(bytes.count, start + 16 * 4096)
             try bytes[start..<end].withUnsafeBytes { try sink.append($0) }
         }
-        return CaptureOutcome()
+        return CaptureReport(byteCount: Int64(bytes.count))
     }
 }
 
@@ -46,6 +46,6 @@ extension Repository {
         var options = SnapshotOptions()
         options.database = database
         options.allowsPlaintext = allowsPlaintext
-        return try await snapshot(of: image.path, options: options) { try image.capture($0) }
+        return try await storeSnapshot(of: image.path, options: options) { try image.capture($0) }
     }
 }

@@ -65,7 +65,9 @@ import Testing
     @Test func `H-ATT-02 an empty key attaches nothing`() throws {
         let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
         #expect(
-            vaultError { try db.attach(.uri(scratch.path("attached.db")), as: "other", key: "") }?.code == .keyRejected)
+            vaultError { try db.attach(.uri(scratch.path("attached.db")), as: "other", key: .literalOrPassphrase("")) }?
+                .code
+                == .keyRejected)
         #expect(throws: DatabaseError.self) { try write(db, "other") }
         #expect(try !scratch.names().contains("attached.db"))
     }

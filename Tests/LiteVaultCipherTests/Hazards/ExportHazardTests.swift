@@ -17,7 +17,7 @@ import Testing
     private func run(_ way: Way, _ source: String, to destination: String) throws {
         switch way {
         case .encrypt: try DatabaseFile(source).encrypt(to: destination, key: key, settings: fast)
-        case .export: try Connection(source).sqlcipher_export(.uri(destination), key: key, settings: fast)
+        case .export: try Connection(source).exportEncrypted(to: .uri(destination), key: key, settings: fast)
         case .inPlace:
             try FileManager.default.copyItem(atPath: source, toPath: destination)
             try DatabaseFile(destination).encryptInPlace(key: key, settings: fast)
@@ -97,7 +97,7 @@ import Testing
         let db = try Connection(scratch.makePlain())
         var traced: [String] = []
         db.trace { traced.append($0) }
-        try db.sqlcipher_export(.uri(scratch.path("out.db")), key: "export-secret")
+        try db.exportEncrypted(to: .uri(scratch.path("out.db")), key: .literalOrPassphrase("export-secret"))
         #expect(!traced.isEmpty)
         #expect(!traced.contains { $0.contains("export-secret") })
         let out = try Connection(scratch.path("out.db"), key: .passphrase("export-secret"))
@@ -110,9 +110,11 @@ import Testing
             Connection.Location.inMemory, .temporary, .uri("file:\(scratch.path("x.db"))?key=a"),
             .uri(scratch.path("x.db"), parameters: [.cache(.shared)]),
         ] {
-            #expect(vaultError { try db.sqlcipher_export(location, key: "x") }?.code == .usage)
+            #expect(vaultError { try db.exportEncrypted(to: location, key: .literalOrPassphrase("x")) }?.code == .usage)
         }
-        #expect(vaultError { try db.sqlcipher_export(.uri(scratch.path("x.db")), key: "") }?.code == .keyRejected)
+        #expect(
+            vaultError { try db.exportEncrypted(to: .uri(scratch.path("x.db")), key: .literalOrPassphrase("")) }?.code
+                == .keyRejected)
         #expect(try scratch.names() == ["plain.db"])
     }
 
@@ -168,7 +170,7 @@ struct MigrationHazardTests {
         let path = try scratch.copy(wal ? "v3-3.4.1-wal.db" : "v3-3.4.1-default.db")
         let writer = try Connection(path, key: key, settings: .init(compatibility: 3))
         try writer.execute("BEGIN IMMEDIATE; INSERT INTO t (name) VALUES ('concurrent')")
-        #expect(vaultError { try DatabaseFile(path, busyTimeout: 0.05).migrate(key: key) }?.code == .busy)
+        #expect(vaultError { try DatabaseFile(path, lockTimeout: .milliseconds(50)).migrate(key: key) }?.code == .busy)
         try writer.execute("COMMIT")
         try writer.close()
         try DatabaseFile(path).migrate(key: key)
@@ -203,10 +205,10 @@ struct MigrationHazardTests {
         #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
     }
 
-    @Test func `keyAndMigrate names the format of an old file instead of migrating under an open connection`() throws {
+    @Test func `a key names the format of an old file instead of migrating it under an open connection`() throws {
         let path = try scratch.copy("v3-3.4.1-default.db")
         let before = try scratch.bytes("copy.db")
-        let error = vaultError { try Connection(path).keyAndMigrate("fixture-pass") }
+        let error = vaultError { try Connection(path).unlock(with: .passphrase("fixture-pass")) }
         #expect(error?.code == .wrongKind)
         #expect(error?.remedy?.contains("migrate") == true)
         #expect(try scratch.bytes("copy.db") == before)

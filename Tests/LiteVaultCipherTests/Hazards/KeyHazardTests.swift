@@ -15,7 +15,7 @@ import Testing
         #expect(vaultError { _ = try DatabaseKey.passphrase("") }?.code == .keyRejected)
         #expect(vaultError { _ = try DatabaseKey.raw([]) }?.code == .keyRejected)
         let db = try Connection(scratch.path("new.db"))
-        #expect(vaultError { try db.key("") }?.code == .keyRejected)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase("")) }?.code == .keyRejected)
         #expect(throws: DatabaseError.self) { try db.execute("CREATE TABLE t (a)") }
         #expect(try scratch.bytes("new.db").isEmpty)
     }
@@ -25,7 +25,7 @@ import Testing
         #expect(
             vaultError { _ = try Connection(path, key: .passphrase("wrong"), settings: fast) }?.code == .keyRejected)
         let db = try Connection(path)
-        #expect(vaultError { try db.key(.passphrase("wrong"), settings: fast) }?.code == .keyRejected)
+        #expect(vaultError { try db.unlock(with: .passphrase("wrong"), settings: fast) }?.code == .keyRejected)
         #expect(throws: DatabaseError.self) { try db.scalar("SELECT 1") }
     }
 
@@ -35,7 +35,7 @@ import Testing
         // The trap itself: without a key these pass.
         #expect(try db.scalar("SELECT 1") as? Int64 == 1)
         try db.execute("BEGIN; ROLLBACK")
-        #expect(vaultError { try db.key("wrong") }?.code == .keyRejected)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase("wrong")) }?.code == .keyRejected)
         #expect(throws: DatabaseError.self) { try db.execute("BEGIN") }
     }
 
@@ -43,7 +43,7 @@ import Testing
     func `H-KEY-03 a raw key literal of another length is refused, not taken for a passphrase`(digits: Int) throws {
         let literal = "x'" + String(repeating: "a", count: digits) + "'"
         let db = try Connection(scratch.path("new.db"))
-        #expect(vaultError { try db.key(literal) }?.code == .keyRejected)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase(literal)) }?.code == .keyRejected)
         #expect(vaultError { _ = try DatabaseKey.hex(String(repeating: "a", count: digits)) }?.code == .keyRejected)
     }
 
@@ -52,7 +52,7 @@ import Testing
         #expect(vaultError { _ = try DatabaseKey.passphrase(literal) }?.code == .keyRejected)
         // Where it is documented to be one, it is one, and the typed raw key opens the same file.
         let db = try Connection(scratch.path("raw.db"))
-        try db.key(literal)
+        try db.unlock(with: .literalOrPassphrase(literal))
         try db.execute("CREATE TABLE t (a)")
         try db.close()
         _ = try Connection(scratch.path("raw.db"), key: .raw([UInt8](repeating: 15, count: 32)))
@@ -87,7 +87,7 @@ import Testing
     {
         let db = try Connection(scratch.path("plain.db"))
         try db.execute("CREATE TABLE t (a)")
-        #expect(vaultError { try db.key("late") }?.code == .wrongKind)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase("late")) }?.code == .wrongKind)
         try db.execute("INSERT INTO t VALUES (1)")
         #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 1)
     }
@@ -95,7 +95,7 @@ import Testing
     @Test func `H-KEY-07 a key that comes after a look at an empty file still encrypts it`() throws {
         let db = try Connection(scratch.path("new.db"))
         #expect(try db.scalar("SELECT count(*) FROM sqlite_master") as? Int64 == 0)
-        try db.key(key)
+        try db.unlock(with: key)
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES ('\(marker)')")
         try db.close()
         #expect(try scratch.namesWithMarker() == [])
@@ -104,8 +104,8 @@ import Testing
 
     @Test func `H-KEY-08 a second key is refused, and the first one goes on`() throws {
         let db = try Connection(scratch.makeEncrypted(key: key), key: key, settings: fast)
-        #expect(vaultError { try db.key("second") }?.code == .usage)
-        #expect(vaultError { try db.key(key) }?.code == .usage)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase("second")) }?.code == .usage)
+        #expect(vaultError { try db.unlock(with: key) }?.code == .usage)
         try db.execute("INSERT INTO t VALUES (2)")
         try db.close()
         let again = try Connection(scratch.path("encrypted.db"), key: key, settings: fast)
@@ -118,7 +118,7 @@ import Testing
     {
         let db = try Connection(scratch.path("new.db"))
         try db.execute(sql)
-        #expect(vaultError { try db.key("late") }?.code == .wrongKind)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase("late")) }?.code == .wrongKind)
         try db.execute("CREATE TABLE usable (a)")
     }
 
@@ -136,9 +136,9 @@ import Testing
     @Test func `H-KEY-11 a key inside a transaction is refused`() throws {
         let db = try Connection(scratch.path("new.db"))
         try db.execute("BEGIN")
-        #expect(vaultError { try db.key("late") }?.code == .usage)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase("late")) }?.code == .usage)
         try db.execute("ROLLBACK")
-        try db.key(key)
+        try db.unlock(with: key)
         try db.execute("CREATE TABLE t (a)")
         #expect(try DatabaseFile(scratch.path("new.db")).kind() == .encryptedOrUnknown)
     }
@@ -147,11 +147,13 @@ import Testing
         let path = try scratch.makeEncrypted(key: key)
         let before = try scratch.bytes("encrypted.db")
         let db = try Connection(path, key: key, settings: fast)
-        #expect(vaultError { try db.rekey("other", db: "nonexistent") }?.code == .usage)
+        #expect(vaultError { try db.changeKey(to: .literalOrPassphrase("other"), of: "nonexistent") }?.code == .usage)
         try db.close()
         #expect(try scratch.bytes("encrypted.db") == before)
         let unkeyed = try Connection(path)
-        #expect(vaultError { try unkeyed.key("right", db: "x\"; DROP TABLE t; --") }?.code == .usage)
+        #expect(
+            vaultError { try unkeyed.unlock(with: .literalOrPassphrase("right"), of: "x\"; DROP TABLE t; --") }?.code
+                == .usage)
     }
 
     @Test(arguments: [

@@ -30,11 +30,9 @@ import Testing
             { _ = try file.info(key: key) },
             { _ = try file.probe(key: key) },
             { try open.attach(.uri(scratch.path("new.db")), as: "x", key: key) },
-            { try open.sqlcipher_export(.uri(scratch.path("new.db")), key: "x") },
-            { try open.rekey("x") },
+            { try open.exportEncrypted(to: .uri(scratch.path("new.db")), key: .literalOrPassphrase("x")) },
+            { try open.changeKey(to: .literalOrPassphrase("x")) },
             { _ = try open.cipherSettings() },
-            { try open.enableCipherLogging() },
-            { try open.applyLicense("x") },
         ]
         for (index, call) in calls.enumerated() {
             let error = vaultError(call)
@@ -42,13 +40,12 @@ import Testing
         }
         #expect(try scratch.names() == ["plain.db"])
         #expect(try scratch.bytes("plain.db") == before)
-        #expect(open.cipherVersion == nil)
     }
 
     @Test(.enabled(if: !Engine.encrypts, "the linked engine encrypts"))
     func `H-LINK-01 a key given to an open connection that cannot encrypt closes it`() throws {
         let db = try Connection(scratch.path("new.db"))
-        #expect(vaultError { try db.key("x") }?.code == .noEncryption)
+        #expect(vaultError { try db.unlock(with: .literalOrPassphrase("x")) }?.code == .noEncryption)
         #expect(throws: DatabaseError.self) { try db.execute("CREATE TABLE t (a)") }
         #expect(try scratch.bytes("new.db").isEmpty)
     }
@@ -58,8 +55,6 @@ import Testing
         // An engine without the pragma, one without a key and a passed check all answer nothing.
         #expect(try db.prepare("PRAGMA cipher_integrity_check").step() == false)
         #expect(throws: VaultError.self) { try db.cipherSettings() }
-        #expect(throws: VaultError.self) { try db.applyLicense("x") }
-        #expect(db.cipherProvider == nil)
     }
 
     @Test func `H-OPEN-05 an encrypted database without a key is said to need one`() throws {

@@ -20,10 +20,11 @@ import Testing
     private func rekey(_ path: String, by way: Way, from key: DatabaseKey? = nil, to other: DatabaseKey? = nil) throws {
         switch way {
         case .file:
-            try DatabaseFile(path, busyTimeout: 0.05).rekey(from: key ?? old, to: other ?? new, settings: fast)
+            try DatabaseFile(path, lockTimeout: .milliseconds(50)).rekey(
+                from: key ?? old, to: other ?? new, settings: fast)
         case .connection:
             let db = try Connection(path, key: key ?? old, settings: fast)
-            try db.rekey(other ?? new)
+            try db.changeKey(to: other ?? new)
             try db.execute("INSERT INTO t VALUES ('after')")
             try db.close()
         }
@@ -50,7 +51,7 @@ import Testing
         let path = try scratch.makePlain()
         let before = try scratch.bytes("plain.db")
         #expect(vaultError { try DatabaseFile(path).rekey(from: old, to: new) }?.code == .wrongKind)
-        #expect(vaultError { try Connection(path).rekey("new") }?.code == .wrongKind)
+        #expect(vaultError { try Connection(path).changeKey(to: .literalOrPassphrase("new")) }?.code == .wrongKind)
         #expect(try scratch.bytes("plain.db") == before)
     }
 
@@ -58,8 +59,8 @@ import Testing
         let path = try scratch.makeEncrypted(key: old)
         let before = try scratch.bytes("encrypted.db")
         let db = try Connection(path, key: old, settings: fast)
-        #expect(vaultError { try db.rekey("") }?.code == .keyRejected)
-        #expect(vaultError { try db.rekey(Blob(bytes: [])) }?.code == .keyRejected)
+        #expect(vaultError { try db.changeKey(to: .literalOrPassphrase("")) }?.code == .keyRejected)
+        #expect(vaultError { try db.changeKey(to: .passphrase([], allowingRawKeyLiteral: true)) }?.code == .keyRejected)
         #expect(try scratch.bytes("encrypted.db") == before)
         try db.execute("INSERT INTO t VALUES (2)")
         try db.close()
@@ -77,7 +78,7 @@ import Testing
     @Test func `H-REK-04 a connection for reading only is refused`() throws {
         let path = try scratch.makeEncrypted(key: old)
         let db = try Connection(path, key: old, settings: fast, readonly: true)
-        #expect(vaultError { try db.rekey(new) }?.code == .usage)
+        #expect(vaultError { try db.changeKey(to: new) }?.code == .usage)
         try db.close()
         try expectKey(old, not: new, rows: 1)
     }
@@ -122,7 +123,7 @@ import Testing
         let db = try Connection(path, key: old, settings: fast)
         for _ in 0..<100 { try db.execute("INSERT INTO t VALUES (zeroblob(3000))") }
         try FullDisk.begin(on: db, afterWrites: writes)
-        #expect(vaultError { try db.rekey(new) } != nil)
+        #expect(vaultError { try db.changeKey(to: new) } != nil)
         // A write now would be under the new key, in a file that is under the old one.
         #expect(throws: DatabaseError.self) { try db.execute("INSERT INTO t VALUES (1)") }
         try expectKey(old, not: new, rows: 101)
@@ -132,7 +133,7 @@ import Testing
         let path = try scratch.makeEncrypted(key: old)
         let db = try Connection(path, key: old, settings: fast)
         try db.execute("BEGIN; INSERT INTO t VALUES (2)")
-        #expect(vaultError { try db.rekey(new) }?.code == .usage)
+        #expect(vaultError { try db.changeKey(to: new) }?.code == .usage)
         try db.execute("ROLLBACK")
         try db.close()
         try expectKey(old, not: new, rows: 1)
@@ -152,7 +153,7 @@ import Testing
     @Test func `H-VER-04 a database that was rekeyed in WAL mode verifies`() throws {
         let path = try scratch.makeEncrypted(key: old, wal: true)
         let db = try Connection(path, key: old, settings: fast)
-        try db.rekey(new)
+        try db.changeKey(to: new)
         try db.execute("INSERT INTO t VALUES (2)")
         let report = try DatabaseFile(path).verify(key: new, settings: fast)
         #expect(report.problems == [])

@@ -48,7 +48,7 @@ private let secret = "secret-key-3b9d"
         let lines = Mutex<[String]>([])
         let db = try Connection(path)
         db.trace { line in lines.withLock { $0.append(line) } }
-        try db.key(key, settings: fast)
+        try db.unlock(with: key, settings: fast)
         try db.attach(.uri(scratch.path("attached.db")), as: "other", key: .passphrase(secret))
         try db.detach("other")
         // What a program may do itself, against all advice.
@@ -67,7 +67,7 @@ private let secret = "secret-key-3b9d"
         let lines = Mutex<[String]>([])
         let db = try Connection(path, key: .passphrase("old " + secret), settings: fast)
         db.trace { line in lines.withLock { $0.append(line) } }
-        try db.rekey(key)
+        try db.changeKey(to: key)
         #expect(lines.withLock { $0 }.filter { $0.contains(secret) } == [])
     }
 
@@ -80,7 +80,7 @@ private let secret = "secret-key-3b9d"
             for _ in 0..<2 {
                 #expect(throws: VaultError.self) { try Connection(path, key: wrong, settings: fast) }
             }
-            #expect(throws: VaultError.self) { try Connection(path).key(wrong, settings: fast) }
+            #expect(throws: VaultError.self) { try Connection(path).unlock(with: wrong, settings: fast) }
             let plain = try Connection(scratch.path("main.db"))
             #expect(throws: VaultError.self) { try plain.attach(.uri(path), as: "x", key: wrong, settings: fast) }
             #expect(throws: VaultError.self) { try DatabaseFile(path).verify(key: wrong, settings: fast) }
@@ -128,9 +128,9 @@ private let secret = "secret-key-3b9d"
         note { _ = try DatabaseKey.passphrase("x'" + String(repeating: "5ec7e7", count: 16) + "'") }
         note { try DatabaseFile(path).rekey(from: wrong, to: key, settings: fast) }
         let db = try Connection(path, key: key, settings: fast)
-        note { try db.key(secret) }
-        note { try db.rekey(secret, db: "nowhere") }
-        note { try db.attach(.uri(path), as: "main", key: secret) }
+        note { try db.unlock(with: .literalOrPassphrase(secret)) }
+        note { try db.changeKey(to: .literalOrPassphrase(secret), of: "nowhere") }
+        note { try db.attach(.uri(path), as: "main", key: .literalOrPassphrase(secret)) }
         note { try db.execute("PRAGMA rekey = '\(secret)' and more") }
         note { try db.execute("ATTACH 'nowhere/x' AS y KEY '\(secret)'") }
         note { try db.execute("ATTACH 'x' AS y KEY '\(secret)' \(secret)") }

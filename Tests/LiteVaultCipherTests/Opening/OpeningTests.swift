@@ -118,10 +118,10 @@ import Testing
         #expect(
             code {
                 _ = try Connection(
-                    .uri(path), key: .passphrase("wrong"), settings: fast, readonly: false, busyTimeout: 0,
+                    .uri(path), key: .passphrase("wrong"), settings: fast, readonly: false, lockTimeout: .zero,
                     explainsFailure: explains)
             }?.code == .keyRejected)
-        #expect(code { try Connection(path).key("wrong") }?.code == .keyRejected)
+        #expect(code { try Connection(path).unlock(with: .literalOrPassphrase("wrong")) }?.code == .keyRejected)
         #expect(try scratch.bytes("copy.db") == before.0)
         #expect(try scratch.bytes("copy.db-wal") == before.1)
         let db = try Connection(path, key: key, settings: fast)

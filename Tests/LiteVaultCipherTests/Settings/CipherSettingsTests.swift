@@ -54,7 +54,7 @@ import Testing
             pageSize: 8192, kdfIterations: 5, kdfAlgorithm: .sha256, hmacAlgorithm: .sha1, usesHMAC: true,
             plaintextHeaderSize: 32, salt: Fixture.saltBytes, compatibility: 4)
         #expect(
-            try settings.pragmas(for: Self.v4) == [
+            settings.pragmas(for: Self.v4) == [
                 #"PRAGMA "main".cipher_compatibility = 4"#,
                 #"PRAGMA "main".cipher_page_size = 8192"#,
                 #"PRAGMA "main".cipher_use_hmac = ON"#,
@@ -67,13 +67,13 @@ import Testing
     }
 
     @Test func `default settings need no pragma`() throws {
-        #expect(try CipherSettings().pragmas(for: Self.v3) == [])
-        #expect(try CipherSettings().pragmas(for: Self.v4) == [])
+        #expect(CipherSettings().pragmas(for: Self.v3) == [])
+        #expect(CipherSettings().pragmas(for: Self.v4) == [])
     }
 
     @Test func `an engine without the pragma gets what a compatibility stands for`() throws {
         #expect(
-            try CipherSettings(compatibility: 1).pragmas(for: Self.v3) == [
+            CipherSettings(compatibility: 1).pragmas(for: Self.v3) == [
                 #"PRAGMA "main".cipher_page_size = 1024"#,
                 #"PRAGMA "main".cipher_use_hmac = OFF"#,
                 #"PRAGMA "main".kdf_iter = 4000"#,
@@ -85,7 +85,7 @@ import Testing
         .init(plaintextHeaderSize: 32), .init(salt: Fixture.saltBytes),
     ])
     func `what an old engine would ignore is refused by name of the version that has it`(settings: CipherSettings) {
-        let error = #expect(throws: VaultError.self) { try settings.pragmas(for: Self.v3) }
+        let error = #expect(throws: VaultError.self) { try settings.requireSupport(by: Self.v3) }
         #expect(error?.code == .unsupported)
         #expect(error?.remedy?.contains("4.0.1") == true)
     }

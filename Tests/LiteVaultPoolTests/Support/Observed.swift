@@ -5,7 +5,7 @@ import Testing
 
 /// A database with observers of regions and of values, each by a name.
 final class Observed: Sendable {
-    let access: any DatabaseAccess
+    let access: DatabaseAccess
     private let scratch: Scratch?
     private let told: Flag<[String: Int]>
     private let observations: [DatabaseObservation]
@@ -18,7 +18,7 @@ final class Observed: Sendable {
         _ setup: String, regions: [String: DatabaseRegion] = [:], reads: [String] = [], onQueue: Bool = false
     ) async throws {
         let scratch = try Scratch()
-        let access: any DatabaseAccess = onQueue ? try DatabaseQueue() : try DatabasePool(scratch.path("db"))
+        let access: DatabaseAccess = onQueue ? try DatabaseQueue() : try DatabasePool(scratch.path("db"))
         self.scratch = scratch
         self.access = access
         try await access.writeWithoutTransaction { db in

@@ -33,8 +33,8 @@ import Testing
         }
         try db.run("INSERT INTO t VALUES (1, 'x'), (5, NULL), (3, 'y')")
         let query = Table("t").filter(Column("a") > 1).order(Column("a").desc)
-        #expect(try db.prepare(query).map { try $0.get(SQLExpression<Int>("a")) } == [5, 3])
-        #expect(try db.scalar(Table("t").filter(Column("b") == nil).count) == 1)
+        #expect(try db.all(query, as: Row.self).map { try $0.value(of: SQLExpression<Int>("a")) } == [5, 3])
+        #expect(try db.value(Table("t").filter(Column("b") == nil).count) == 1)
     }
 
     @Test func `a value in JSON is written as the engine understands it`() {

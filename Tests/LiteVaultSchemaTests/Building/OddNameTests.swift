@@ -53,7 +53,7 @@ import Testing
             t.column(name + "4", .text)
             t.column(name + "1", .text).indexed()
         }
-        #expect(try db.scalar(Table(name + " new").select(SQLExpression<String>(name + "1"))) == name)
+        #expect(try db.value(Table(name + " new").select(SQLExpression<String>(name + "1"))) == name)
         try db.drop(table: name + " child")
         try db.drop(table: name + " new")
         #expect(try db.names().isEmpty)
@@ -71,12 +71,12 @@ import Testing
             t.column(name)
         }
         try db.run(Table(name).insert(SQLExpression<String>(name) <- "word"))
-        #expect(try db.scalar(VirtualTable(name + " ft").match("word").count) == 1)
+        #expect(try db.value(VirtualTable(name + " ft").match("word").count) == 1)
         try db.run(Table(name).update(SQLExpression<String>(name) <- "other"))
-        #expect(try db.scalar(VirtualTable(name + " ft").match("word").count) == 0)
-        #expect(try db.scalar(VirtualTable(name + " ft").match("other").count) == 1)
+        #expect(try db.value(VirtualTable(name + " ft").match("word").count) == 0)
+        #expect(try db.value(VirtualTable(name + " ft").match("other").count) == 1)
         try db.drop(table: name + " ft")
-        try db.dropFTS4SynchronizationTriggers(forTable: name + " ft")
+        try FTS4.dropSynchronizationTriggers(of: name + " ft", in: db)
         #expect(try db.names() == [name])
     }
 

@@ -38,7 +38,7 @@ import Testing
         #expect(violations("fine", "INSERT INTO parent VALUES (1); INSERT INTO child VALUES ('x', 1, 1)") == nil)
     }
 
-    @Test func `H-SCH-01 rows WITHOUT ROWID whose parent is missing altogether are told apart`() throws {
+    @Test func `H-SCH-01 rows WITHOUT ROWID whose parent table is missing are distinguished`() throws {
         try db.execute(
             """
             CREATE TABLE child (id TEXT PRIMARY KEY, p REFERENCES nowhere) WITHOUT ROWID;
@@ -74,7 +74,7 @@ import Testing
             INSERT INTO new SELECT id, p FROM child; DROP TABLE child; ALTER TABLE new RENAME TO child;
             """
         #expect(violations("again", again) == nil)
-        #expect(try db.foreignKeyCheck().count == 2)
+        #expect(try db.schema.foreignKeyCheck().count == 2)
     }
 
     @Test func `thousands of old violations take no time that grows with their square`() throws {
@@ -102,7 +102,7 @@ import Testing
         var only = Migrator().disablingDeferredForeignKeyChecks()
         only.registerMigration("unchecked") { try $0.run("INSERT INTO child VALUES (2)") }
         try only.migrate(db)
-        #expect(try db.foreignKeyCheck().count == 1)
+        #expect(try db.schema.foreignKeyCheck().count == 1)
     }
 
     @Test func `applied identifiers come in the order in which they were made`() throws {
@@ -145,7 +145,7 @@ import Testing
         #expect(error?.code == .duplicateName && error?.migration == "v1")
     }
 
-    @Test func `a schema that migrations would make otherwise is told, and nothing is changed`() throws {
+    @Test func `a schema that differs from that of the migrations is detected, and nothing is changed`() throws {
         @Sendable func migrator(_ column: String) -> Migrator {
             var migrator = Migrator()
             migrator.registerMigration("v1") { try $0.run("CREATE TABLE a (\(column))") }

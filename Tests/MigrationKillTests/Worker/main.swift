@@ -1,4 +1,4 @@
-// Migrates a database, or says which version it is; driven by Tests/MigrationKillTests/run, which kills it.
+// Migrates a database, or prints its version. Tests/MigrationKillTests/run starts it and kills it.
 //
 //     MigrationWorker create FILE [wal]
 //     MigrationWorker migrate FILE [wal]
@@ -6,13 +6,13 @@
 import Foundation
 import LiteVault
 
-/// The file is encrypted where the engine can do that: with a raw key, which costs no derivation.
+/// The file is encrypted if the engine supports it, with a raw key, which needs no key derivation.
 let key: DatabaseKey? =
     EngineInfo.linked.encryption == .none ? nil : try DatabaseKey.raw([UInt8](repeating: 0x5a, count: 32))
 
 func open(_ path: String) throws -> Connection {
     guard let key else { return try Connection(path) }
-    // The key is tried out by reading, which another process that commits may stand in the way of.
+    // Verifying the key reads the file, which fails while another process commits.
     for _ in 0..<500 {
         do { return try Connection(path, key: key) } catch let error as VaultError where error.code == .busy {
             Thread.sleep(forTimeInterval: 0.02)
@@ -23,7 +23,9 @@ func open(_ path: String) throws -> Connection {
 
 /// The schema and all rows as text.
 func content(_ db: Connection) throws -> [String] {
-    let objects = try db.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }.sorted { $0.name < $1.name }
+    let objects = try db.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }.sorted {
+        $0.name < $1.name
+    }
     var lines = objects.map { "\($0.type.rawValue) \($0.name): \($0.sql ?? "")" }
     for table in objects where table.type == .table && !table.name.contains("_ft_") {
         for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \(row)") }
@@ -35,14 +37,14 @@ func content(_ db: Connection) throws -> [String] {
     return lines
 }
 
-/// Why a database is not a whole version; nil when it is.
+/// The version of a database, and why it does not match that version; nil if it does.
 func fault(_ path: String) throws -> (version: Int, fault: String?) {
     guard FileManager.default.fileExists(atPath: path) else { return (0, nil) }
     let db = try open(path)
     let completed = try migrator.completedMigrations(db)
     let applied = try migrator.appliedMigrations(db)
     let found = try content(db)
-    let problems = try db.integrityCheck() + db.foreignKeyCheck().map(\.description)
+    let problems = try db.schema.integrityCheck() + db.schema.foreignKeyCheck().map(\.description)
     try db.close()
     let expected = try Connection()
     if let last = completed.last { try migrator.migrate(expected, upTo: last) }
@@ -51,7 +53,7 @@ func fault(_ path: String) throws -> (version: Int, fault: String?) {
     if let difference = zip(found, wanted).first(where: { $0 != $1 }) { return (completed.count, "\(difference)") }
     if found.count != wanted.count { return (completed.count, "\(found.count) lines, not \(wanted.count)") }
     if !problems.isEmpty { return (completed.count, "\(problems)") }
-    // A file that was only being made is empty once it was recovered.
+    // A file whose creation was interrupted is empty after recovery.
     let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     if size > 0 {
         let report = try DatabaseFile(path).verify(key: key)
@@ -70,7 +72,7 @@ do {
         let db = try open(arguments[2])
         if arguments.count > 3 { try db.setPragma(.journalMode, to: .wal) }
         if arguments[1] == "create" {
-            // Processes that find an empty file would each choose a salt for it, and only one can be right.
+            // Several processes that find an empty file would each choose a salt for it, and only one would be used.
             try db.setApplicationID(1)
             exit(0)
         }

@@ -114,6 +114,17 @@ import Testing
         }
     }
 
+    @Test func `without encryption or a key, nothing that is missing is taken for success`() throws {
+        let path = scratch.path("plain.db")
+        try Connection(path).execute("CREATE TABLE t (a)")
+        let db = try Connection(path)
+        #expect(db.cipherProvider == nil)
+        #expect(throws: VaultError.self) { try db.applyLicense("x") }
+        guard db.cipherVersion == nil else { return }
+        #expect { try db.applyLicense("x") } throws: { ($0 as? VaultError)?.code == .noEncryption }
+        #expect { try db.enableCipherLogging() } throws: { ($0 as? VaultError)?.code == .noEncryption }
+    }
+
     @Test func `logging is switched on and off`() throws {
         try encrypting {
             let db = try Connection()

@@ -1,6 +1,7 @@
 internal import CBaseline
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 private let people = LiteVault.Table("people")
 private let id = SQLExpression<Int64>("id")
@@ -82,7 +83,7 @@ func fetchStructs(scale: Int) throws -> Workload {
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_people(baseline, sql) } },
             Implementation("LiteVault all(select, as:)", .liteVault) { stopwatch in
                 try stopwatch.measure {
-                    checksum(try db.all(people.select(id, email, name, age, balance, admin), as: Person.init))
+                    checksum(try db.all(people.select(id, email, name, age, balance, admin), transform: Person.init))
                 }
             },
             Implementation("LiteVault all(select), tuples", .other) { stopwatch in

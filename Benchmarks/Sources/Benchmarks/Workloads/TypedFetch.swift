@@ -1,6 +1,7 @@
 internal import CBaseline
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 private let t = LiteVault.Table("t")
 private let (a, b, c) = (SQLExpression<Int>("a"), SQLExpression<Int>("b"), SQLExpression<Int>("c"))
@@ -145,7 +146,7 @@ func fetchNumbers(scale: Int) throws -> Workload {
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_wide(baseline, everything) } },
             Implementation("LiteVault all(select, as:)", .liteVault) { stopwatch in
                 try stopwatch.measure {
-                    try db.all(t.select(a, b, c, d, e, f, g, h, i, j), as: Numbers.init).checksum
+                    try db.all(t.select(a, b, c, d, e, f, g, h, i, j), transform: Numbers.init).checksum
                 }
             },
             Implementation("GRDB FetchableRecord", .grdb) { stopwatch in

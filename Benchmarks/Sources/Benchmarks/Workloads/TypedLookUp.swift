@@ -1,6 +1,7 @@
 internal import CBaseline
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 private let t = LiteVault.Table("t")
 private let (id, a, b) = (SQLExpression<Int64>("id"), SQLExpression<Int64>("a"), SQLExpression<Double>("b"))

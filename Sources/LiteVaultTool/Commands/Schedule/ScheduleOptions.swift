@@ -34,8 +34,8 @@ struct ScheduleOptions: ParsableArguments {
     }
 
     /// The folders of this machine.
-    func local(_ configuration: ScheduleConfiguration) -> LocalFolders {
-        var folders = LocalFolders.standard
+    func local(_ configuration: ScheduleConfiguration) -> LocalDirectories {
+        var folders = LocalDirectories.standard
         if let chosen = state ?? configuration.stateFolder { folders.state = chosen }
         if let cache { folders.cache = cache }
         if let spool { folders.spool = spool }

@@ -19,7 +19,7 @@ enum Stress {
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = 4
         configuration.synchronous = .off
-        configuration.idleReaderTimeout = 0.2
+        configuration.idleReaderTimeout = .milliseconds(200)
         configuration.prepare = { db in
             try db.defineFunction("half", argumentCount: 1, deterministic: true) { arguments in
                 (arguments[0] as? Int64).map { $0 / 2 }

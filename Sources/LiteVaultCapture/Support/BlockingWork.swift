@@ -1,0 +1,110 @@
+internal import Foundation
+
+/// Tasks that may block indefinitely without holding up other tasks.
+///
+/// Swift's cooperative pool has one thread per core. A store on a hanging disk blocks its thread; two of those would stop
+/// every task of the process, including the ones that keep time limits. Tasks made here run on threads of their own, as many
+/// as needed, together with everything they await.
+package enum BlockingWork {
+    /// Starts an unstructured task that inherits nothing.
+    package static func task<T: Sendable>(_ body: @escaping @Sendable () async -> T) -> Task<T, Never> {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *) {
+            Task(executorPreference: BlockingExecutor.shared, operation: body)
+        } else {
+            Task(operation: body)
+        }
+    }
+
+    /// Starts an unstructured task that may throw.
+    package static func task<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) -> Task<T, any Error> {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *) {
+            Task(executorPreference: BlockingExecutor.shared, operation: body)
+        } else {
+            Task(operation: body)
+        }
+    }
+
+    /// Waits for a task's value, up to a time limit.
+    ///
+    /// - Returns: nil after `limit`, or if the caller is cancelled. The task then continues; the caller decides whether to
+    ///   cancel it.
+    package static func value<T: Sendable>(of task: Task<T, Never>, within limit: Duration) async -> T? {
+        let (values, continuation) = AsyncStream<T?>.makeStream()
+        Task {
+            continuation.yield(await task.value)
+            continuation.finish()
+        }
+        let timer = Task {
+            try? await Task.sleep(for: limit)
+            continuation.yield(nil)
+            continuation.finish()
+        }
+        defer { timer.cancel() }
+        var iterator = values.makeAsyncIterator()
+        return await iterator.next() ?? nil
+    }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
+private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // the condition guards every variable
+    static let shared = BlockingExecutor()
+
+    /// Seconds after which an idle thread ends.
+    private static let idleTimeout = 5.0
+
+    private let condition = NSCondition()
+    private var jobs: [UnownedJob] = []
+    private var idle = 0
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let needsThread = condition.withLock {
+            jobs.append(job)
+            condition.signal()
+            return jobs.count > idle
+        }
+        guard needsThread else { return }
+        let thread = Thread { [self] in work() }
+        thread.stackSize = 4 << 20
+        thread.start()
+    }
+
+    private func work() {
+        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    private func next() -> UnownedJob? {
+        condition.withLock {
+            idle += 1
+            defer { idle -= 1 }
+            let end = Date().addingTimeInterval(Self.idleTimeout)
+            while jobs.isEmpty { if !condition.wait(until: end), jobs.isEmpty { return nil } }
+            return jobs.removeFirst()
+        }
+    }
+}
+
+/// Runs blocking work on a thread of its own and waits for it without blocking a thread of the cooperative pool, which has
+/// leases to renew meanwhile.
+package func withDedicatedThread<T: Sendable>(_ body: @escaping () throws -> T) async throws -> T {
+    // The caller waits, so nobody else uses what the body captures.
+    let work = DedicatedWork(body: body)
+    return try await withCheckedThrowingContinuation { continuation in
+        let thread = Thread { continuation.resume(with: work.run()) }
+        thread.stackSize = 2 << 20
+        thread.start()
+    }
+}
+
+private final class DedicatedWork<T>: @unchecked Sendable {  // used by one thread
+    private var body: (() throws -> T)?
+
+    init(body: @escaping () throws -> T) { self.body = body }
+
+    /// Releases what the body captures before the caller continues: temporary files are removed with the objects that own
+    /// them, and a program that exits right away would leave them behind.
+    func run() -> Result<T, any Error> {
+        defer { body = nil }
+        return Result { try body.map { try $0() } ?? { throw CancellationError() }() }
+    }
+}

@@ -1,0 +1,79 @@
+internal import LiteVaultCore
+
+/// A row of `sqlite_master` (https://sqlite.org/schematab.html).
+struct SchemaObject: Equatable {
+    let type: String
+    let name: String
+    let tableName: String
+    /// Whether it has pages of its own: views, triggers and virtual tables have none.
+    let hasPages: Bool
+    let sql: String?
+
+    /// A table with rows of its own, including `sqlite_sequence`, statistics and shadow tables.
+    var isStoredTable: Bool { type == "table" && hasPages }
+
+    /// The engine creates and maintains it for AUTOINCREMENT.
+    var isSequenceTable: Bool { type == "table" && name == "sqlite_sequence" }
+
+    /// All objects of the main database, in the order of their creation.
+    static func all(of connection: Connection) throws -> [SchemaObject] {
+        try connection.all("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master ORDER BY rowid") { row in
+            SchemaObject(
+                type: try row.get(0), name: try row.get(1), tableName: try row.get(2),
+                hasPages: try row.get(3, as: Int64?.self) ?? 0 != 0, sql: try row.get(4))
+        }
+    }
+}
+
+/// The stored columns of a table and a name for its rowid: what copying its rows takes.
+struct TableShape {
+    let name: String
+    /// Without generated columns, which cannot be written.
+    let columns: [String]
+    /// `rowid`, `_rowid_` or `oid`, whichever no column hides; nil for a table WITHOUT ROWID.
+    let rowidAlias: String?
+
+    init(_ name: String, in connection: Connection) throws {
+        self.name = name
+        // table_xinfo (3.26) tells generated columns apart; before 3.31 there are none.
+        let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
+        let pragma = hasHidden ? "table_xinfo" : "table_info"
+        var stored: [String] = []
+        var all: Set<String> = []
+        try connection.forEachRow("PRAGMA main.\(pragma)(\(quoted(name)))") { row in
+            let column = try row.get(1, as: String.self)
+            all.insert(column.lowercased())
+            if try !hasHidden || row.get(6, as: Int.self) == 0 { stored.append(column) }
+        }
+        columns = stored
+        rowidAlias = try Self.rowidAlias(of: name, hiddenBy: all, in: connection)
+    }
+
+    /// The columns to select and to insert into, in the same order.
+    var columnList: String { ((rowidAlias.map { [$0] } ?? []) + columns.map(quoted)).joined(separator: ", ") }
+
+    /// Selects every row in the order of the table's own tree, not in the order of an index.
+    var selection: String {
+        "SELECT \(columnList) FROM main.\(quoted(name)) NOT INDEXED" + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+    }
+
+    /// Inserts a row. The statement's conflict clause overrides those of the table, which could silently drop rows.
+    var insertion: String {
+        let parameters = Array(repeating: "?", count: columns.count + (rowidAlias == nil ? 0 : 1))
+        return
+            "INSERT OR ABORT INTO main.\(quoted(name)) (\(columnList)) VALUES (\(parameters.joined(separator: ", ")))"
+    }
+
+    private static func rowidAlias(
+        of table: String, hiddenBy columns: Set<String>, in connection: Connection
+    ) throws -> String? {
+        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else { return nil }
+        do {
+            _ = try connection.prepare("SELECT \(alias) FROM main.\(quoted(table))")
+            return alias
+        } catch let error as DatabaseError where error.resultCode.primary == .error {
+            // "no such column": the table is WITHOUT ROWID.
+            return nil
+        }
+    }
+}

@@ -1,0 +1,121 @@
+/// A write-ahead log as it is on disk: https://sqlite.org/fileformat2.html#the_write_ahead_log
+///
+/// Headers and checksums are in plaintext and computed over the ciphertext, so all of this works without a key.
+package struct WriteAheadLog: Sendable {
+    package struct Frame: Sendable, Equatable {
+        /// The number of the page in the frame.
+        package let page: UInt32
+        /// Whether the frame ends a transaction.
+        package let commits: Bool
+        /// Where the page's bytes start in the file.
+        package let offset: Int64
+    }
+
+    /// The number of pages in the database after the last commit; nil if nothing is committed.
+    package private(set) var pageCount: UInt32?
+
+    package static let headerLength = 32
+    package static let frameHeaderLength = 24
+
+    package let pageSize: Int
+    /// The frames whose salts and checksums match the header, up to the last one that ends a transaction.
+    package private(set) var committed: [Frame] = []
+    /// Valid frames after the last commit: an unfinished transaction, which SQLite ignores.
+    package private(set) var uncommitted = 0
+    /// The frame (from 1) at which the checksums stop matching although it or a later one ends a transaction of the same log.
+    /// SQLite silently ignores everything from there on.
+    package private(set) var brokenAt: Int?
+
+    /// Reads a log; nil when it is empty or shorter than its header.
+    ///
+    /// - Throws: ``VaultError`` `damaged` when the header is not that of a log.
+    package init?(size: Int64, path: String, read: (_ offset: Int64, _ count: Int) throws -> [UInt8]) throws {
+        guard size >= Int64(Self.headerLength) else { return nil }
+        let header = try read(0, Self.headerLength)
+        guard header.count == Self.headerLength else { return nil }
+        // All zeros: truncated by a checkpoint on some file systems, and valid.
+        if header.allSatisfy({ $0 == 0 }) { return nil }
+        let magic = Self.word(header, 0)
+        pageSize = Int(Self.word(header, 8))
+        guard magic & 0xffff_fffe == 0x377f_0682, (512...65536).contains(pageSize), pageSize & (pageSize - 1) == 0
+        else {
+            throw VaultError(.damaged, "The header of the write-ahead log is damaged", path: path)
+        }
+        var sum = Checksum(bigEndian: magic & 1 == 1)
+        sum.add(header[0..<24])
+        guard sum.matches(header, at: 24) else {
+            throw VaultError(.damaged, "The header of the write-ahead log is damaged", path: path)
+        }
+        try walk(size: size, salts: header[16..<24], sum: sum, read: read)
+    }
+
+    private mutating func walk(
+        size: Int64, salts: ArraySlice<UInt8>, sum initial: Checksum,
+        read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
+    ) throws {
+        let length = Self.frameHeaderLength + pageSize
+        let count = Int((size - Int64(Self.headerLength)) / Int64(length))
+        // After the first invalid frame, this many are searched for lost commits: a sparse file may have any length.
+        var remaining = 1_000_000
+        var sum = initial
+        var valid: [Frame] = []
+        var firstBroken: Int?
+        for index in 0..<count {
+            let offset = Int64(Self.headerLength) + Int64(index) * Int64(length)
+            let frame = try read(offset, firstBroken == nil ? length : Self.frameHeaderLength)
+            guard frame.count >= Self.frameHeaderLength else { break }
+            let sameLog = frame[8..<16].elementsEqual(salts)
+            let commits = Self.word(frame, 4) != 0
+            if firstBroken == nil {
+                sum.add(frame[0..<8])
+                sum.add(frame[Self.frameHeaderLength...])
+                if sameLog, Self.word(frame, 0) != 0, sum.matches(frame, at: 16) {
+                    valid.append(Frame(page: Self.word(frame, 0), commits: commits, offset: offset + 24))
+                    if commits { pageCount = Self.word(frame, 4) }
+                    continue
+                }
+                firstBroken = index + 1
+            }
+            // Frames of an earlier log have other salts; those of a rolled back transaction never commit.
+            if sameLog, commits, brokenAt == nil { brokenAt = firstBroken }
+            remaining -= 1
+            if brokenAt != nil || remaining == 0 { break }
+        }
+        let last = valid.lastIndex { $0.commits }.map { $0 + 1 } ?? 0
+        committed = Array(valid[..<last])
+        uncommitted = valid.count - last
+    }
+
+    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+        bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
+
+extension WriteAheadLog {
+    /// The running checksum over header and frames.
+    struct Checksum {
+        private var first: UInt32 = 0
+        private var second: UInt32 = 0
+        private let bigEndian: Bool
+
+        init(bigEndian: Bool) { self.bigEndian = bigEndian }
+
+        mutating func add(_ bytes: ArraySlice<UInt8>) {
+            bytes.withUnsafeBytes { buffer in
+                for offset in stride(from: 0, to: buffer.count - 7, by: 8) {
+                    first &+= word(buffer, offset) &+ second
+                    second &+= word(buffer, offset + 4) &+ first
+                }
+            }
+        }
+
+        func matches(_ bytes: [UInt8], at offset: Int) -> Bool {
+            WriteAheadLog.word(bytes, offset) == first && WriteAheadLog.word(bytes, offset + 4) == second
+        }
+
+        private func word(_ buffer: UnsafeRawBufferPointer, _ offset: Int) -> UInt32 {
+            let value = buffer.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            return bigEndian ? UInt32(bigEndian: value) : UInt32(littleEndian: value)
+        }
+    }
+}

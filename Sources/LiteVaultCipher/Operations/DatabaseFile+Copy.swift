@@ -1,0 +1,117 @@
+internal import DurableFile
+internal import LiteVaultCore
+
+// Operations that write a new file and leave the source as it is.
+
+extension DatabaseFile {
+    /// Writes an encrypted copy of a plaintext database into a new file.
+    ///
+    /// The copy is a consistent snapshot with everything in the source, including rowids and header fields, and is compared
+    /// with the source before it gets its name. Writers of a source in WAL mode are not blocked.
+    ///
+    /// - Parameters:
+    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - key: the key of the new file.
+    ///   - settings: the settings that the new file will be encrypted with. The file does not record them.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: ``VaultError``: `noEncryption` before anything is touched; `wrongKind` when the source is not a plaintext
+    ///   database, `cannotCreate`, `noSpace`, `damaged` and others. There is no destination then.
+    public func encrypt(
+        to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
+        progress: OperationProgress.Report? = nil
+    ) throws {
+        _ = try CipherEngine.require(for: path)
+        try convert(open(key: nil), to: destination, key: key, settings: settings, progress)
+    }
+
+    /// Writes a plaintext copy of an encrypted database into a new file.
+    ///
+    /// - Parameters:
+    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - key: the key of the source.
+    ///   - settings: the settings that the source is encrypted with.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: ``VaultError``, as opening and ``encrypt(to:key:settings:progress:)``. There is no destination then.
+    public func decrypt(
+        to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
+        progress: OperationProgress.Report? = nil
+    ) throws {
+        try convert(open(key: key, settings: settings), to: destination, key: nil, settings: .init(), progress)
+    }
+
+    /// Writes a copy under another key or other cipher settings into a new file.
+    ///
+    /// - Parameters:
+    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - key: the key of the source.
+    ///   - settings: the settings that the source is encrypted with.
+    ///   - newKey: the key of the new file.
+    ///   - newSettings: the settings that the new file will be encrypted with; nil values use the engine's defaults, not the
+    ///     source's settings.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: as ``decrypt(to:key:settings:progress:)``.
+    public func export(
+        to destination: String, key: DatabaseKey, settings: CipherSettings = .init(), newKey: DatabaseKey,
+        newSettings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
+    ) throws {
+        try convert(open(key: key, settings: settings), to: destination, key: newKey, settings: newSettings, progress)
+    }
+
+    /// Writes a copy without free pages into a new file, under the same key and settings. Rowids are kept.
+    ///
+    /// - Parameters:
+    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - key: the key; nil for a plaintext database.
+    ///   - settings: the settings that the source is, and the copy will be, encrypted with.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: as ``decrypt(to:key:settings:progress:)``.
+    public func vacuum(
+        into destination: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
+        progress: OperationProgress.Report? = nil
+    ) throws {
+        try convert(open(key: key, settings: settings), to: destination, key: key, settings: settings, progress)
+    }
+
+    /// Copies a database, which may be in use, into a new file.
+    ///
+    /// The copy is a snapshot of the moment at which it began. In WAL mode writers continue meanwhile, in rollback-journal
+    /// mode they wait. Journal mode, page size and cipher settings are the source's.
+    ///
+    /// - Parameters:
+    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - key: the key of the source; nil for a plaintext database.
+    ///   - settings: the settings that the source is, and the copy will be, encrypted with.
+    ///   - newKey: another key for the copy; by default the key of the source.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: ``VaultError``, as opening; `cannotCreate`, `noSpace`. There is no destination then.
+    public func backup(
+        to destination: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
+        newKey: DatabaseKey? = nil, progress: OperationProgress.Report? = nil
+    ) throws {
+        if key == nil, let newKey {
+            return try encrypt(to: destination, key: newKey, settings: settings, progress: progress)
+        }
+        // The same file under another name would be refused as existing; this gives the reason.
+        if try withErrorContext(path: destination, { try FileMetadata.isSameFile(path, destination) }) {
+            throw VaultError(.cannotCreate, "The destination is the source itself", path: destination)
+        }
+        let source = try open(key: key, settings: settings)
+        let new = try NewDatabase(at: destination, key: newKey ?? key, settings: settings)
+        try withErrorContext(path: path) {
+            try source.reading { try new.fillByPages(from: source, walMode: false, progress ?? { _ in }) }
+        }
+        try new.publish()
+    }
+
+    /// Copies the content of an open database into a new file of another format.
+    private func convert(
+        _ source: Connection, to destination: String, key: DatabaseKey?, settings: CipherSettings,
+        _ progress: OperationProgress.Report?
+    ) throws {
+        let new = try NewDatabase(at: destination, key: key, settings: settings)
+        try withErrorContext(path: path) {
+            try source.reading { try new.fill(from: source, walMode: source.journalMode == .wal, progress ?? { _ in }) }
+        }
+        try new.publish()
+    }
+}

@@ -1,0 +1,124 @@
+internal import LiteVaultCore
+
+// Operations after which the file under its name is another one.
+
+extension DatabaseFile {
+    /// Replaces a plaintext database by its encrypted form.
+    ///
+    /// The encrypted file is written beside it, as by ``encrypt(to:key:settings:progress:)``, gets the mode and owner of the
+    /// old one, and replaces it atomically: at any moment one of the two is there, complete. The old file's bytes are
+    /// overwritten afterwards, as far as the file system makes that effective; flash storage, snapshots and backups may
+    /// still contain them.
+    ///
+    /// - Parameters:
+    ///   - key: the new key.
+    ///   - settings: the settings that the file will be encrypted with.
+    ///   - copy: a new file for a plaintext copy of the original; nil keeps none.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: ``VaultError``: `busy` when another connection has the file open; as
+    ///   ``encrypt(to:key:settings:progress:)``. The file is unchanged, except with `io` after the replacement: a power
+    ///   failure may then bring back the old file.
+    public func encryptInPlace(
+        key: DatabaseKey, settings: CipherSettings = .init(), keepingOriginalAt copy: String? = nil,
+        progress: OperationProgress.Report? = nil
+    ) throws {
+        _ = try CipherEngine.require(for: path)
+        let file = try resolved()
+        let source = try file.open(key: nil)
+        let new = try NewDatabase(replacing: file.path, key: key, settings: settings)
+        let replacement = try InPlaceReplacement(of: file.path, source: source)
+        let kept = try copy.map { try NewDatabase(at: $0, key: nil, settings: .init()) }
+        try replacement.replace(with: new, erasingOld: true, beforeRename: { try kept?.publish() }) {
+            try source.reading {
+                try kept?.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
+                try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
+            }
+        }
+    }
+
+    /// Changes the key.
+    ///
+    /// A new file is written beside the old one under the new key, compared with it, and replaces it atomically, with the
+    /// same mode and owner. The engine's own rekey rewrites the file in place, reports success when it failed, and destroys
+    /// the database when another connection writes meanwhile.
+    ///
+    /// - Parameters:
+    ///   - old: the current key.
+    ///   - new: the new key.
+    ///   - settings: the settings that the file is, and will be, encrypted with.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: ``VaultError``: `keyRejected` for a wrong old key, `busy` when another connection has the file open,
+    ///   `noSpace` and others. The file is unchanged, except with `io` after the replacement.
+    public func rekey(
+        from old: DatabaseKey, to new: DatabaseKey, settings: CipherSettings = .init(),
+        progress: OperationProgress.Report? = nil
+    ) throws {
+        let file = try resolved()
+        let source = try file.open(key: old, settings: settings)
+        // The salt of the old key or file says nothing about the new one; only a plaintext header needs it kept.
+        let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
+        var newSettings = settings
+        newSettings.salt = hasHeader && new.salt == nil ? settings.salt ?? old.salt : nil
+        let target = try NewDatabase(replacing: file.path, key: new, settings: newSettings)
+        let replacement = try InPlaceReplacement(of: file.path, source: source)
+        try replacement.replace(with: target) {
+            try source.reading {
+                try target.fillByPages(
+                    from: source, walMode: replacement.walMode, comparing: true, progress ?? { _ in })
+            }
+        }
+    }
+
+    /// Converts a database of SQLCipher 1, 2 or 3 to the engine's current format, atomically and in place.
+    ///
+    /// - Parameters:
+    ///   - key: the key, which stays.
+    ///   - settings: the settings that the file is encrypted with; nil finds them by trying the known formats.
+    ///   - newSettings: the settings that the file will be encrypted with.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Returns: the settings under which the old file opened.
+    /// - Throws: as ``rekey(from:to:settings:progress:)``; `usage` when the file already has the new settings.
+    @discardableResult
+    public func migrate(
+        key: DatabaseKey, settings: CipherSettings? = nil, newSettings: CipherSettings = .init(),
+        progress: OperationProgress.Report? = nil
+    ) throws -> CipherSettings {
+        let engine = try CipherEngine.require(for: path)
+        let file = try resolved()
+        let found = try settings ?? file.probe(key: key)
+        let layouts = [found, newSettings].map { PageLayout($0, defaultCompatibility: engine.defaultCompatibility) }
+        guard layouts[0] != layouts[1] else {
+            throw VaultError(.usage, "The database already has the current format", path: path)
+        }
+        let source = try file.open(key: key, settings: found)
+        let new = try NewDatabase(replacing: file.path, key: key, settings: newSettings)
+        let replacement = try InPlaceReplacement(of: file.path, source: source)
+        try replacement.replace(with: new) {
+            try source.reading { try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in }) }
+        }
+        return found
+    }
+
+    /// Rebuilds the file without free pages (`VACUUM`), in place.
+    ///
+    /// The engine may change the rowids of tables without INTEGER PRIMARY KEY, on which external-content full-text indexes
+    /// depend; ``vacuum(into:key:settings:progress:)`` keeps all rowids.
+    ///
+    /// - Parameters:
+    ///   - key: the key; nil for a plaintext database.
+    ///   - settings: the settings that the file is encrypted with.
+    /// - Throws: ``VaultError``, as opening; `busy` when another connection uses the file. The file is unchanged then.
+    public func vacuum(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws {
+        let connection = try open(key: key, settings: settings)
+        try withErrorContext(path: path) {
+            let hasLog = connection.journalMode == .wal
+            // The engine's own checkpoint would not keep other connections from committing while it runs.
+            if hasLog { try connection.setWALAutoCheckpoint(0) }
+            try connection.vacuum()
+            // In WAL mode the rebuilt pages are in the log, and the file keeps its size until they are checkpointed. While
+            // other connections use the log, that is left to their checkpoints.
+            if hasLog { _ = try connection.emptyLog() }
+            try connection.close()
+        }
+    }
+}

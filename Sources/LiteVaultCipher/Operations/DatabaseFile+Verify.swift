@@ -1,0 +1,106 @@
+internal import LiteVaultCore
+
+extension DatabaseFile {
+    /// Verifies the whole database: the authentication codes of all pages in the file and in the write-ahead log, the log's
+    /// checksums, the file's length, the structure (`integrity_check`) and the foreign keys (`foreign_key_check`).
+    ///
+    /// The database may be in use. Nothing is repaired, written or removed: the database is verified as the next connection
+    /// would find it, read through a pending log or journal.
+    ///
+    /// No check inside a file can detect that the file, or a page of it, was replaced by an older version of itself.
+    ///
+    /// - Parameters:
+    ///   - key: the key; nil for a plaintext database.
+    ///   - settings: the settings that the file is encrypted with.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Returns: the problems that were found. A damaged database is a result, not an error.
+    /// - Throws: ``VaultError`` when the database cannot be verified: `keyRejected` for a wrong key, unless some page proves
+    ///   the key; `noInput`, `wrongKind`, `busy`, `io` and others.
+    public func verify(
+        key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
+    ) throws -> VerificationReport {
+        let unlocker = try unlocker(key, settings)
+        let file = try resolved()
+        var verification = Verification(
+            file, unlocker, VerificationReport(kind: try file.kind()), progress ?? { _ in })
+        // First, and without a connection: SQLite would replay a log that belongs to another database.
+        if try verification.logIsDangerous() { return verification.report }
+        do {
+            return try file.withoutWriting(unlocker) { connection, image in
+                var verification = verification
+                verification.report.pending = image.pending
+                try connection.reading { try verification.examine(connection) }
+                return verification.report
+            }
+        } catch let error as VaultError where error.code == .damaged {
+            try verification.examineUnopened(error)
+        }
+        return verification.report
+    }
+}
+
+/// The result of verifying a database.
+public struct VerificationReport: Sendable, Equatable {
+    /// The kind of the file, by its bytes.
+    public internal(set) var kind: FileKind
+    /// The page size in bytes; 0 when it is unknown.
+    public internal(set) var pageSize = 0
+    /// The size of the file in bytes, without its log.
+    public internal(set) var fileSize: Int64 = 0
+    /// The number of pages in the file whose authentication code is correct; nil for a plaintext database, and where pages
+    /// have no code (HMAC off, SQLCipher 1).
+    public internal(set) var authenticatedPages: Int?
+    /// The number of pages of committed transactions in the write-ahead log.
+    public internal(set) var logPages = 0
+    /// The log or journal that has to be read with the file, if there is one.
+    public internal(set) var pending: PendingLog?
+    /// All problems, in the order in which they were found.
+    public internal(set) var problems: [Problem] = []
+
+    /// The checks that could not be made, and why: the schema may need a collation or function of the database's application.
+    public internal(set) var unchecked: [String] = []
+
+    /// Whether there are no problems.
+    public var isIntact: Bool { problems.isEmpty }
+
+    init(kind: FileKind) { self.kind = kind }
+
+    /// A problem of the database.
+    public struct Problem: Sendable, Equatable, CustomStringConvertible {
+        /// The kind of problem.
+        public let kind: Kind
+        /// The number of the affected page, from 1.
+        public let page: UInt32?
+        /// A sentence that describes the problem.
+        public let message: String
+
+        init(_ kind: Kind, _ message: String, page: UInt32? = nil) {
+            self.kind = kind
+            self.page = page
+            self.message = message
+        }
+
+        /// The same as ``message``.
+        public var description: String { message }
+    }
+
+    /// A kind of problem.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// A page of the file does not match its authentication code: damaged, or not written by a holder of the key.
+        case page
+        /// The end of the file is missing.
+        case truncated
+        /// There is something after the end of the database.
+        case excess
+        /// The write-ahead log is damaged, or belongs to another database.
+        case log
+        /// The engine, or its `integrity_check`, reported a problem.
+        case structure
+        /// A foreign key refers to a missing row (`foreign_key_check`).
+        case foreignKey = "foreign-key"
+    }
+
+    mutating func add(_ kind: Kind, _ message: String, page: UInt32? = nil) {
+        problems.append(Problem(kind, message, page: page))
+    }
+}

@@ -1,0 +1,200 @@
+internal import CEngineSupport
+internal import Foundation
+internal import LiteVaultCore
+
+/// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed properly.
+public struct PendingLog: Sendable, Equatable {
+    /// The kind of a log or journal.
+    public enum Kind: String, Sendable {
+        /// A `-wal` with transactions that may not be in the file yet.
+        case writeAheadLog = "wal"
+        /// A `-journal` of an unfinished transaction, which the next connection that may write will roll back.
+        case rollbackJournal = "journal"
+    }
+
+    /// The kind.
+    public let kind: Kind
+    /// The number of pages of the database that are to be read from it.
+    public let pages: Int
+}
+
+/// A database as the next connection would find it, read without writing a byte: the file, with some of its pages replaced by
+/// those of a write-ahead log or of a hot rollback journal.
+///
+/// The engine cannot do that by itself. Opened for writing it recovers, checkpoints and deletes logs; opened read-only it
+/// refuses a hot journal and needs an index beside a log, and `immutable` ignores both. So the engine gets a file system of its
+/// own (`lv_read_only_files`), which contains a single, read-only database. Pages stay as they are, ciphertext where the
+/// database is encrypted; nothing is copied, so size does not matter.
+///
+/// Three locks, none of which changes a byte, make the image consistent: SHARED on the file keeps others from writing to it
+/// and from removing the log; two read marks of the log's index, if there is one, keep the log from being checkpointed and
+/// restarted. Where there is no index to lock, a connection that begins to use the database meanwhile changes the file or the
+/// log, which ``isUnchanged`` reports afterwards.
+final class ReadOnlyImage {
+    private let file: EngineFile
+    private let size: Int64
+    private var side: SideFile?
+    private var pageSize = 0
+    private var pages: [UInt32: Int64] = [:]
+    /// Nil where locks prevent changes.
+    private var stamps: [Stamp?]?
+    let pending: PendingLog?
+
+    /// Locks the database and reads its log or journal. The locks are held as long as this object exists.
+    ///
+    /// - Parameter lockTimeout: how long to wait for connections that are writing.
+    /// - Throws: ``VaultError`` `busy`, `damaged` for a log with a damaged header, `io`.
+    init(path: String, lockTimeout: Duration) throws {
+        let file = try EngineFile(path: path)
+        self.file = file
+        try Self.wait(lockTimeout, path) { try file.lockShared() }
+        let stamps = Self.stamps(path)
+        if let log = try SideFile(path: path + "-wal"), try file.size() > 0 {
+            var hold = EngineFile.LogHold.busy
+            try Self.wait(lockTimeout, path) {
+                hold = try file.holdLog()
+                return hold != .busy
+            }
+            self.stamps = hold == .held ? nil : stamps
+            let content = try WriteAheadLog(size: log.size(), path: log.path) { try log.read(at: $0, count: $1) }
+            if let content, let pageCount = content.pageCount {
+                for frame in content.committed where frame.page <= pageCount { pages[frame.page] = frame.offset }
+                (side, pageSize) = (log, content.pageSize)
+                size = Int64(pageCount) * Int64(pageSize)
+                pending = PendingLog(kind: .writeAheadLog, pages: pages.count)
+                return
+            }
+        } else {
+            self.stamps = stamps
+            if let journal = try SideFile(path: path + "-journal"), try file.size() > 0, try !file.isReserved(),
+                let content = try RollbackJournal(
+                    size: journal.size(), exists: { FileManager.default.fileExists(atPath: $0) },
+                    read: { try journal.read(at: $0, count: $1) })
+            {
+                (side, pageSize, pages) = (journal, content.pageSize, content.pages)
+                size = Int64(content.pageCount) * Int64(pageSize)
+                pending = PendingLog(kind: .rollbackJournal, pages: pages.count)
+                return
+            }
+        }
+        size = try file.size()
+        pending = nil
+    }
+
+    /// Opens a connection to the image for `body`, and closes it.
+    func open<T>(_ unlocker: KeyUnlocker?, _ body: (Connection) throws -> T) throws -> T {
+        let name = "litevault-" + UUID().uuidString
+        let source = lv_byte_source(context: Unmanaged.passUnretained(self).toOpaque(), size: size) {
+            context, buffer, count, offset in
+            guard let context else { return -1 }
+            let image = Unmanaged<ReadOnlyImage>.fromOpaque(context).takeUnretainedValue()
+            return image.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
+        }
+        guard let files = lv_read_only_files(name, source) else {
+            throw VaultError(.internalFailure, "There is no memory to read the file", path: file.path)
+        }
+        // A connection that could not be closed still uses the file system.
+        var isClosed = true
+        defer { if isClosed { lv_read_only_files_end(files) } }
+        let location = Connection.Location.uri(
+            file.path.engineFileName, parameters: [.mode(.readOnly), .vfs(name)])
+        return try withErrorContext(path: file.path) {
+            let connection =
+                try unlocker.map { try Connection(location, unlocker: $0, readonly: true) }
+                ?? Connection(location, readonly: true)
+            defer {
+                do { try connection.close() } catch { isClosed = false }
+            }
+            try connection.prepareForOperation()
+            return try body(connection)
+        }
+    }
+
+    /// Whether the file and its log are unchanged since this was created.
+    var isUnchanged: Bool { stamps.map { $0 == Self.stamps(file.path) } ?? true }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
+        guard offset >= 0 else { return -1 }
+        let count = Int(max(0, min(Int64(buffer.count), size - offset)))
+        guard count > 0 else { return 0 }
+        do {
+            let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            guard let side, pageSize > 0 else {
+                try file.read(into: wanted, at: offset)
+                return Int32(count)
+            }
+            var done = 0
+            while done < count {
+                let position = offset + Int64(done)
+                let within = Int(position % Int64(pageSize))
+                let length = min(pageSize - within, count - done)
+                let part = UnsafeMutableRawBufferPointer(rebasing: wanted[done..<(done + length)])
+                if let place = pages[UInt32(truncatingIfNeeded: position / Int64(pageSize) + 1)] {
+                    let bytes = try side.read(at: place + Int64(within), count: length)
+                    guard bytes.count == length else { return -1 }
+                    part.copyBytes(from: bytes)
+                } else {
+                    try file.read(into: part, at: position)
+                }
+                done += length
+            }
+            return Int32(count)
+        } catch {
+            return -1
+        }
+    }
+
+    /// Size, identity and times of a file; nil if there is none.
+    private struct Stamp: Equatable {
+        let values: [Int64]
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            #if canImport(Darwin)
+                let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
+            #else
+                let (written, changed) = (status.st_mtim, status.st_ctim)
+            #endif
+            values = [
+                Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size), Int64(written.tv_sec),
+                Int64(written.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec),
+            ]
+        }
+    }
+
+    private static func stamps(_ path: String) -> [Stamp?] { ["", "-wal"].map { Stamp(path + $0) } }
+
+    private static func wait(_ limit: Duration, _ path: String, until isDone: () throws -> Bool) throws {
+        let end = ContinuousClock.now + limit
+        while try !isDone() {
+            guard ContinuousClock.now < end else {
+                throw VaultError(
+                    .busy, "The database is locked: another connection writes to it", path: path,
+                    remedy: "Try again, or wait longer.")
+            }
+            usleep(5000)
+        }
+    }
+}
+
+extension DatabaseFile {
+    /// Runs `body` on the current state of the database, including pending logs, without writing anything anywhere.
+    ///
+    /// - Parameters:
+    ///   - unlocker: nil for a plaintext database.
+    ///   - body: called again if another connection changed the database meanwhile.
+    func withoutWriting<T>(
+        _ unlocker: KeyUnlocker?, _ body: (Connection, ReadOnlyImage) throws -> T
+    ) throws -> T {
+        try requireSuitable(hasKey: unlocker != nil)
+        let unlocker = unlocker?.unlocking(path, lockTimeout: .zero)
+        for _ in 0..<4 {
+            let image = try ReadOnlyImage(path: path, lockTimeout: lockTimeout)
+            let result = Result { try image.open(unlocker) { try body($0, image) } }
+            if image.isUnchanged { return try result.get() }
+        }
+        throw VaultError(
+            .busy, "The database was changed while it was read", path: path, remedy: "Try again.")
+    }
+}

@@ -1,0 +1,227 @@
+internal import Foundation
+internal import LiteVaultCore
+
+/// A verification of one database, with its results so far.
+struct Verification {
+    var report: VerificationReport
+    private let file: DatabaseFile
+    private let unlocker: KeyUnlocker?
+    private let progress: OperationProgress.Report
+
+    /// Creates a verification.
+    ///
+    /// - Parameters:
+    ///   - file: the file itself, not a link to it.
+    ///   - unlocker: nil for a plaintext database.
+    init(
+        _ file: DatabaseFile, _ unlocker: KeyUnlocker?, _ report: VerificationReport,
+        _ progress: @escaping OperationProgress.Report
+    ) {
+        (self.file, self.unlocker, self.report, self.progress) = (file, unlocker, report, progress)
+    }
+
+    /// Checks the open database. To be called in a read transaction.
+    mutating func examine(_ connection: Connection) throws {
+        report.pageSize = Int(try connection.pageSize())
+        try connection.withHandle { handle in
+            let engineFile = try EngineFile(connection: handle, path: file.path)
+            if let unlocker,
+                let authenticator = try PageAuthenticator.ifPossible(
+                    key: unlocker.key, held: connection.cipherSettings(), salt: unlocker.settings.salt, engineFile)
+            {
+                try authenticate(engineFile, authenticator)
+            }
+            try checkLength(engineFile, connection)
+        }
+        try progress(.init(.checking, 0, of: nil, .pages))
+        try checkStructure(connection)
+        try checkForeignKeys(connection)
+    }
+
+    /// Checks what can be checked when the engine cannot open the file although the key is right.
+    mutating func examineUnopened(_ error: VaultError) throws {
+        let engineFile = try EngineFile(path: file.path)
+        report.fileSize = try engineFile.size()
+        if let authenticator = try authenticator(engineFile) { try authenticate(engineFile, authenticator) }
+        if report.isIntact, unlocker != nil {
+            report.add(.truncated, "The database refers to pages after the end of the file")
+        }
+        report.add(.structure, "The engine cannot read the database: \(error.message)")
+    }
+
+    private mutating func authenticate(_ engineFile: EngineFile, _ authenticator: PageAuthenticator) throws {
+        let pages = try authenticator.report(
+            size: engineFile.size(), read: { try engineFile.read(at: $0, count: $1) },
+            // The page may just be being written.
+            retry: { Thread.sleep(forTimeInterval: 0.02) },
+            progress: { try progress(.init(.authenticating, Int64($0), of: Int64($1), .pages)) })
+        report.pageSize = authenticator.layout.pageSize
+        report.authenticatedPages = pages.pages - pages.failureCount
+        for page in pages.failures {
+            report.add(.page, "Page \(page) does not match its authentication code", page: page)
+        }
+        if pages.failureCount > pages.failures.count {
+            report.add(.page, "\(pages.failureCount - pages.failures.count) more pages do not match their codes")
+        }
+        if pages.trailingBytes > 0 {
+            report.add(
+                .truncated, "The file ends in the middle of page \(pages.pages + 1)", page: UInt32(pages.pages + 1))
+        }
+    }
+
+    /// Checks that file and database have the same length. Pages in the log may still be missing in the file.
+    private mutating func checkLength(_ engineFile: EngineFile, _ connection: Connection) throws {
+        report.fileSize = try EngineFile(path: file.path).size()
+        // As the connection sees it: rolling back a pending journal restores the old length of the file.
+        let size = try engineFile.size()
+        let content = try connection.contentSize()
+        guard report.logPages == 0, size != content else { return }
+        if size < content {
+            guard !report.problems.contains(where: { $0.kind == .truncated }) else { return }
+            return report.add(.truncated, "The file is \(content - size) bytes too short")
+        }
+        var offset = content
+        while offset < size {
+            let bytes = try engineFile.read(at: offset, count: 1 << 16)
+            // Zeros are space that was allocated ahead.
+            guard !bytes.isEmpty else { return }
+            if bytes.contains(where: { $0 != 0 }) {
+                return report.add(.excess, "\(size - content) bytes follow the end of the database")
+            }
+            offset += Int64(bytes.count)
+        }
+    }
+
+    private mutating func checkStructure(_ connection: Connection) throws {
+        do {
+            let lines = try connection.all("PRAGMA integrity_check(100)") { try $0.get(0, as: String.self) }
+            for line in lines where line != "ok" { report.add(.structure, line) }
+        } catch let error as DatabaseError where error.needsItsApplication {
+            report.unchecked.append("The structure could not be checked: \(error.message)")
+        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
+            report.add(.structure, "The engine cannot read the database: \(error.message)")
+        }
+    }
+
+    private mutating func checkForeignKeys(_ connection: Connection) throws {
+        var found = 0
+        do {
+            try connection.forEachRow("PRAGMA foreign_key_check") { row in
+                found += 1
+                guard found <= 100 else { return }
+                let table = try row.get(0, as: String.self)
+                let rowid = try row.get(1, as: Int64?.self).map { "row \($0)" } ?? "a row"
+                report.add(
+                    .foreignKey, "\(rowid) of table '\(table)' refers to no row of '\(try row.get(2, as: String.self))'"
+                )
+            }
+        } catch let error as DatabaseError where error.needsItsApplication {
+            report.unchecked.append("The foreign keys could not be checked: \(error.message)")
+        } catch let error as DatabaseError where error.message.contains("foreign key mismatch") {
+            report.add(.foreignKey, error.message)
+        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
+            report.add(.foreignKey, "The foreign keys cannot be checked: \(error.message)")
+        }
+        if found > 100 { report.add(.foreignKey, "\(found - 100) more foreign keys refer to missing rows") }
+    }
+
+    /// An authenticator without a connection; nil where pages have no codes.
+    private func authenticator(_ engineFile: EngineFile) throws -> PageAuthenticator? {
+        guard let unlocker else { return nil }
+        let layout = PageLayout(unlocker.settings, defaultCompatibility: unlocker.engine.defaultCompatibility)
+        do {
+            return try PageAuthenticator(key: unlocker.key, layout: layout, fileSalt: engineFile.read(at: 0, count: 16))
+        } catch let error as VaultError where error.code == .unsupported || error.code == .usage {
+            return nil
+        }
+    }
+}
+
+// MARK: The write-ahead log
+
+extension Verification {
+    /// Checks the write-ahead log, if there is one.
+    ///
+    /// - Returns: whether the database must not be opened: the log belongs to another database or is damaged, and SQLite would
+    ///   copy the apparently valid part into the file, and delete the rest.
+    mutating func logIsDangerous() throws -> Bool {
+        // A writer may restart the log while it is read: only problems that persist count.
+        var findings: [VerificationReport.Problem] = []
+        for attempt in 0..<4 {
+            if attempt > 0 { Thread.sleep(forTimeInterval: 0.05) }
+            findings = try logFindings()
+            if findings.isEmpty { return false }
+        }
+        // Under a wrong key nothing authenticates, and the key has to be reported.
+        if unlocker != nil, try !isKeyVerified() { return false }
+        report.problems += findings
+        let engineFile = try EngineFile(path: file.path)
+        report.fileSize = try engineFile.size()
+        return true
+    }
+
+    private mutating func logFindings() throws -> [VerificationReport.Problem] {
+        report.logPages = 0
+        guard let side = try SideFile(path: file.path + "-wal") else { return [] }
+        let log: WriteAheadLog
+        do {
+            guard
+                let found = try WriteAheadLog(
+                    size: side.size(), path: side.path, read: { try side.read(at: $0, count: $1) })
+            else { return [] }
+            log = found
+        } catch let error as VaultError where error.code == .damaged {
+            return [.init(.log, error.message)]
+        }
+        report.logPages = log.committed.count
+        var findings: [VerificationReport.Problem] = []
+        if let broken = log.brokenAt {
+            findings.append(
+                .init(
+                    .log,
+                    "The write-ahead log is damaged at frame \(broken): commits from there on are lost"))
+        }
+        if report.kind == .plain, !log.committed.isEmpty, let pageSize = try plainPageSize(), pageSize != log.pageSize {
+            findings.append(
+                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database"))
+        }
+        return findings + (try unauthenticated(log, side))
+    }
+
+    /// The page size in the header of a plaintext database.
+    private func plainPageSize() throws -> Int? {
+        let header = try EngineFile(path: file.path).read(at: 0, count: 18)
+        guard header.count == 18 else { return nil }
+        let number = Int(header[16]) << 8 | Int(header[17])
+        return number == 1 ? 65536 : number
+    }
+
+    private func unauthenticated(_ log: WriteAheadLog, _ side: SideFile) throws -> [VerificationReport.Problem] {
+        let engineFile = try EngineFile(path: file.path)
+        guard !log.committed.isEmpty, let authenticator = try authenticator(engineFile) else { return [] }
+        guard log.pageSize == authenticator.layout.pageSize else {
+            return [
+                .init(.log, "The write-ahead log has pages of \(log.pageSize) bytes: it belongs to another database")
+            ]
+        }
+        var findings: [VerificationReport.Problem] = []
+        for frame in log.committed where findings.count < 100 {
+            let page = try side.read(at: frame.offset, count: log.pageSize)
+            guard !page.withUnsafeBytes({ authenticator.authenticates($0, number: frame.page) }) else { continue }
+            findings.append(
+                .init(.log, "Page \(frame.page) in the write-ahead log does not match its code", page: frame.page))
+        }
+        return findings
+    }
+
+    /// Whether some page of the file authenticates under the key. True where pages have no codes.
+    private func isKeyVerified() throws -> Bool {
+        let engineFile = try EngineFile(path: file.path)
+        guard let authenticator = try authenticator(engineFile) else { return true }
+        let first = try engineFile.read(at: 0, count: authenticator.layout.pageSize)
+        if first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) { return true }
+        return try authenticator.authenticatesSomeLaterPage(size: engineFile.size()) {
+            try engineFile.read(at: $0, count: $1)
+        }
+    }
+}

@@ -1,0 +1,349 @@
+internal import Foundation
+internal import LiteVaultCore
+internal import LiteVaultEngine
+internal import LiteVaultSupport
+
+/// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.
+package final class ConnectionCoordinator: Sendable {
+    /// The kind of an access.
+    enum Kind { case read, write, writeWithoutTransaction, barrier }
+
+    /// A reader that is not in use.
+    struct IdleReader {
+        let connection: Connection
+        let since: ContinuousClock.Instant
+    }
+
+    struct State {
+        var writer: Connection?
+        var tracker: ChangeTracker?
+        var readers: [IdleReader] = []
+        var openReaders = 0
+        var setups: [@Sendable (Connection) throws -> Void] = []
+        var isClosed = false
+        var isSweeping = false
+    }
+
+    let source: ConnectionSource
+    let configuration: DatabaseConfiguration
+    let writerSemaphore = FairSemaphore(count: 1)
+    /// Nil where reads use the writer.
+    let readerSemaphore: FairSemaphore?
+    let state = Locked(State())
+    let broker = ChangeBroker()
+    let schemaCache = SchemaCache()
+    let pressure = MemoryPressure()
+
+    /// - Throws: as opening a connection.
+    init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, hasReaders: Bool) throws {
+        self.source = source
+        self.configuration = configuration
+        readerSemaphore = hasReaders ? FairSemaphore(count: max(configuration.maximumReaderCount, 1)) : nil
+        // So that failing to open the database is reported here, not by the first access.
+        _ = try openedWriter()
+        pressure.start { [weak self] in self?.releaseMemory() }
+    }
+
+    var path: String { source.path }
+
+    /// The number of open readers, idle or not.
+    package var openReaderCount: Int { state.withLock { $0.openReaders } }
+
+    /// The number of accesses under way.
+    package var accessCount: Int { writerSemaphore.inUse + (readerSemaphore?.inUse ?? 0) }
+
+    /// The number of key derivations from a passphrase.
+    package var keyDerivations: Int { source.derivations }
+
+    /// Whether changes are observed.
+    package var isObserved: Bool { broker.isObserved }
+
+    private func semaphore(for kind: Kind) -> FairSemaphore {
+        kind == .read ? readerSemaphore ?? writerSemaphore : writerSemaphore
+    }
+
+    func sync<T>(_ kind: Kind, _ body: (Connection) throws -> T) throws -> T {
+        guard !CurrentAccess.isWithin(self) else { throw DatabaseAccessError.reentrant(path) }
+        let semaphore = semaphore(for: kind)
+        semaphore.acquire()
+        defer { semaphore.release() }
+        return try perform(kind, nil, body)
+    }
+
+    func async<T: Sendable>(_ kind: Kind, _ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
+        try await job(in: semaphore(for: kind)) { cancellation, _ in try self.perform(kind, cancellation, body) }
+    }
+
+    /// A barrier whose body checks for cancellation itself: what it has done by then stays.
+    func asyncBarrier<T: Sendable>(
+        _ body: @escaping @Sendable (Connection, Cancellation) throws -> T
+    ) async throws -> T {
+        try await job(in: writerSemaphore) { cancellation, _ in
+            try CurrentAccess.within(self) {
+                try self.drained(cancellation) {
+                    try cancellation.check()
+                    return try self.withWriter { try body($0, cancellation) }
+                }
+            }
+        }
+    }
+
+    /// Runs a body on a thread of its own, at once.
+    func onThread<T: Sendable>(_ body: @escaping @Sendable (Cancellation) throws -> T) async throws -> T {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+                BlockingThreadPool.shared.run {
+                    continuation.resume(
+                        with: Result {
+                            try cancellation.check()
+                            return try body(cancellation)
+                        })
+                }
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
+    /// Runs a body on a thread of its own when the semaphore admits it. The body may release its permit before it ends.
+    func job<T: Sendable>(
+        in semaphore: FairSemaphore, _ body: @escaping @Sendable (Cancellation, Permit) throws -> T
+    ) async throws -> T {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+                let job = FairSemaphore.Job {
+                    let permit = Permit(semaphore)
+                    continuation.resume(with: Result { try body(cancellation, permit) })
+                    return permit.keep()
+                }
+                let waits = cancellation.willWait {
+                    if semaphore.withdraw(job) { continuation.resume(throwing: CancellationError()) }
+                }
+                guard waits else { return continuation.resume(throwing: CancellationError()) }
+                semaphore.enqueue(job)
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
+    func readSnapshot<C, T>(
+        after changes: (Connection) throws -> C, _ body: (Connection, C) throws -> T
+    ) throws -> T {
+        guard !CurrentAccess.isWithin(self) else { throw DatabaseAccessError.reentrant(path) }
+        writerSemaphore.acquire()
+        let permit = Permit(writerSemaphore)
+        defer { permit.release() }
+        return try performSnapshot(permit, nil, after: changes, body)
+    }
+
+    func readSnapshot<C, T: Sendable>(
+        after changes: @escaping @Sendable (Connection) throws -> C,
+        _ body: @escaping @Sendable (Connection, C) throws -> T
+    ) async throws -> T {
+        try await job(in: writerSemaphore) { cancellation, permit in
+            try self.performSnapshot(permit, cancellation, after: changes, body)
+        }
+    }
+}
+
+extension ConnectionCoordinator {
+    /// Performs an access that its semaphore has admitted.
+    func perform<T>(_ kind: Kind, _ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
+        try CurrentAccess.within(self) {
+            switch kind {
+            case .read:
+                guard readerSemaphore != nil else { return try readWithWriter(cancellation, body) }
+                return try withReader { reader in
+                    try inTransaction(.deferred, of: reader) { try interruptible(cancellation, reader, body) }
+                }
+            case .write: return try writeInTransaction(cancellation, body)
+            case .writeWithoutTransaction: return try writeFreely(cancellation, body)
+            case .barrier: return try drained(cancellation) { try writeFreely(cancellation, body) }
+            }
+        }
+    }
+
+    /// Runs a body while there are no reads. The writer's semaphore has admitted it.
+    ///
+    /// - Throws: `CancellationError` when it was cancelled while waiting for readers.
+    func drained<T>(_ cancellation: Cancellation?, _ body: () throws -> T) throws -> T {
+        guard let readerSemaphore else { return try body() }
+        var held = 0
+        defer { for _ in 0..<held { readerSemaphore.release() } }
+        while held < readerSemaphore.count {
+            try readerSemaphore.acquire(unless: cancellation)
+            held += 1
+        }
+        return try body()
+    }
+
+    /// Runs a body in a transaction. Nothing runs outside of it, even if the body catches the error that ended it.
+    private func inTransaction<T>(
+        _ mode: Connection.TransactionMode, of connection: Connection, _ body: () throws -> T
+    ) throws -> T {
+        do { return try connection.transaction(mode, block: body) } catch let error as DatabaseError
+            where error.resultCode == .abortRollback
+        { throw DatabaseAccessError.transactionEnded(path) }
+    }
+
+    func performSnapshot<C, T>(
+        _ permit: Permit, _ cancellation: Cancellation?, after changes: (Connection) throws -> C,
+        _ body: (Connection, C) throws -> T
+    ) throws -> T {
+        try CurrentAccess.within(self) {
+            let made = try writeInTransaction(cancellation, changes)
+            guard let readerSemaphore else { return try readWithWriter(cancellation) { try body($0, made) } }
+            try readerSemaphore.acquire(unless: cancellation)
+            defer { readerSemaphore.release() }
+            return try withReader { reader in
+                try inTransaction(.deferred, of: reader) {
+                    // Reading the first page takes the snapshot.
+                    try reader.runOnce("SELECT 1 FROM sqlite_master LIMIT 1")
+                    permit.release()
+                    return try interruptible(cancellation, reader) { try body($0, made) }
+                }
+            }
+        }
+    }
+
+    private func interruptible<T>(
+        _ cancellation: Cancellation?, _ connection: Connection, _ body: (Connection) throws -> T
+    ) throws -> T {
+        guard let cancellation else { return try body(connection) }
+        return try cancellation.running(on: connection) { try body(connection) }
+    }
+
+    private func writeInTransaction<T>(
+        _ cancellation: Cancellation?, _ body: (Connection) throws -> T
+    ) throws -> T {
+        try withWriter { writer in
+            try inTransaction(configuration.writeMode, of: writer) { try interruptible(cancellation, writer, body) }
+        }
+    }
+
+    private func writeFreely<T>(_ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
+        try withWriter { writer in
+            let result = try interruptible(cancellation, writer, body)
+            guard !writer.isInTransaction else { throw DatabaseAccessError.transactionLeftOpen(path) }
+            return result
+        }
+    }
+
+    /// Reads with the writer, which must not write meanwhile, like a reader.
+    private func readWithWriter<T>(_ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
+        try withWriter { writer in
+            try writer.execute("PRAGMA query_only = 1")
+            defer { try? writer.execute("PRAGMA query_only = 0") }
+            return try inTransaction(.deferred, of: writer) { try interruptible(cancellation, writer, body) }
+        }
+    }
+
+    func withWriter<T>(_ body: (Connection) throws -> T) throws -> T {
+        let writer = try openedWriter()
+        let tracker = tracker(for: writer)
+        defer {
+            if !writer.becomeIdle() { discard(writer) }
+            if let tracker { broker.notify(tracker.takeCommitted()) }
+        }
+        return try body(writer)
+    }
+
+    private func withReader<T>(_ body: (Connection) throws -> T) throws -> T {
+        let reader = try checkOutReader()
+        defer { checkIn(reader, isUsable: reader.becomeIdle()) }
+        return try body(reader)
+    }
+
+    /// The writer, opened if necessary.
+    func openedWriter() throws -> Connection {
+        let (writer, setups) = try state.withLock { state in
+            guard !state.isClosed else { throw DatabaseAccessError.closed(path) }
+            return (state.writer, state.setups)
+        }
+        if let writer { return writer }
+        let opened = try source.openWriter(configuration, usesWAL: readerSemaphore != nil)
+        for setup in setups { try setup(opened) }
+        try guardCheckpoints(of: opened)
+        state.withLock { state in
+            state.writer = opened
+            state.tracker = nil
+        }
+        return opened
+    }
+
+    /// Changes are recorded only while they are observed.
+    private func tracker(for writer: Connection) -> ChangeTracker? {
+        let isWanted = broker.isObserved
+        let present = state.withLock { $0.tracker }
+        guard isWanted != (present != nil) else { return present }
+        let tracker = isWanted ? ChangeTracker(writer, schemaCache) : nil
+        writer.setObserver(tracker)
+        state.withLock { $0.tracker = tracker }
+        return tracker
+    }
+
+    private func discard(_ writer: Connection) {
+        state.withLock { state in
+            // A barrier may have opened another one.
+            if state.writer === writer { (state.writer, state.tracker) = (nil, nil) }
+        }
+        try? writer.close()
+    }
+}
+
+extension Connection {
+    /// Resets statements that a closure left in the middle of their rows, which would pin a snapshot, and rolls back an open
+    /// transaction.
+    ///
+    /// - Returns: false if the connection cannot be used for another access.
+    fileprivate func becomeIdle() -> Bool {
+        (try? withHandle { db in
+            var statement = sqlite3_next_stmt(db, nil)
+            while let current = statement {
+                if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
+                statement = sqlite3_next_stmt(db, current)
+            }
+            if sqlite3_get_autocommit(db) == 0 { try runOnce("ROLLBACK TRANSACTION") }
+            return sqlite3_get_autocommit(db) != 0
+        }) ?? false
+    }
+}
+
+/// The databases that the current thread is accessing: closures are synchronous, so an access never changes its thread.
+enum CurrentAccess {
+    private struct Frame {
+        let coordinator: ObjectIdentifier
+        let outer: UnsafeMutableRawPointer?
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// Runs a body as an access of `coordinator`.
+    static func within<T>(_ coordinator: ConnectionCoordinator, _ body: () throws -> T) rethrows -> T {
+        let outer = pthread_getspecific(key)
+        var frame = Frame(coordinator: ObjectIdentifier(coordinator), outer: outer)
+        return try withUnsafeMutablePointer(to: &frame) { pointer in
+            pthread_setspecific(key, UnsafeMutableRawPointer(pointer))
+            defer { pthread_setspecific(key, outer) }
+            return try body()
+        }
+    }
+
+    /// Whether this thread is inside an access of `coordinator`.
+    static func isWithin(_ coordinator: ConnectionCoordinator) -> Bool {
+        var next = pthread_getspecific(key)
+        while let current = next {
+            let frame = current.assumingMemoryBound(to: Frame.self).pointee
+            if frame.coordinator == ObjectIdentifier(coordinator) { return true }
+            next = frame.outer
+        }
+        return false
+    }
+}

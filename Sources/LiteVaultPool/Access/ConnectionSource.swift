@@ -1,0 +1,195 @@
+internal import Foundation
+internal import LiteVaultCipher
+internal import LiteVaultCore
+internal import LiteVaultSupport
+
+/// Opens connections to one database, and derives its key once for all of them.
+final class ConnectionSource: Sendable {
+    private struct State {
+        var key: DatabaseKey?
+        var settings: CipherSettings
+        /// The key from which nothing has to be derived.
+        var reusable: DatabaseKey?
+        var derivations = 0
+    }
+
+    /// nil: in memory.
+    private let file: String?
+    private let state: Locked<State>
+
+    init(file: String?, key: DatabaseKey?, settings: CipherSettings) {
+        self.file = file
+        state = Locked(State(key: key, settings: settings))
+    }
+
+    var path: String { file ?? "" }
+    var isEncrypted: Bool { state.withLock { $0.key != nil } }
+    var settings: CipherSettings { state.withLock { $0.settings } }
+    var derivations: Int { state.withLock { $0.derivations } }
+
+    private var location: Connection.Location {
+        guard let file else { return .inMemory }
+        // A name that begins like a URI is a name nevertheless.
+        return .uri(file.utf8.starts(with: "file:".utf8) ? "./" + file : file)
+    }
+
+    /// A connection for writing, set up. The file is there when this returns, and has its salt: two that find it empty at the
+    /// same time each choose one, and the one that comes second opens it once more, with the salt of the first.
+    func openWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
+        for _ in 0..<4 {
+            let salt = try fileSalt()
+            do { return try tryOpeningWriter(configuration, usesWAL: usesWAL) } catch {
+                guard Self.mayBeWrongKey(error), isEncrypted, try fileSalt() != salt else { throw error }
+            }
+        }
+        return try tryOpeningWriter(configuration, usesWAL: usesWAL)
+    }
+
+    private func tryOpeningWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
+        let writer = try unlocked(configuration)
+        writer.busyTimeout = configuration.lockTimeout.seconds
+        if usesWAL {
+            try waiting(configuration.lockTimeout) { try writer.setJournalMode(.wal) }
+            // Opens the log, which readers cannot.
+            try writer.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+        }
+        try writer.setSynchronous(configuration.synchronous)
+        try prepare(writer, configuration)
+        if !usesWAL, isEncrypted, file != nil {
+            // Writes the first page, and the salt with it. In WAL mode that was done by changing to it.
+            if try fileSalt() == nil { try writer.execute("BEGIN IMMEDIATE; COMMIT") }
+            // Since the key was verified, on a file that was empty then, another process may have written its first page,
+            // with another salt: reading it fails here, where it is tried again, and not in the first access.
+            try writer.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+        }
+        return writer
+    }
+
+    /// Retries while other connections change the journal mode: the engine does not always wait for them.
+    private func waiting(_ limit: Duration, _ body: () throws -> Void) throws {
+        let end = ContinuousClock.now + limit
+        while true {
+            do { return try body() } catch let error as DatabaseError
+                where error.resultCode.primary == .busy && ContinuousClock.now < end
+            {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    /// What engines answer to a key that does not fit.
+    private static func mayBeWrongKey(_ error: any Error) -> Bool {
+        switch error {
+        case let error as VaultError: [.keyRejected, .wrongKind, .damaged].contains(error.code)
+        case let error as DatabaseError:
+            [.error, .outOfMemory, .readOnly, .corrupt, .notADatabase].contains(error.resultCode.primary)
+        default: false
+        }
+    }
+
+    func openReader(_ configuration: DatabaseConfiguration) throws -> Connection {
+        let (key, settings) = state.withLock { ($0.reusable, $0.settings) }
+        let reader: Connection
+        if let key {
+            reader = try Connection(
+                location, key: key, settings: settings, readonly: true, lockTimeout: configuration.lockTimeout)
+            if key.needsDerivation { state.withLock { $0.derivations += 1 } }
+        } else {
+            reader = try Connection(location, readonly: true)
+        }
+        reader.busyTimeout = configuration.lockTimeout.seconds
+        try prepare(reader, configuration)
+        return reader
+    }
+
+    /// A second connection that could write, and only holds the write lock while the writer checkpoints.
+    func openGuardian(_ configuration: DatabaseConfiguration) throws -> Connection { try unlocked(configuration) }
+
+    private func prepare(_ connection: Connection, _ configuration: DatabaseConfiguration) throws {
+        try connection.execute("PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF")")
+        try configuration.prepare?(connection)
+    }
+
+    /// A connection for writing whose key is proven.
+    private func unlocked(_ configuration: DatabaseConfiguration) throws -> Connection {
+        let (key, settings, known) = state.withLock { ($0.key, $0.settings, $0.reusable) }
+        guard let key else { return try Connection(location) }
+        func open(_ key: DatabaseKey) throws -> Connection {
+            try Connection(
+                location, key: key, settings: settings, readonly: false, lockTimeout: configuration.lockTimeout)
+        }
+        // Refuses what cannot be encrypted before anything is derived or opened.
+        _ = try CipherEngine.require(for: path)
+        try settings.validate(with: key)
+        guard key.needsDerivation, file != nil else {
+            state.withLock { $0.reusable = key }
+            return try open(key)
+        }
+        let salt = try fileSalt() ?? settings.salt ?? known?.salt ?? randomSalt()
+        let reused = known.flatMap { $0.salt == salt ? $0 : nil }
+        if let reusable = try reused ?? derive(key, salt: salt, settings) {
+            do {
+                let connection = try open(reusable)
+                state.withLock { $0.reusable = reusable }
+                return connection
+            } catch let error where Self.mayBeWrongKey(error) {
+                // Made or replaced by somebody else meanwhile: another salt than the one that was looked at.
+                if let now = try fileSalt(), now != salt { throw error }
+            }
+        }
+        // Either the key is wrong, and this tells why; or the engine derives in another way than its settings say.
+        state.withLock { $0.derivations += 1 }
+        let connection = try open(key)
+        state.withLock { $0.reusable = key }
+        return connection
+    }
+
+    /// nil when the engine has to derive it.
+    private func derive(_ key: DatabaseKey, salt: [UInt8], _ settings: CipherSettings) throws -> DatabaseKey? {
+        guard let derived = try key.derived(salt: salt, settings: settings) else { return nil }
+        state.withLock { $0.derivations += 1 }
+        return derived
+    }
+
+    /// The salt that the file holds; nil when there is no file yet, or its salt is elsewhere.
+    private func fileSalt() throws -> [UInt8]? {
+        guard let file, (settings.plaintextHeaderSize ?? 0) == 0, !file.utf8.contains(0) else { return nil }
+        guard let bytes = try? EngineFile(path: file).read(at: 0, count: 16), bytes.count == 16 else { return nil }
+        return bytes
+    }
+
+    private func randomSalt() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    /// Changes the key of the file, while no connection of this process is open. The old key holds when it throws.
+    func rekey(to new: DatabaseKey, lockTimeout: Duration, _ progress: OperationProgress.Report?) throws {
+        let (key, settings, reusable) = state.withLock { ($0.key, $0.settings, $0.reusable) }
+        guard let file, let old = reusable ?? key else {
+            throw VaultError(
+                .wrongKind, "The database has no key to change", path: path,
+                remedy: "Encrypt the file with DatabaseFile.encryptInPlace before the pool is opened.")
+        }
+        let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
+        let salt = (hasHeader ? settings.salt ?? old.salt : nil) ?? randomSalt()
+        let derived = try derive(new, salt: salt, settings) ?? new
+        try DatabaseFile(file, lockTimeout: lockTimeout).rekey(
+            from: old, to: derived, settings: settings, progress: progress)
+        state.withLock { state in
+            state.key = new
+            state.reusable = derived
+            state.settings.salt = hasHeader ? salt : nil
+        }
+    }
+
+    /// Copies the database into a new file, while it is in use.
+    func backup(
+        to destination: String, newKey: DatabaseKey?, lockTimeout: Duration, _ progress: OperationProgress.Report?
+    ) throws {
+        guard let file else { throw VaultError(.usage, "A database in memory has no file to copy") }
+        let (key, settings) = state.withLock { ($0.reusable ?? $0.key, $0.settings) }
+        try DatabaseFile(file, lockTimeout: lockTimeout).backup(
+            to: destination, key: key, settings: settings, newKey: newKey, progress: progress)
+    }
+}

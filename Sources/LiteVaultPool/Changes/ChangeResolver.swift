@@ -1,0 +1,126 @@
+internal import LiteVaultCore
+
+/// Determines what the hooks do not report about a transaction: the columns that were set, and the changed tables whose rows
+/// no hook reports. It uses the authorizer to find out what the statements of the transaction write, once for each text.
+///
+/// Where it cannot be determined, more is assumed to be changed, never less.
+struct ChangeResolver {
+    private unowned let connection: Connection
+    private let schemaCache: SchemaCache
+    private let statements = Statements()
+
+    private final class Statements {
+        /// Nil values: it cannot be determined.
+        var known: [String: WrittenColumns?] = [:]
+        var versions: [String: Int64] = [:]
+    }
+
+    init(_ connection: Connection, _ schemaCache: SchemaCache) {
+        self.connection = connection
+        self.schemaCache = schemaCache
+        statements.versions["main"] = try? connection.integer("schema_version")
+    }
+
+    /// To be called when the schema or a setting of the connection may change.
+    func forgetStatements() { statements.known = [:] }
+
+    /// The complete changes of a committed transaction.
+    func resolve(_ committed: TransactionChanges) -> ChangeSet {
+        var changes = committed.changes
+        let isSameSchema = self.isSameSchema("main")
+        // Changed by something other than a statement: another process, or a backup into this connection.
+        let isReplaced = isSameSchema == false && !committed.changesSchema
+        guard !committed.isEmpty else { return isReplaced ? .unknown : changes }
+        guard !changes.everything else { return changes }
+        let others = Set(changes.tables.keys.map(\.schema)).subtracting(["main", "temp"])
+        let isKnown =
+            isSameSchema == true && others.allSatisfy { self.isSameSchema($0) == true } && !committed.changesSchema
+            && !committed.hasMoreTexts
+        let needsColumns = changes.tables.values.contains { $0.columns?.isEmpty == true }
+        let clears =
+            committed.clears || (try? schemaCache.summary("main", of: connection))?.hasClearingTriggers != false
+        guard committed.hasUnreportedRows || needsColumns || clears else {
+            return isReplaced ? .unknown : changes
+        }
+        guard isKnown, let written = written(by: committed.texts) else {
+            // The statements cannot be analyzed any more: they ran under another schema.
+            if committed.hasUnreportedRows || isReplaced || clears { return .unknown }
+            for name in changes.tables.keys where changes.tables[name]?.columns?.isEmpty == true {
+                changes.tables[name]?.columns = nil
+            }
+            return changes
+        }
+        if committed.hasUnreportedRows {
+            guard !written.isEmpty else { return .unknown }
+            for name in written.tables { changes.tables[name] = .unknown }
+            for (name, columns) in written.columns {
+                changes.tables[name, default: .init()].merge(.init(rows: nil, columns: columns))
+            }
+        }
+        if clears {
+            for name in written.tables where mayBeWithoutRowid(name) { changes.tables[name] = .unknown }
+        }
+        for (name, table) in changes.tables where table.columns?.isEmpty == true {
+            // Rows of a table that no statement names: it is unknown what has changed them.
+            changes.tables[name]?.columns = written.columns[name] ?? nil
+        }
+        return changes
+    }
+
+    private func mayBeWithoutRowid(_ name: TableName) -> Bool {
+        (try? schemaCache.summary(name.schema, of: connection))?.withoutRowid.contains(name.table) != false
+    }
+
+    /// The tables and columns that statements write.
+    private struct Written {
+        /// Tables in which rows are inserted or deleted.
+        var tables: Set<TableName> = []
+        /// The columns that are set; nil if possibly others as well.
+        var columns: [TableName: Set<String>?] = [:]
+
+        var isEmpty: Bool { tables.isEmpty && columns.isEmpty }
+    }
+
+    /// Nil when it cannot be determined.
+    private func written(by texts: Set<String>) -> Written? {
+        var result = Written()
+        var facts: [String: SchemaSummary] = [:]
+        for text in texts {
+            guard let written = writtenColumns(of: text) else { return nil }
+            result.tables.formUnion(written.tables)
+            let replaces = !written.columns.isEmpty && StatementText(text).replaces
+            for (name, columns) in written.columns {
+                if facts[name.schema] == nil {
+                    facts[name.schema] = try? schemaCache.summary(name.schema, of: connection)
+                }
+                guard let schema = facts[name.schema] else { return nil }
+                let isPrecise =
+                    schema.kinds[name.table] == .table && !replaces && !columns.contains("rowid")
+                    && !(schema.hasReplacingTriggers && written.updatedByTriggers.contains(name))
+                guard isPrecise, let known = result.columns[name, default: []] else {
+                    result.columns.updateValue(nil, forKey: name)
+                    continue
+                }
+                result.columns.updateValue(known.union(columns), forKey: name)
+            }
+        }
+        return result
+    }
+
+    private func writtenColumns(of text: String) -> WrittenColumns? {
+        if let known = statements.known[text] { return known }
+        if statements.known.count > 500 { statements.known = [:] }
+        let written = connection.writtenColumns(of: text)
+        statements.known.updateValue(written, forKey: text)
+        return written
+    }
+
+    /// Whether a schema is unchanged since the last call; nil when it cannot be read.
+    private func isSameSchema(_ schema: String) -> Bool? {
+        let now = try? connection.integer(schema == "main" ? "schema_version" : "\(quoted(schema)).schema_version")
+        defer { statements.versions[schema] = now }
+        if now != statements.versions[schema] { statements.known = [:] }
+        guard let now, let before = statements.versions[schema] else { return nil }
+        return now == before
+    }
+}

@@ -1,0 +1,237 @@
+internal import Foundation
+internal import LiteVaultCore
+
+/// Encodes a value into assignments, one for each coding key.
+final class RowEncoder: Encoder {
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any]
+    /// Whether nil is written as NULL. Otherwise it is left out.
+    let writesNil: Bool
+    fileprivate(set) var setters: [Setter] = []
+    /// The indices of assignments that stand for an optional property without a value.
+    fileprivate var absent: Set<Int> = []
+
+    var presentSetters: [Setter] {
+        absent.isEmpty ? setters : setters.indices.filter { !absent.contains($0) }.map { setters[$0] }
+    }
+
+    var absentColumns: Set<String> { Set(absent.map { setters[$0].column.columnText }) }
+
+    private init(userInfo: [CodingUserInfoKey: Any], writesNil: Bool) {
+        self.userInfo = userInfo
+        self.writesNil = writesNil
+    }
+
+    static func setters(
+        of value: any Encodable, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
+    ) throws -> [Setter] {
+        try encoded(value, userInfo: userInfo, writesNil: writesNil).setters
+    }
+
+    static func encoded(
+        _ value: any Encodable, userInfo: [CodingUserInfoKey: Any], writesNil: Bool
+    ) throws -> RowEncoder {
+        let encoder = RowEncoder(userInfo: userInfo, writesNil: writesNil)
+        try value.encode(to: encoder)
+        return encoder
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if setters.isEmpty { setters.reserveCapacity(8) }
+        return KeyedEncodingContainer(ColumnEncodingContainer(encoder: self, columns: .of(type)))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer(codingPath: []) }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer(codingPath: []) }
+
+    fileprivate func setNilIfWanted(_ column: @autoclosure () -> SQLNode) {
+        guard writesNil else { return }
+        absent.insert(setters.count)
+        setters.append(Setter(column(), .null))
+    }
+}
+
+/// The types that SQLite stores natively have methods of their own, which set their column without a cast.
+private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: RowEncoder
+    let columns: KeyColumns
+    var codingPath: [any CodingKey] { [] }
+
+    mutating func encodeNil(forKey key: Key) throws { encoder.setters.append(Setter(columns.column(key), .null)) }
+
+    mutating func encode(_ value: Bool, forKey key: Key) throws { set(Int64(value ? 1 : 0), key) }
+    mutating func encode(_ value: String, forKey key: Key) throws { set(value, key) }
+    mutating func encode(_ value: Double, forKey key: Key) throws { set(value, key) }
+    mutating func encode(_ value: Float, forKey key: Key) throws { set(Double(value), key) }
+    mutating func encode(_ value: Int, forKey key: Key) throws { set(Int64(value), key) }
+    mutating func encode(_ value: Int32, forKey key: Key) throws { set(Int64(value), key) }
+    mutating func encode(_ value: Int64, forKey key: Key) throws { set(value, key) }
+
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        let binding = try ColumnEncoding.binding(of: value, userInfo: encoder.userInfo, at: [key])
+        encoder.setters.append(Setter(columns.column(key), toAny: binding))
+    }
+
+    mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { setNilIfWanted(key) }
+    }
+
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+        if let value { set(Int64(value ? 1 : 0), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        if let value { set(value, key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+        if let value { set(value, key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+        if let value { set(Double(value), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+        if let value { set(Int64(value), key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+        if let value { set(value, key) } else { setNilIfWanted(key) }
+    }
+    mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOptional(value, key) }
+    mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOptional(value, key) }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        KeyedEncodingContainer(RefusingKeyedContainer(codingPath: [key]))
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        RefusingContainer(codingPath: [key])
+    }
+
+    /// A superclass encodes its properties into the same row.
+    mutating func superEncoder() -> any Encoder { encoder }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { encoder }
+
+    private mutating func encodeOptional<T: Encodable>(_ value: T?, _ key: Key) throws {
+        if let value { try encode(value, forKey: key) } else { setNilIfWanted(key) }
+    }
+
+    @inline(__always)
+    private func set<V: Binding>(_ value: V, _ key: Key) {
+        encoder.setters.append(Setter(columns.column(key), to: value))
+    }
+
+    @inline(__always)
+    private func setNilIfWanted(_ key: Key) { encoder.setNilIfWanted(columns.column(key)) }
+}
+
+/// The columns that the coding keys of a type name.
+///
+/// The keys of most enums are one byte, and the same keys are encoded over and over. The name of each is asked for once, and
+/// an INSERT finds its statement by the identity of the columns.
+private final class KeyColumns: Sendable {
+    /// By the byte of the key. Empty for keys that are not one byte.
+    private let nodes: [SQLNode?]
+
+    private init(_ nodes: [SQLNode?]) { self.nodes = nodes }
+
+    /// The column of a key.
+    @inline(__always)
+    func column<Key: CodingKey>(_ key: Key) -> SQLNode {
+        guard let byte = byte(of: key) else { return .identifier(key.stringValue) }
+        return nodes[byte] ?? Self.add(key, byte)
+    }
+
+    private static let lock = NSLock()
+    /// By the type of the keys. Guarded by `lock`.
+    nonisolated(unsafe) private static var known: [ObjectIdentifier: KeyColumns] = [:]
+    private static let none = KeyColumns([])
+
+    /// The columns known for a type of keys.
+    static func of<Key: CodingKey>(_ type: Key.Type) -> KeyColumns {
+        guard MemoryLayout<Key>.size == 1 else { return none }
+        lock.lock()
+        defer { lock.unlock() }
+        if let columns = known[ObjectIdentifier(type)] { return columns }
+        let columns = KeyColumns([SQLNode?](repeating: nil, count: 256))
+        known[ObjectIdentifier(type)] = columns
+        return columns
+    }
+
+    /// Adds the column of a key to a new copy. Encoders that hold the old one see it in the next value.
+    @inline(never)
+    private static func add<Key: CodingKey>(_ key: Key, _ byte: Int) -> SQLNode {
+        let made = SQLNode.identifier(key.stringValue)
+        lock.lock()
+        defer { lock.unlock() }
+        var nodes = known[ObjectIdentifier(Key.self)]?.nodes ?? [SQLNode?](repeating: nil, count: 256)
+        if let node = nodes[byte] { return node }
+        nodes[byte] = made
+        known[ObjectIdentifier(Key.self)] = KeyColumns(nodes)
+        return made
+    }
+}
+
+/// A container that a row has no place for, because it has no column names. Requesting one cannot throw, so using it does.
+private struct RefusingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
+    let codingPath: [any CodingKey]
+    var count: Int { 0 }
+
+    mutating func encodeNil() throws { throw Self.error(codingPath) }
+    mutating func encode<T: Encodable>(_ value: T) throws { throw Self.error(codingPath, value) }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        KeyedEncodingContainer(RefusingKeyedContainer(codingPath: codingPath))
+    }
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+    mutating func superEncoder() -> any Encoder { RefusingEncoder(codingPath: codingPath) }
+
+    static func error(_ path: [any CodingKey], _ value: Any = ()) -> EncodingError {
+        .invalidValue(
+            value,
+            .init(
+                codingPath: path,
+                debugDescription:
+                    "a row is encoded by coding keys, one for each column; make the value a property instead"))
+    }
+}
+
+/// The same, with keys.
+private struct RefusingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let codingPath: [any CodingKey]
+
+    mutating func encodeNil(forKey key: Key) throws { throw RefusingContainer.error(codingPath + [key]) }
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        throw RefusingContainer.error(codingPath + [key], value)
+    }
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        KeyedEncodingContainer(RefusingKeyedContainer<NestedKey>(codingPath: codingPath + [key]))
+    }
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        RefusingContainer(codingPath: codingPath + [key])
+    }
+    mutating func superEncoder() -> any Encoder { RefusingEncoder(codingPath: codingPath) }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { RefusingEncoder(codingPath: codingPath + [key]) }
+}
+
+private struct RefusingEncoder: Encoder {
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(RefusingKeyedContainer(codingPath: codingPath))
+    }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusingContainer(codingPath: codingPath) }
+    func singleValueContainer() -> any SingleValueEncodingContainer { RefusingContainer(codingPath: codingPath) }
+}

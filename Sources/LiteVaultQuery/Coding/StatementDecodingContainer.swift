@@ -1,0 +1,171 @@
+internal import LiteVaultCore
+
+/// The columns of a statement's current row, by coding keys.
+///
+/// The types that SQLite stores natively have methods of their own and are read without a cast. All others are read by
+/// `ColumnDecoding`.
+///
+/// Trivial, so that copying it retains nothing: see `DecodingHandle`.
+struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    private let handle: DecodingHandle
+
+    init(_ handle: DecodingHandle) { self.handle = handle }
+
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { ((try? handle.rows())?.names ?? []).compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { (try? index(key)) != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { column(try index(key)).isNull }
+
+    // Each reads the expected storage class inline and leaves every other case to a function that is not inlined.
+
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer, let exact = Int(exactly: number) { return exact }
+        return try read(key)
+    }
+
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number }
+        return try read(key)
+    }
+
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).real { return number }
+        return try read(key)
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number != 0 }
+        return try read(key)
+    }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        let known = knownIndex(key)
+        if known >= 0, let text = column(known).text { return text }
+        return try read(key)
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try convert(index(key), key) }
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer, let exact = Int(exactly: number) { return exact }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).real { return number }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+        let known = knownIndex(key)
+        if known >= 0, let number = column(known).integer { return number != 0 }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        let known = knownIndex(key)
+        if known >= 0, let text = column(known).text { return text }
+        return try readIfPresent(key)
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        guard let index = try indexIfPresent(key), !column(index).isNull else { return nil }
+        return try convert(index, key)
+    }
+
+    // MARK: Reading
+
+    @inline(never)
+    private func read<T: ColumnValue>(_ key: Key) throws -> T {
+        let index = try index(key)
+        do { return try T.read(from: column(index)) } catch { throw mismatch(T.self, index, key) }
+    }
+
+    @inline(never)
+    private func readIfPresent<T: ColumnValue>(_ key: Key) throws -> T? {
+        guard let index = try indexIfPresent(key) else { return nil }
+        let column = column(index)
+        if column.isNull { return nil }
+        do { return try T.read(from: column) } catch { throw mismatch(T.self, index, key) }
+    }
+
+    /// Reads a type that SQLite does not store natively.
+    @inline(never)
+    private func convert<T: Decodable>(_ index: Int32, _ key: Key) throws -> T {
+        try ColumnDecoding.value(of: StoredValue(column(index).value), userInfo: handle.rows().userInfo, at: [key])
+    }
+
+    @inline(never)
+    private func mismatch(_ type: Any.Type, _ index: Int32, _ key: Key) -> any Error {
+        ColumnDecoding.mismatch(type, StoredValue(column(index).value), [key])
+    }
+
+    // MARK: Finding columns
+
+    @inline(__always)
+    private func column(_ index: Int32) -> ColumnReader { handle.column(index) }
+
+    /// The position of a column, or -1 if it is not known yet: the name of a key is asked for once per query.
+    @inline(__always)
+    private func knownIndex(_ key: Key) -> Int32 { handle.isCurrent ? handle.position(of: key) : -1 }
+
+    @inline(__always)
+    private func index(_ key: Key) throws -> Int32 {
+        let known = knownIndex(key)
+        return known >= 0 ? known : try findIndex(key)
+    }
+
+    private func indexIfPresent(_ key: Key) throws -> Int32? {
+        let known = knownIndex(key)
+        return known >= 0 ? known : try findIndexIfPresent(key)
+    }
+
+    @inline(never)
+    private func findIndex(_ key: Key) throws -> Int32 {
+        let rows = try handle.rows()
+        do {
+            let index = Int32(truncatingIfNeeded: try rows.position(of: key.stringValue))
+            handle.note(index, of: key)
+            return index
+        } catch {
+            throw DecodingError.keyNotFound(
+                key, .init(codingPath: [], debugDescription: String(describing: error), underlyingError: error))
+        }
+    }
+
+    @inline(never)
+    private func findIndexIfPresent(_ key: Key) throws -> Int32? {
+        _ = try handle.rows()
+        return try? findIndex(key)
+    }
+
+    /// A decoder of the same row.
+    private var decoder: StatementDecoder { StatementDecoder(handle) }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        throw refusal(key)
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw refusal(key) }
+    func superDecoder() throws -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
+
+    private func refusal(_ key: Key) -> DecodingError {
+        .dataCorruptedError(
+            forKey: key, in: self, debugDescription: "a column has no parts; make the value a type of its own")
+    }
+}

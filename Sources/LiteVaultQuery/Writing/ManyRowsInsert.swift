@@ -1,0 +1,146 @@
+internal import LiteVaultCore
+
+/// An INSERT of several rows that set different columns.
+@usableFromInline
+struct InsertedRows: Sendable {
+    /// The insert as one statement, with NULL where a row does not set a column: SQL cannot name a default value there.
+    let statement: SQLNode
+    let onConflict: OnConflict?
+    /// The table, with the query's other clauses.
+    private let table: Table
+    /// Every column that some row sets.
+    private let columns: [SQLNode]
+    private let rows: [[Setter]]
+    /// Appended to each statement.
+    private let clause: SQLNode?
+
+    /// - Parameters:
+    ///   - rows: the assignments of each row.
+    ///   - printed: the rows of the single statement, with the columns of all rows.
+    init(_ clauses: QueryClauses, _ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) {
+        var table = Table(clauses.from.name)
+        table.clauses = clauses
+        let columns = Self.columns(of: printed)
+        self.init(
+            statement: table.insertStatement(onConflict, columns, printed), onConflict: onConflict, table: table,
+            columns: columns, rows: rows, clause: nil)
+    }
+
+    private init(
+        statement: SQLNode, onConflict: OnConflict?, table: Table, columns: [SQLNode], rows: [[Setter]],
+        clause: SQLNode?
+    ) {
+        self.statement = statement
+        self.onConflict = onConflict
+        self.table = table
+        self.columns = columns
+        self.rows = rows
+        self.clause = clause
+    }
+
+    /// The same insert with a clause at the end.
+    func adding(_ clause: SQLNode) -> InsertedRows {
+        InsertedRows(
+            statement: .words(statement, clause), onConflict: onConflict, table: table, columns: columns, rows: rows,
+            clause: clause)
+    }
+
+    /// Every column that some row sets, in order of first appearance.
+    static func columns(of rows: [[Setter]]) -> [SQLNode] {
+        var known: Set<String> = []
+        return rows.joined().filter { known.insert($0.column.columnText).inserted }.map(\.column)
+    }
+
+    /// The statements to run: one for each sequence of rows that omit the same NOT NULL columns, which then get their
+    /// default values.
+    fileprivate func parts(_ connection: Connection) throws -> [SQLNode] {
+        let required = try connection.requiredColumns(of: table.clauses.from)
+        func omitted(_ row: [Setter]) -> Set<String> {
+            let own = Set(row.map { $0.column.columnText.lowercased() })
+            return Set(columns.map { $0.columnText.lowercased() }.filter { required.contains($0) && !own.contains($0) })
+        }
+        var parts: [(omitted: Set<String>, rows: [[Setter]])] = []
+        for row in rows {
+            let omitted = omitted(row)
+            if omitted == parts.last?.omitted {
+                parts[parts.count - 1].rows.append(row)
+            } else {
+                parts.append((omitted, [row]))
+            }
+        }
+        guard parts.contains(where: { !$0.omitted.isEmpty }) else { return [statement] }
+        return parts.flatMap { part -> [SQLNode] in
+            let columns = columns.filter { !part.omitted.contains($0.columnText.lowercased()) }
+            // Without columns there is no VALUES list: each row is a statement of its own.
+            guard !columns.isEmpty else { return part.rows.map { _ in .words(table.insert().root, clause) } }
+            return [.words(table.insertStatement(onConflict, columns, part.rows), clause)]
+        }
+    }
+}
+
+extension QueryType {
+    func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]]) -> Insert {
+        insertingMany(onConflict, rows, printed: rows)
+    }
+
+    /// - Parameter printed: the rows of the single statement.
+    func insertingMany(_ onConflict: OnConflict?, _ rows: [[Setter]], printed: [[Setter]]) -> Insert {
+        guard !printed.allSatisfy(\.isEmpty) else { return insert() }
+        guard Set(rows.map { Set($0.map(\.column.columnText)) }).count > 1 else {
+            return Insert(root: insertStatement(onConflict, InsertedRows.columns(of: printed), printed))
+        }
+        return Insert(.rows(InsertedRows(clauses, onConflict, rows, printed: printed)))
+    }
+
+    /// One statement for all rows, with NULL where a row does not set a column.
+    fileprivate func insertStatement(_ onConflict: OnConflict?, _ columns: [SQLNode], _ rows: [[Setter]]) -> SQLNode {
+        let positions = Dictionary(
+            columns.enumerated().map { ($1.columnText, $0) }, uniquingKeysWith: { first, _ in first })
+        let values = rows.map { setters -> SQLNode in
+            var values = [SQLNode](repeating: .value(nil), count: columns.count)
+            for setter in setters {
+                if let position = positions[setter.column.columnText] { values[position] = setter.value }
+            }
+            return row(values)
+        }
+        return .words(
+            insertHead(onConflict, columns), .text("VALUES"), .joined(values, separator: ", "), whereClause)
+    }
+}
+
+extension Connection {
+    /// Inserts rows that set different columns, by several statements if necessary, all or none.
+    ///
+    /// - Returns: the rowid of the last row inserted.
+    func insert(_ rows: InsertedRows) throws -> Int64 {
+        var rowid: Int64 = 0
+        try forEachPart(of: rows) { rowid = try insert(rendering: $0) }
+        return rowid
+    }
+
+    /// Passes each statement to a closure, inside a savepoint: what one of them wrote is kept only if all succeed, unless
+    /// the conflict clause says otherwise.
+    func forEachPart(of rows: InsertedRows, _ body: (SQLNode) throws -> Void) throws {
+        try withLock {
+            let parts = try rows.parts(self)
+            guard parts.count > 1 else { return try parts.forEach(body) }
+            var failure: (any Error)?
+            try savepoint {
+                do { for part in parts { try body(part) } } catch  where rows.onConflict == .fail {
+                    // A single statement would keep the rows before the one that failed, too.
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+        }
+    }
+
+    /// The NOT NULL columns of a table (`PRAGMA table_info`), in lower case.
+    fileprivate func requiredColumns(of table: QueryClauses.From) throws -> Set<String> {
+        let schema = table.database.map { quoted($0) + "." } ?? ""
+        let columns = try all("PRAGMA \(schema)table_info(\(quoted(table.name)))") { row in
+            (name: try row.get(1, as: String.self), isRequired: try row.get(3, as: Int.self) != 0)
+        }
+        return Set(columns.filter(\.isRequired).map { $0.name.lowercased() })
+    }
+}

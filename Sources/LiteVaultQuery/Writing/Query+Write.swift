@@ -1,0 +1,152 @@
+/// How a row that violates a constraint is handled (https://sqlite.org/lang_conflict.html).
+public enum OnConflict: String, Sendable {
+    /// Deletes the conflicting rows.
+    case replace = "REPLACE"
+    /// Rolls the transaction back.
+    case rollback = "ROLLBACK"
+    /// Undoes the statement. The default.
+    case abort = "ABORT"
+    /// Stops the statement and keeps what it did so far.
+    case fail = "FAIL"
+    /// Skips the row.
+    case ignore = "IGNORE"
+}
+
+extension QueryType {
+    /// Returns an INSERT of one row: `users.insert(email <- "a@b.example", name <- nil)`.
+    @inlinable
+    public func insert(_ value: Setter, _ more: Setter...) -> Insert {
+        let clauses = clauses
+        return Insert(.row(InsertedRow(clauses.from, clauses.condition, first: value, others: more)))
+    }
+
+    /// Returns an INSERT of one row. An empty array inserts the default values.
+    public func insert(_ values: [Setter]) -> Insert { inserting(nil, values) }
+
+    /// Returns an INSERT of one row with a conflict clause: `INSERT OR IGNORE INTO …`.
+    public func insert(or onConflict: OnConflict, _ values: Setter...) -> Insert { inserting(onConflict, values) }
+
+    /// Returns an INSERT of one row with a conflict clause: `INSERT OR IGNORE INTO …`.
+    public func insert(or onConflict: OnConflict, _ values: [Setter]) -> Insert { inserting(onConflict, values) }
+
+    /// Returns an INSERT of several rows, which may set different columns, in any order.
+    ///
+    /// A column that a row does not set becomes NULL in it, or gets its default value if it is NOT NULL. A VALUES list
+    /// cannot name a default value: `run` then reads the table's columns and inserts by several statements, all or none.
+    /// The rendered text (`asSQL()`) has NULL in these places.
+    public func insertMany(_ values: [[Setter]]) -> Insert { insertingMany(nil, values) }
+
+    /// Returns an INSERT of several rows; see ``insertMany(_:)``.
+    public func insertMany(_ values: [Setter]...) -> Insert { insertingMany(nil, values) }
+
+    /// Returns an INSERT of several rows with a conflict clause: `INSERT OR IGNORE INTO …`.
+    public func insertMany(or onConflict: OnConflict, _ values: [[Setter]]) -> Insert {
+        insertingMany(onConflict, values)
+    }
+
+    /// Returns an INSERT of several rows with a conflict clause: `INSERT OR IGNORE INTO …`.
+    public func insertMany(or onConflict: OnConflict, _ values: [Setter]...) -> Insert {
+        insertingMany(onConflict, values)
+    }
+
+    /// Returns an INSERT of one row with the default value in every column.
+    public func insert() -> Insert {
+        Insert(root: .words(.text("INSERT INTO"), tableName, .text("DEFAULT VALUES")))
+    }
+
+    /// Returns an INSERT of the rows of a query: `INSERT INTO … SELECT …`.
+    public func insert(_ query: any QueryType) -> Update {
+        Update(root: .words(.text("INSERT INTO"), tableName, query.selectNode))
+    }
+
+    private func inserting(_ onConflict: OnConflict?, _ values: [Setter]) -> Insert {
+        let clauses = clauses
+        return InsertedRow(clauses.from, onConflict, clauses.condition, values).map { Insert(.row($0)) } ?? insert()
+    }
+
+    func insertHead(_ onConflict: OnConflict?, _ columns: [SQLNode]) -> SQLNode {
+        .words(
+            .text(onConflict.map { "INSERT OR \($0.rawValue) INTO" } ?? "INSERT INTO"), tableName, row(columns))
+    }
+
+    func row(_ nodes: [SQLNode]) -> SQLNode { .wrapped("", .joined(nodes, separator: ", ")) }
+}
+
+extension QueryType {
+    /// Returns an INSERT that updates the inserted columns of the existing row if there is one with the same value
+    /// (`ON CONFLICT (…) DO UPDATE`). SQLite 3.24 and later.
+    ///
+    /// - Parameters:
+    ///   - insertValues: the assignments.
+    ///   - conflicting: the column or expression of the UNIQUE or PRIMARY KEY constraint.
+    public func upsert(_ insertValues: Setter..., onConflictOf conflicting: any Expressible) -> Insert {
+        upsert(insertValues, onConflictOf: conflicting)
+    }
+
+    /// Returns an INSERT that updates the inserted columns of the existing row if there is one with the same value.
+    public func upsert(_ insertValues: [Setter], onConflictOf conflicting: any Expressible) -> Insert {
+        upsert(insertValues, onConflictOf: [conflicting])
+    }
+
+    /// Returns an INSERT that makes other assignments to the existing row if there is one with the same value.
+    public func upsert(
+        _ insertValues: Setter..., onConflictOf conflicting: any Expressible, set setValues: [Setter]
+    ) -> Insert {
+        upsert(insertValues, onConflictOf: [conflicting], set: setValues)
+    }
+
+    /// Returns an INSERT that makes other assignments to the existing row if there is one with the same value.
+    public func upsert(
+        _ insertValues: [Setter], onConflictOf conflicting: any Expressible, set setValues: [Setter]
+    ) -> Insert {
+        upsert(insertValues, onConflictOf: [conflicting], set: setValues)
+    }
+
+    /// Returns an INSERT that updates the existing row if there is one with the same values.
+    ///
+    /// - Parameters:
+    ///   - insertValues: the assignments of the INSERT.
+    ///   - conflicting: the columns of the UNIQUE or PRIMARY KEY constraint.
+    ///   - setValues: the assignments of the UPDATE. By default, every inserted column not in `conflicting`.
+    ///   - condition: the rows to update. By default, all of them.
+    public func upsert(
+        _ insertValues: [Setter], onConflictOf conflicting: [any Expressible], set setValues: [Setter]? = nil,
+        where condition: SQLExpression<Bool>? = nil
+    ) -> Insert {
+        let names = Set(conflicting.map { $0.asSQL() })
+        let updates =
+            setValues
+            ?? insertValues.filter { setter in
+                !names.contains(SQLExpression<Void>(root: setter.column).asSQL())
+            }.map { Setter(excluded: $0.column) }
+        let action: SQLNode =
+            updates.isEmpty
+            ? .text("DO NOTHING")
+            : .words(
+                .text("DO UPDATE SET"), .joined(updates.map(\.node), separator: ", "),
+                condition.map { .words(.text("WHERE"), $0.root) })
+        return Insert(
+            root: .words(
+                insertHead(nil, insertValues.map(\.column)), .text("VALUES"), row(insertValues.map(\.value)),
+                whereClause,
+                .text("ON CONFLICT"), row(conflicting.map(\.node)), action))
+    }
+}
+
+extension QueryType {
+    /// Returns an UPDATE of the rows of the query.
+    public func update(_ values: Setter...) -> Update { update(values) }
+
+    /// Returns an UPDATE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
+    public func update(_ values: [Setter]) -> Update {
+        Update(
+            root: .words(
+                .text("UPDATE"), tableName, .text("SET"), .joined(values.map(\.node), separator: ", "), whereClause,
+                orderClause, limitClause))
+    }
+
+    /// Returns a DELETE of the rows of the query. ORDER BY and LIMIT need an engine built with `ENABLE_UPDATE_DELETE_LIMIT`.
+    public func delete() -> Delete {
+        Delete(root: .words(.text("DELETE FROM"), tableName, whereClause, orderClause, limitClause))
+    }
+}

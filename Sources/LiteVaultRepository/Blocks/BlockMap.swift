@@ -1,0 +1,225 @@
+internal import LiteVaultCapture
+
+/// The place and hash of something: a block in a data pack (`position` is its number there), or a node in a tree
+/// pack (`position` is its offset there).
+package struct TreeEntry: Hashable, Sendable {
+    package let pack: PackID
+    package let position: UInt32
+    package let hash: Hash256
+
+    package init(pack: PackID, position: UInt32, hash: Hash256) {
+        self.pack = pack
+        self.position = position
+        self.hash = hash
+    }
+}
+
+/// A node of a block map. A leaf (level 0) has an entry for each of up to 32 blocks; a node above has one for each of up
+/// to 32 nodes of the level below. Which blocks a node covers follows from its place alone.
+package struct TreeNode: Equatable, Sendable {
+    package let level: Int
+    package let entries: [TreeEntry]
+
+    package init(level: Int, entries: [TreeEntry]) {
+        self.level = level
+        self.entries = entries
+    }
+
+    /// The most bytes that a node has.
+    package static let limit = 8 + RepositoryFormat.fanOut * (16 + 38)
+
+    /// level, 0, count of entries (2), count of packs (2), 0 (2); the packs' names; then for each entry: number of its
+    /// pack in that list (2), position (4), hash (32).
+    package var bytes: [UInt8] {
+        var packs: [PackID] = []
+        var slots: [PackID: UInt16] = [:]
+        for entry in entries where slots[entry.pack] == nil {
+            slots[entry.pack] = UInt16(packs.count)
+            packs.append(entry.pack)
+        }
+        var bytes: [UInt8] = [UInt8(level), 0]
+        bytes.reserveCapacity(Self.limit)
+        bytes.append(bigEndian: UInt16(entries.count))
+        bytes.append(bigEndian: UInt16(packs.count))
+        bytes.append(bigEndian: UInt16(0))
+        for pack in packs { bytes += pack.bytes }
+        for entry in entries {
+            bytes.append(bigEndian: slots[entry.pack] ?? 0)
+            bytes.append(bigEndian: entry.position)
+            bytes.append(entry.hash)
+        }
+        return bytes
+    }
+
+    /// How many of `bytes` the node at their start takes; nil if there is none.
+    package static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard bytes.count >= 8, bytes[1] == 0, bytes[0] < 8, bytes.bigEndian16(6) == 0 else { return nil }
+        let (count, packs) = (Int(bytes.bigEndian16(2)), Int(bytes.bigEndian16(4)))
+        guard (1...RepositoryFormat.fanOut).contains(count), (1...count).contains(packs) else { return nil }
+        let length = 8 + packs * 16 + count * 38
+        return length <= bytes.count ? length : nil
+    }
+
+    /// Reads a node whose hash was checked; nil if the bytes are not a valid node.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard Self.length(bytes) == bytes.count else { return nil }
+        let (count, packCount) = (Int(bytes.bigEndian16(2)), Int(bytes.bigEndian16(4)))
+        let packs = (0..<packCount).map { index in
+            PackID(UnsafeRawBufferPointer(rebasing: bytes[(8 + index * 16)..<(24 + index * 16)]))
+        }
+        var entries: [TreeEntry] = []
+        entries.reserveCapacity(count)
+        var offset = 8 + packCount * 16
+        for _ in 0..<count {
+            let slot = Int(bytes.bigEndian16(offset))
+            guard slot < packs.count,
+                bytes[0] > 0 || bytes.bigEndian32(offset + 2) < UInt32(RepositoryFormat.packBlocks)
+            else { return nil }
+            entries.append(
+                TreeEntry(
+                    pack: packs[slot], position: bytes.bigEndian32(offset + 2),
+                    hash: Hash256(UnsafeRawBufferPointer(rebasing: bytes[(offset + 6)..<(offset + 38)]))))
+            offset += 38
+        }
+        level = Int(bytes[0])
+        self.entries = entries
+    }
+}
+
+/// The shape of a block map, which follows from the number of blocks.
+package enum TreeShape {
+    /// Levels, leaves included.
+    package static func height(blocks: Int) -> Int {
+        var height = 1
+        var nodes = nodes(blocks: blocks, level: 0)
+        while nodes > 1 {
+            nodes = (nodes + RepositoryFormat.fanOut - 1) / RepositoryFormat.fanOut
+            height += 1
+        }
+        return height
+    }
+
+    /// Nodes of a level.
+    package static func nodes(blocks: Int, level: Int) -> Int {
+        var count = blocks
+        for _ in 0...level { count = (count + RepositoryFormat.fanOut - 1) / RepositoryFormat.fanOut }
+        return count
+    }
+
+    /// Entries of the node `index` of a level.
+    package static func entries(blocks: Int, level: Int, index: Int) -> Int {
+        let below = level == 0 ? blocks : nodes(blocks: blocks, level: level - 1)
+        return min(RepositoryFormat.fanOut, below - index * RepositoryFormat.fanOut)
+    }
+}
+
+/// The block map of a snapshot: which block of the image is where. Reads nodes as they are needed and keeps one a level.
+package struct BlockMap {
+    package let root: TreeEntry
+    package let blocks: Int
+    package let height: Int
+    private let source: NodeSource
+    private var path: [(index: Int, entry: TreeEntry, node: TreeNode)?]
+
+    /// - Parameter source: has every pack of the map.
+    package init(root: TreeEntry, blocks: Int, source: NodeSource) {
+        self.root = root
+        self.blocks = blocks
+        self.source = source
+        height = TreeShape.height(blocks: blocks)
+        path = Array(repeating: nil, count: height)
+    }
+
+    /// Where block `index` is; nil behind the end.
+    package mutating func entry(_ index: Int) throws -> TreeEntry? {
+        guard index < blocks else { return nil }
+        return try node(level: 0, index: index / RepositoryFormat.fanOut)?
+            .node.entries[index % RepositoryFormat.fanOut]
+    }
+
+    /// The node `index` of a level with the entry that names it; nil if there is none.
+    package mutating func node(level: Int, index: Int) throws -> (entry: TreeEntry, node: TreeNode)? {
+        guard level < height, index < TreeShape.nodes(blocks: blocks, level: level) else { return nil }
+        if let known = path[level], known.index == index { return (known.entry, known.node) }
+        let entry: TreeEntry
+        if level == height - 1 {
+            entry = root
+        } else {
+            guard let parent = try node(level: level + 1, index: index / RepositoryFormat.fanOut) else { return nil }
+            entry = parent.node.entries[index % RepositoryFormat.fanOut]
+        }
+        let node = try source.node(entry, level: level)
+        guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
+            throw BackupError(
+                .damaged, "a node has the wrong number of entries for its place",
+                path: RepositoryFormat.tree(entry.pack))
+        }
+        path[level] = (index, entry, node)
+        return (entry, node)
+    }
+}
+
+/// Builds a block map, entry by entry, and takes over the nodes of the previous snapshot's map that are the same.
+struct BlockMapBuilder {
+    private var previous: BlockMap?
+    private let avoided: AvoidedPacks
+    private var pending: [[TreeEntry]] = []
+    private var counts: [Int] = []
+    private let packs: TreePackWriter
+
+    init(previous: BlockMap?, avoiding avoided: AvoidedPacks, into packs: TreePackWriter) {
+        self.previous = previous
+        self.avoided = avoided
+        self.packs = packs
+    }
+
+    mutating func append(_ entry: TreeEntry) throws { try append(entry, level: 0) }
+
+    private mutating func append(_ entry: TreeEntry, level: Int) throws {
+        if level == pending.count {
+            pending.append([])
+            counts.append(0)
+        }
+        pending[level].append(entry)
+        if pending[level].count == RepositoryFormat.fanOut { try flush(level) }
+    }
+
+    private mutating func flush(_ level: Int) throws {
+        let node = TreeNode(level: level, entries: pending[level])
+        let index = counts[level]
+        pending[level].removeAll(keepingCapacity: true)
+        counts[level] += 1
+        // A node that cannot be read is not reused.
+        if let old = try? previous?.node(level: level, index: index), old.node == node,
+            !avoided.contains(old.entry.pack)
+        {
+            return try append(old.entry, level: level + 1)
+        }
+        try append(packs.append(node), level: level + 1)
+    }
+
+    /// Ends the map; returns its root.
+    mutating func finish() throws -> TreeEntry {
+        var level = 0
+        while level < pending.count {
+            if level > 0, counts[level] == 0, pending[level].count == 1 { return pending[level][0] }
+            if !pending[level].isEmpty { try flush(level) }
+            level += 1
+        }
+        throw BackupError(.wrongKind, "there is nothing in it")
+    }
+}
+
+/// Packs whose blocks a new snapshot must not reuse.
+enum AvoidedPacks {
+    /// All packs: no pack is known to stay, so every block is stored.
+    case all
+    case these(Set<PackID>)
+
+    func contains(_ pack: PackID) -> Bool {
+        switch self {
+        case .all: true
+        case .these(let packs): packs.contains(pack)
+        }
+    }
+}

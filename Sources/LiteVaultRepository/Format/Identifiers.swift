@@ -1,0 +1,109 @@
+internal import Crypto
+internal import LiteVaultCapture
+
+/// A SHA-256 hash: of a block, of a node of a block map, of a document.
+package struct Hash256: Hashable, Sendable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// The hash of bytes.
+    package init(of bytes: UnsafeRawBufferPointer) {
+        words = SHA256.hash(data: bytes).withUnsafeBytes { Self.words($0) }
+    }
+
+    /// The hash of bytes.
+    package init(of bytes: [UInt8]) { self = bytes.withUnsafeBytes { Hash256(of: $0) } }
+
+    /// The 32 bytes of a hash.
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count == 32)
+        words = Self.words(bytes)
+    }
+
+    /// Reads 64 hexadecimal digits.
+    package init?(hex: String) {
+        guard let bytes = [UInt8](hex: hex), bytes.count == 32 else { return nil }
+        self = bytes.withUnsafeBytes { Hash256($0) }
+    }
+
+    private static func words(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
+        (
+            bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
+            bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+            bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+            bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+        )
+    }
+
+    package func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+        try withUnsafeBytes(of: words, body)
+    }
+
+    package var hex: String { withBytes { $0.hex } }
+
+    package static func == (left: Hash256, right: Hash256) -> Bool {
+        left.words.0 == right.words.0 && left.words.1 == right.words.1 && left.words.2 == right.words.2
+            && left.words.3 == right.words.3
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+extension [UInt8] {
+    mutating func append(_ hash: Hash256) { hash.withBytes { append(contentsOf: $0) } }
+}
+
+/// The random name of a pack: 16 bytes. A name is never reused, so that a pack which is about to be deleted cannot
+/// be taken for a new one of the same content.
+package struct PackID: Hashable, Sendable, Comparable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// A new one.
+    package init() {
+        var generator = SystemRandomNumberGenerator()
+        high = generator.next()
+        low = generator.next()
+    }
+
+    /// The 16 bytes.
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count == 16)
+        high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+        low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
+    /// Reads 32 hexadecimal digits.
+    package init?(hex: some StringProtocol) {
+        guard let bytes = [UInt8](hex: String(hex)), bytes.count == 16 else { return nil }
+        self = bytes.withUnsafeBytes { PackID($0) }
+    }
+
+    package var bytes: [UInt8] {
+        withUnsafeBytes(of: high.bigEndian, Array.init) + withUnsafeBytes(of: low.bigEndian, Array.init)
+    }
+
+    package var hex: String { bytes.hex }
+
+    /// The last two parts of the object's name.
+    package var path: String { "\(hex.prefix(2))/\(hex)" }
+
+    package static func < (left: PackID, right: PackID) -> Bool { (left.high, left.low) < (right.high, right.low) }
+}
+
+extension [UInt8] {
+    mutating func append(bigEndian value: UInt16) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+    mutating func append(bigEndian value: UInt32) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    func bigEndian16(_ offset: Int) -> UInt16 {
+        UInt16(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    }
+    func bigEndian32(_ offset: Int) -> UInt32 {
+        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+}

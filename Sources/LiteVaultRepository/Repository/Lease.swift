@@ -1,0 +1,306 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCapture
+internal import LiteVaultSupport
+
+/// The exclusive right to write a database's snapshots, or to delete: an object that is taken and renewed by conditional writes.
+///
+/// Its age by the store's clock shows whether its holder still renews it. A dead holder on this machine needs no
+/// waiting.
+final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
+    struct Record: CheckedDocument, Equatable {
+        var type = "lease"
+        /// Random: which holder.
+        var holder: String
+        var host: String
+        var process: Int32
+        var start: UInt64
+        var boot: UInt32
+        var namespace: UInt32
+        /// When it was taken, by the store's clock, in seconds since 1970.
+        var acquired: Double
+        var released: Bool
+        /// The snapshot that its holder may store; nil until that is decided, and if none is stored.
+        var sequence: Int?
+        /// A note of the holder that later holders keep: a follower's newest segment, sealed.
+        var note: String?
+
+        static let byteLimit = RepositoryFormat.documentBytes
+
+        func check() throws(OutOfLimits) {
+            try require("acquired", seconds: acquired)
+            try require("sequence", sequence, in: RepositoryFormat.sequences)
+        }
+
+        /// Whether its holder is known to be dead.
+        var isDead: Bool {
+            let identity = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
+            if identity == .current { return !heldLeases.withLock { $0.contains(holder) } }
+            return identity.state == .dead
+        }
+    }
+
+    /// Seconds after which a lease that is not renewed may be broken.
+    static let staleAge = 600.0
+    /// As ``staleAge``, for whoever removes packs, where the store keeps no conditions: nothing stops a writer that wakes up later.
+    static let staleAgeWithoutConditions = 7 * 86_400.0
+    /// What the name of a second object starts with that tells of a writer where the store keeps no conditions. The first one may
+    /// be overwritten by another writer that comes at the same time.
+    static let announcement = "write-"
+    /// The prefix of followers' leases. Followers do not write packs.
+    static let follower = "follow-"
+    private static let interval = 60.0
+
+    let name: String
+    let acquired: Double
+    private let store: any ObjectStore
+    private let supportsConditionalWrites: Bool
+    /// The second object's name, where there is one.
+    private let announced: String?
+    private let lock = NSLock()
+    private var record: Record
+    private var tag: ETag
+    private var renewal: Task<Void, Never>?
+    private var isAbandoned = false
+
+    private init(
+        name: String, store: any ObjectStore, supportsConditionalWrites: Bool, announced: String?, record: Record,
+        tag: ETag
+    ) {
+        self.name = name
+        self.store = store
+        self.supportsConditionalWrites = supportsConditionalWrites
+        self.announced = announced
+        self.record = record
+        self.tag = tag
+        acquired = record.acquired
+    }
+
+    deinit {
+        renewal?.cancel()
+        heldLeases.withLock { _ = $0.remove(record.holder) }
+    }
+
+    /// Takes the lease.
+    ///
+    /// - Parameters:
+    ///   - purpose: what it protects, for messages.
+    ///   - fence: for a lease to store snapshots: keeps the one that had it, and did not give it back, from storing its own.
+    /// - Throws: ``BackupError`` `busy` when somebody has it.
+    static func take(
+        _ short: String, of store: any ObjectStore, for purpose: String, fence: ((Record) async throws -> Void)? = nil
+    ) async throws -> Lease {
+        let name = RepositoryFormat.lease(short)
+        let supportsConditionalWrites = try await store.supportsConditionalWrites()
+        let now = try await store.now()
+        let own = ProcessIdentity.current
+        var record = Record(
+            holder: PackID().hex, host: ProcessInfo.processInfo.hostName, process: own.process, start: own.start,
+            boot: own.boot, namespace: own.namespace, acquired: now, released: false)
+        let announced =
+            fence == nil || supportsConditionalWrites ? nil : RepositoryFormat.lease(announcement + record.holder)
+        heldLeases.withLock { _ = $0.insert(record.holder) }
+        do {
+            // Before it looks: from here on nothing is removed that it may count on.
+            if let announced {
+                try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+            }
+            var condition = PutCondition.absent
+            if let present = try await store.attributes(name) {
+                let held = try await holder(name, store)
+                record.note = held?.note
+                if let held, !held.released {
+                    guard held.isDead || isStale(present, now, staleAge) else {
+                        throw BackupError(
+                            .busy, "\(purpose) is in use by process \(held.process) on \(held.host)",
+                            path: "\(store.location)/\(name)",
+                            remedy: "Try again later. If that process is gone, its lease expires after 10 minutes.")
+                    }
+                    if supportsConditionalWrites { try await fence?(held) }
+                }
+                condition = .unchanged(present.tag)
+            }
+            let tag = try await store.put(
+                name, bytes: Decoding.bytes(record, path: name),
+                condition: supportsConditionalWrites ? condition : .none)
+            let lease = Lease(
+                name: name, store: store, supportsConditionalWrites: supportsConditionalWrites, announced: announced,
+                record: record,
+                tag: tag)
+            if !supportsConditionalWrites { try await lease.confirm() }
+            lease.keep()
+            return lease
+        } catch {
+            // Where only the answer was lost, the lease is there and nobody's.
+            heldLeases.withLock { _ = $0.remove(record.holder) }
+            if let announced { await retract(announced, record, store) }
+            guard let error = error as? BackupError, error.code == .conflict else { throw error }
+            throw BackupError(
+                .busy, "\(purpose) was just taken by another process", path: "\(store.location)/\(name)",
+                remedy: "Try again later.")
+        }
+    }
+
+    /// Whether a lease was not renewed for so long that its holder is taken for dead. A holder renews it each minute, so one that
+    /// is as far in the future was written before the store's clock was put back.
+    static func isStale(_ object: ObjectAttributes, _ now: Double, _ age: Double) -> Bool {
+        abs(now - object.modified) >= age
+    }
+
+    /// Withdraws an announcement. If it cannot be deleted, it is overwritten as released.
+    private static func retract(_ name: String, _ record: Record, _ store: any ObjectStore) async {
+        do {
+            try await store.remove(name)
+        } catch {
+            var record = record
+            record.released = true
+            if let bytes = try? Decoding.bytes(record, path: name) {
+                _ = try? await store.put(name, bytes: bytes, condition: .none)
+            }
+        }
+    }
+
+    /// The current or last holder; nil if that cannot be read.
+    static func holder(_ name: String, _ store: any ObjectStore) async throws -> Record? {
+        do {
+            return try Decoding.value(
+                Record.self, from: try await store.get(name, upTo: Record.byteLimit), path: name)
+        } catch let error as BackupError where error.code == .missing || error.code == .damaged {
+            return nil
+        }
+    }
+
+    /// What is kept with it. A new note is stored with the next renewal: with ``confirm()``, ``release()``, or in a minute.
+    var note: String? {
+        get { locked { record.note } }
+        set { locked { record.note = newValue } }
+    }
+
+    /// Makes sure that it is still ours, in the store.
+    ///
+    /// - Throws: ``BackupError`` `busy` when somebody else took it, or broke it as it had not been renewed.
+    func confirm() async throws { try await write(released: false) }
+
+    /// Records in the store which snapshot the holder may store from now on.
+    ///
+    /// - Throws: as ``confirm()``.
+    func promise(_ sequence: Int) async throws {
+        locked { record.sequence = sequence }
+        try await write(released: false)
+    }
+
+    /// Leaves the lease for the next writer to break: the promised snapshot may still be stored.
+    func abandon() { locked { isAbandoned = true } }
+
+    /// Ends the lease of a holder that has not renewed it in time: where that one is only asleep, it finds out before it
+    /// counts on what was removed meanwhile.
+    ///
+    /// - Returns: whether it is ended; false when its holder renewed it just now.
+    static func end(_ object: ObjectAttributes, _ held: Record, _ store: any ObjectStore) async throws -> Bool {
+        var record = held
+        record.released = true
+        // Not the same holder: a renewal whose answer was lost is known by it.
+        record.holder = PackID().hex
+        do {
+            let condition = try await store.supportsConditionalWrites() ? PutCondition.unchanged(object.tag) : .none
+            try await store.put(
+                object.name, bytes: Decoding.bytes(record, path: object.name), condition: condition)
+            return true
+        } catch let error as BackupError where error.code == .conflict {
+            return false
+        }
+    }
+
+    /// Releases the lease.
+    func release() async {
+        renewal?.cancel()
+        await renewal?.value
+        defer { heldLeases.withLock { _ = $0.remove(record.holder) } }
+        if locked({ isAbandoned }) { return }
+        if let announced { await Self.retract(announced, record, store) }
+        for _ in 0..<3 {
+            do { return try await write(released: true) } catch { continue }
+        }
+        // The lease ends with the process, or by its age.
+    }
+
+    private func keep() {
+        // On a store that hangs it blocks its thread.
+        renewal = BlockingWork.task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(nanoseconds: UInt64(Self.interval * 1e9))
+                if Task.isCancelled { return }
+                // A store that is unreachable for a while is tried again; confirm() decides in the end.
+                try? await self?.write(released: false)
+            }
+        }
+    }
+
+    /// The error for a lease that another process took over.
+    func lost() -> BackupError {
+        BackupError(
+            .busy, "was taken over by another process, because it was not renewed in time",
+            path: "\(store.location)/\(name)", remedy: "Try again.")
+    }
+
+    private func write(released: Bool) async throws {
+        for _ in 0..<5 {
+            let (current, record) = locked {
+                self.record.released = released
+                return (tag, self.record)
+            }
+            // Where the store keeps no conditions, a look before the write is the most that can be had.
+            if !supportsConditionalWrites, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
+            do {
+                if let announced, !released {
+                    try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+                }
+                let new = try await store.put(
+                    name, bytes: Decoding.bytes(record, path: name),
+                    condition: supportsConditionalWrites ? .unchanged(current) : .none)
+                return locked { tag = new }
+            } catch let error as BackupError where error.code == .conflict {
+                // A write of our own whose answer was lost, or a renewal at the same time. The tag first: what is ours after it was
+                // ours then, as others never give it back.
+                guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),
+                    held.holder == record.holder
+                else { throw lost() }
+                locked { tag = present.tag }
+                if held == record { return }
+            }
+        }
+        throw lost()
+    }
+
+    private func locked<T>(_ body: () -> T) -> T {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
+    }
+}
+
+/// The leases that this process holds. One of its own that is not among them was left behind by work that failed.
+private let heldLeases = Locked(Set<String>())
+
+extension Repository {
+    /// Holds a lease while `body` runs.
+    ///
+    /// - Parameters:
+    ///   - name: the lease's name.
+    ///   - purpose: what it protects, for messages.
+    ///   - fence: see ``Lease/take(_:of:for:fence:)``.
+    func withLease<T>(
+        _ name: String, for purpose: String, fence: ((Lease.Record) async throws -> Void)? = nil,
+        _ body: (Lease) async throws -> T
+    ) async throws -> T {
+        let lease = try await Lease.take(name, of: store, for: purpose, fence: fence)
+        do {
+            let result = try await body(lease)
+            await lease.release()
+            return result
+        } catch {
+            await lease.release()
+            throw error
+        }
+    }
+}

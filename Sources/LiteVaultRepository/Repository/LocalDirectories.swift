@@ -1,0 +1,78 @@
+internal import Foundation
+internal import LiteVaultCapture
+
+/// Local directories for what a client of a repository keeps.
+public struct LocalDirectories: Sendable {
+    /// Keeps the newest snapshot seen of each database, which detects a repository that was rolled back. Nil keeps nothing.
+    public var state: String?
+    /// Keeps copies of block maps of remote stores. It can be removed at any time.
+    public var cache: String
+    /// Holds files that are about to be stored, and databases restored for a test. Nil uses the directory that the store
+    /// prefers, or else the system's temporary directory.
+    public var spool: String?
+
+    /// Creates a set of directories. They are created on disk when needed, with mode 0700.
+    public init(state: String?, cache: String, spool: String? = nil) {
+        self.state = state
+        self.cache = cache
+        self.spool = spool
+    }
+
+    /// `$STATE_DIRECTORY` and `$CACHE_DIRECTORY` (systemd), else `$XDG_STATE_HOME/litevault` and
+    /// `$XDG_CACHE_HOME/litevault`, else `~/.local/state/litevault` and `~/.cache/litevault`.
+    public static var standard: LocalDirectories {
+        let environment = ProcessInfo.processInfo.environment
+        func directory(_ systemd: String, _ xdg: String, _ home: String) -> String? {
+            if let path = environment[systemd], let first = path.split(separator: ":").first { return String(first) }
+            if let path = environment[xdg], path.hasPrefix("/") { return path + "/litevault" }
+            if let path = environment["HOME"], path.hasPrefix("/") { return path + home }
+            return nil
+        }
+        return LocalDirectories(
+            state: directory("STATE_DIRECTORY", "XDG_STATE_HOME", "/.local/state/litevault"),
+            cache: directory("CACHE_DIRECTORY", "XDG_CACHE_HOME", "/.cache/litevault")
+                ?? FileManager.default.temporaryDirectory.path + "/litevault-cache-\(getuid())")
+    }
+}
+
+extension Repository {
+    /// The directory for what is about to be stored.
+    package func spoolDirectory() throws -> String {
+        if let spool = local.spool {
+            try LocalDirectory.create(spool)
+            return spool
+        }
+        return try store.spoolDirectory() ?? FileManager.default.temporaryDirectory.path
+    }
+
+    /// The directory for what only this run needs: the one for what is about to be stored, or, where that cannot be written as the
+    /// repository is only readable, the system's temporary directory.
+    func workDirectory() throws -> String {
+        if local.spool != nil { return try spoolDirectory() }
+        // What it throws is that the directory cannot be made.
+        if let path = try? spoolDirectory(), access(path, W_OK) == 0 { return path }
+        return FileManager.default.temporaryDirectory.path
+    }
+
+    /// The directory for copies of a database's block maps.
+    func cacheDirectory(_ database: String) -> String { "\(local.cache)/\(config.id)/\(database)" }
+
+    /// Removes copies of tree packs that the store no longer has, and those that were never finished.
+    ///
+    /// - Parameter packs: all tree packs of the store.
+    func sweepCache(_ packs: [ObjectAttributes]) throws {
+        guard store.localPath("tree/any") == nil else { return }
+        let present = Set(packs.compactMap { $0.name.split(separator: "/").last.map(String.init) })
+        let root = "\(local.cache)/\(config.id)"
+        for directory in try LocalDirectory.names(root) where directory != "check" {
+            for name in try LocalDirectory.names("\(root)/\(directory)") where !present.contains(name) {
+                var status = stat()
+                let path = "\(root)/\(directory)/\(name)"
+                // What is younger may be of a snapshot that is being stored, or on its way.
+                if stat(path, &status) == 0, Date().timeIntervalSince1970 - status.modified > 86_400 { unlink(path) }
+            }
+        }
+    }
+
+    func nodes(_ database: String) -> NodeSource { NodeSource(store: store, directory: cacheDirectory(database)) }
+}

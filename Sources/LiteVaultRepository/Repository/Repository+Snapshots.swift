@@ -1,0 +1,185 @@
+internal import Foundation
+internal import LiteVaultCapture
+
+extension Repository {
+    /// Lists the snapshots of one database or of all, oldest first within each.
+    ///
+    /// Damaged manifests, a repository that was rolled back since this machine last saw it, and unknown objects become
+    /// ``SnapshotList/warnings``. They do not affect listing and restoring other snapshots.
+    ///
+    /// - Parameter database: a database's name; nil for all.
+    /// - Throws: ``BackupError`` if the store cannot be listed.
+    public func snapshots(database: String? = nil) async throws -> SnapshotList {
+        var warnings = notices
+        // Those in a database's own directory of snapshots are in its survey.
+        if database == nil { warnings += try await strays("snapshots/").filter { !$0.isBelowDatabase } }
+        warnings += try await strays(database.map { RepositoryFormat.segments(databaseID($0)) } ?? "segments/")
+        let found = try await concurrently(databaseIDs(database)) { id in
+            let survey = try await survey(id)
+            let (verifications, _, more) = try await advisories(survey)
+            rememberNewest(survey)
+            var snapshots = survey.snapshots
+            for index in snapshots.indices {
+                snapshots[index].verification = verifications.results[snapshots[index].hash.hex]
+            }
+            return (snapshots, survey.warnings + more)
+        }
+        return SnapshotList(
+            found.flatMap(\.0).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
+            warnings: warnings + found.flatMap(\.1))
+    }
+
+    /// Reads one manifest, and compares what it says with the name that it has.
+    ///
+    /// - Throws: ``BackupError`` `missing` where there is none; a fence is none.
+    func snapshot(_ name: String, database: String) async throws -> Snapshot {
+        guard let found = try await snapshotUnlessFence(name, database) else {
+            throw BackupError(.missing, "there is no snapshot: its writer was presumed dead", path: name)
+        }
+        return found
+    }
+
+    /// As ``snapshot(_:database:)``; nil for a fence.
+    func snapshotUnlessFence(_ name: String, _ database: String) async throws -> Snapshot? {
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+        let document = try SealedDocument(whole: bytes, name: name)
+        if try isFence(document, name, database) { return nil }
+        let manifest = try document.value(Manifest.self, key: key, name: name)
+        return try snapshot(manifest, document.hash, name, database)
+    }
+
+    /// The snapshot of a manifest that was read under a name.
+    func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
+        guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
+            RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
+        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        _ = try manifest.rootEntry(name)
+        return try Snapshot(manifest: manifest, hash: hash, name: name)
+    }
+
+    /// Finds one snapshot of a database. Only that manifest has to be intact; but if the selected snapshot may be one that
+    /// cannot be read, an older one is not chosen instead.
+    ///
+    /// - Parameters:
+    ///   - selection: which snapshot.
+    ///   - database: the database's name; required if the repository has several, unless an identifier is given.
+    /// - Throws: ``BackupError`` `noInput` if no snapshot matches, or several do; `damaged` if the selected snapshot cannot be
+    ///   read, or may be one that cannot.
+    public func snapshot(_ selection: SnapshotSelection, database: String? = nil) async throws -> Snapshot {
+        try await select(selection, database).snapshot
+    }
+
+    /// As ``snapshot(_:database:)``, with what is wrong beside it.
+    func select(
+        _ selection: SnapshotSelection, _ database: String?
+    ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning], newest: Snapshot?) {
+        let surveys = try await surveys(database)
+        var warnings = notices + surveys.flatMap(\.warnings)
+        if case .id(let id) = selection { return (try choose(id, surveys), warnings, nil) }
+        let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
+        guard present.count <= 1 else {
+            let names = Set(present.compactMap(\.snapshots.last?.database)).sorted()
+            throw BackupError(
+                .noInput, "there are \(present.count) databases: \(names.prefix(5).joined(separator: ", "))",
+                path: store.location, advice: .chooseDatabase)
+        }
+        guard let survey = present.first else {
+            throw BackupError(
+                .noInput,
+                database.map { "there is no snapshot of a database '\($0)'" } ?? "there is no snapshot",
+                path: store.location, advice: .listSnapshots)
+        }
+        if case .at(let time) = selection {
+            let chosen = try choose(time, survey)
+            var missing: Int?
+            do {
+                missing = try await missingSequence(after: chosen, survey)
+            } catch let error as BackupError {
+                // The list of what retention removed is advisory: it may stop no restore.
+                warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(survey.database)))
+            }
+            if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
+            return (chosen, warnings, survey.snapshots.last)
+        }
+        // What asks for the best that can be had goes on from the newest that can be read.
+        let takesLess = selection == .latestReachable
+        if !takesLess, let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
+        if !takesLess, let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
+        guard let last = survey.snapshots.last else {
+            throw BackupError(.noInput, "there is no snapshot", path: store.location)
+        }
+        return (last, warnings, last)
+    }
+
+    private func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {
+        let found = surveys.flatMap(\.snapshots).filter { $0.id.hasPrefix(id.lowercased()) }
+        guard let first = found.first else {
+            let unreadable = surveys.flatMap(\.unreadable)
+            if let one = unreadable.first {
+                throw BackupError(
+                    one.error.code,
+                    "no readable snapshot has an id that starts with '\(id)', and \(unreadable.count) cannot "
+                        + "be read: \(one.error.message)", path: one.object, advice: .repair,
+                    cause: one.error)
+            }
+            throw BackupError(
+                .noInput, "there is no snapshot whose id starts with '\(id)'", path: store.location,
+                advice: .listSnapshots)
+        }
+        if let exact = found.first(where: { $0.id == id.lowercased() }) { return exact }
+        guard found.count == 1 else {
+            throw BackupError(.noInput, "several snapshots have an id that starts with '\(id)'", path: store.location)
+        }
+        return first
+    }
+
+    private func choose(_ time: Date, _ survey: DatabaseSurvey) throws -> Snapshot {
+        guard let chosen = survey.snapshots.last(where: { $0.time <= time }) else {
+            if let one = survey.unreadable.first { throw instead(of: one, nil) }
+            if let rollback = survey.rollback { throw rollback }
+            throw BackupError(
+                .noInput, "the oldest snapshot is of \(survey.snapshots.first.map { Timestamp.text($0.time) } ?? "")",
+                path: store.location)
+        }
+        // One that was taken after it may be of an earlier time than the one that was wanted.
+        if let one = survey.unreadable(after: chosen).first { throw instead(of: one, chosen) }
+        let isLast = chosen.sequence == survey.snapshots.last?.sequence
+        if isLast, let rollback = survey.rollback { throw instead(of: rollback, chosen) }
+        return chosen
+    }
+
+    /// The first sequence between a snapshot and the next object of its database that is missing and was not removed by
+    /// retention: that snapshot may be the one of the time wanted.
+    private func missingSequence(after chosen: Snapshot, _ survey: DatabaseSurvey) async throws -> Int? {
+        let present = survey.present
+        guard let next = present.first(where: { $0 > chosen.sequence }), next > chosen.sequence + 1 else { return nil }
+        return try await forgetRecord(survey.database).missing(present)
+            .first { chosen.sequence < $0.lowerBound && $0.upperBound < next }?.lowerBound
+    }
+
+    private func instead(ofMissing sequence: Int, _ database: String, _ before: Snapshot) -> BackupError {
+        BackupError(
+            .damaged,
+            "snapshot \(sequence), which may be the requested one, is missing and was not removed by retention",
+            path: RepositoryFormat.snapshot(database, sequence), advice: advice(before))
+    }
+
+    /// Says which older snapshot can be had by its id: it is not what was asked for, so it is not taken silently.
+    private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> BackupError {
+        BackupError(
+            one.error.code,
+            "snapshot \(one.sequence), which may be the requested one, cannot be read: "
+                + one.error.message, path: one.object, advice: advice(before), cause: one.error)
+    }
+
+    private func instead(of rollback: BackupError, _ before: Snapshot?) -> BackupError {
+        BackupError(
+            rollback.code, rollback.message, path: rollback.path,
+            advice: .all([rollback.advice, advice(before)].compactMap(\.self)), cause: rollback.cause)
+    }
+
+    private func advice(_ before: Snapshot?) -> Remedy {
+        let other = before.map { Remedy.restoreEarlier(snapshot: $0.id, time: Timestamp.text($0.time)) }
+        return .all([other, .repairToReport].compactMap(\.self))
+    }
+}

@@ -1,0 +1,171 @@
+internal import Crypto
+internal import Foundation
+internal import LiteVaultCapture
+
+/// A repository of database snapshots in an object store.
+///
+/// A repository can be read with or without its secret; with the secret, everything read is authenticated. A repository that
+/// has a secret cannot be written to without it.
+public struct Repository: Sendable {
+    /// The store that holds its objects.
+    public let store: any ObjectStore
+    /// The directories for the newest snapshots seen, copies of block maps and temporary files.
+    public let local: LocalDirectories
+    let config: RepositoryConfig
+    let key: SymmetricKey?
+    /// The 16 bytes of its identifier.
+    let id: [UInt8]
+    /// What this machine remembers about its location; nil if nothing is to be remembered.
+    let memory: LocationMemory?
+    /// Problems with that memory, found when it was opened.
+    var notices: [RepositoryWarning] = []
+
+    /// Opens a repository.
+    ///
+    /// - Parameters:
+    ///   - store: the store that holds it.
+    ///   - secret: the repository's secret; nil reads without authentication.
+    ///   - local: directories of this machine.
+    ///   - acceptsReplacement: whether to accept the repository as it is even if this machine has used another one, or a
+    ///     newer state of this one, at this location. It is remembered from then on. False by default.
+    /// - Throws: ``BackupError`` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
+    ///   newer format, `damaged` if it is incomplete or not the one that this machine used here.
+    public static func open(
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
+        acceptsReplacement: Bool = false
+    ) async throws -> Repository {
+        guard let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        else {
+            if !acceptsReplacement { try requireUnknown(store, local) }
+            throw BackupError(
+                .noInput, "there is no repository", path: store.location,
+                advice: .createRepository)
+        }
+        return found
+    }
+
+    /// Opens a repository for writing, and creates it if there is none.
+    ///
+    /// The parameters are those of ``open(_:secret:local:acceptsReplacement:)``. If this machine has used a repository here that
+    /// is gone, a new one is created only with `acceptsReplacement`.
+    ///
+    /// - Throws: as ``open(_:secret:local:acceptsReplacement:)``, and `keyRejected` if it has a secret and none is given.
+    public static func openOrCreate(
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
+        acceptsReplacement: Bool = false
+    ) async throws -> Repository {
+        try await openOrCreate(
+            store, secret: secret, local: local, iterations: 600_000, acceptsReplacement: acceptsReplacement)
+    }
+
+    /// As ``openOrCreate(_:secret:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
+    package static func openOrCreate(
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, iterations: Int,
+        acceptsReplacement: Bool = false
+    ) async throws -> Repository {
+        if let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement) {
+            try found.requireWritable()
+            return found
+        }
+        // Without its first object it may still be a repository: somebody deleted that object, and a new one would hide it.
+        guard try await store.list("snapshots/").isEmpty else {
+            throw BackupError(
+                .damaged, "is missing, although there are snapshots", path: RepositoryFormat.config,
+                advice: .restoreIdentity)
+        }
+        if !acceptsReplacement { try requireUnknown(store, local) }
+        let config = RepositoryConfig.new(secret: secret, iterations: iterations)
+        let key = try config.secret.flatMap { try secret?.key($0) }
+        let document = try SealedDocument.seal(config, key: key)
+        do {
+            let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
+            try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: condition)
+        } catch let error as BackupError where error.code == .conflict {
+            // Another process created it at the same time.
+        }
+        let made = try await open(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        try made.requireWritable()
+        return made
+    }
+
+    private static func find(
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
+    ) async throws -> Repository? {
+        let bytes: [UInt8]
+        do {
+            bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
+        } catch let error as BackupError where error.code == .missing {
+            return nil
+        }
+        let document = try SealedDocument(whole: bytes, name: RepositoryFormat.config)
+        let config = try document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
+        try config.require(location: store.location)
+        var key: SymmetricKey?
+        if let secret {
+            guard let derivation = config.secret else {
+                throw BackupError(
+                    .keyRejected, "the repository has no secret, but one was given", path: store.location,
+                    remedy: "Omit the secret. If the repository had one, its repository.json was replaced.")
+            }
+            let derived = try secret.key(derivation)
+            guard document.isAuthentic(derived) else {
+                throw BackupError(
+                    .keyRejected, "the repository's secret is wrong, or repository.json was changed",
+                    path: store.location)
+            }
+            key = derived
+        }
+        guard let id = [UInt8](hex: config.id) else {
+            throw BackupError(.damaged, "has no identifier", path: store.location)
+        }
+        let found = Repository(
+            store: store, local: local, config: config, key: key, id: id, memory: LocationMemory(store, local))
+        return try found.recognised(bytes, acceptsReplacement: acceptsReplacement)
+    }
+
+    /// Whether its content is authenticated with its secret, or only protected against accidents by hashes.
+    public var isAuthenticated: Bool { key != nil }
+
+    /// Whether it was created with a secret, whether or not that was given.
+    public var hasSecret: Bool { config.secret != nil }
+
+    /// - Throws: ``BackupError`` `keyRejected` if its secret was not given, `unsupported` for a newer format.
+    func requireWritable() throws {
+        guard config.minWriter <= RepositoryFormat.version else {
+            throw BackupError(
+                .unsupported, "only newer versions may write to the repository", path: store.location,
+                advice: .update)
+        }
+        guard !hasSecret || key != nil else {
+            throw BackupError(
+                .keyRejected, "the repository has a secret, but none was given", path: store.location,
+                advice: .provideSecret)
+        }
+    }
+
+    /// The identifier of a database. It is derived from the name, so that concurrent first snapshots agree.
+    static func databaseID(_ name: String, repository: [UInt8]) -> String {
+        String(Hash256(of: repository + Array(name.utf8)).hex.prefix(32))
+    }
+
+    package func databaseID(_ name: String) -> String { Self.databaseID(name, repository: id) }
+
+    /// Reads a document of this repository.
+    ///
+    /// - Throws: ``BackupError`` `damaged` when it is not authentic, `missing`.
+    func document<T: CheckedDocument>(
+        _ name: String, _ type: T.Type
+    ) async throws -> (value: T, document: SealedDocument) {
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(type))
+        let document = try SealedDocument(whole: bytes, name: name)
+        return (try document.value(type, key: key, name: name), document)
+    }
+
+    /// Seals and stores a document.
+    @discardableResult
+    func put(_ value: some CheckedDocument, as name: String, condition: PutCondition) async throws -> Hash256 {
+        let (bytes, hash) = try SealedDocument.seal(value, key: key, name: name)
+        try await store.put(name, bytes: bytes, condition: condition)
+        return hash
+    }
+}

@@ -1,0 +1,74 @@
+public import LiteVaultCapture
+
+/// A problem in a repository, or in what this machine remembers about it, that does not stop unrelated operations.
+public struct RepositoryWarning: Sendable, Equatable {
+    /// How serious it is.
+    public enum Severity: String, Sendable {
+        /// An object that is not part of the format. It is ignored.
+        case notice
+        /// Something is damaged or missing, and needs attention.
+        case damage
+    }
+
+    /// How serious it is.
+    public let severity: Severity
+    /// The kind of failure met when reading it.
+    public let code: BackupError.Code
+    /// The object, or the file of this machine.
+    public let path: String
+    /// What is wrong: one sentence, without the path.
+    public let message: String
+    /// What to do about it, for a program that words it in terms of its own commands.
+    public let advice: Remedy
+
+    /// What to do about it, in the library's words.
+    public var remedy: String { advice.description }
+
+    package init(
+        _ severity: Severity, _ code: BackupError.Code = .damaged, path: String, message: String, advice: Remedy
+    ) {
+        self.severity = severity
+        self.code = code
+        self.path = path
+        self.message = message
+        self.advice = advice
+    }
+
+    /// What an error at `path`, or at the place that it names, is to those who can do without what is there.
+    init(_ error: BackupError, _ path: String, advice: Remedy = .repair) {
+        self.init(
+            .damage, error.code, path: error.path ?? path, message: error.message, advice: error.advice ?? advice)
+    }
+
+    /// Whether its path is one of an object that belongs to a database.
+    var isBelowDatabase: Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 3 && RepositoryFormat.isIdentifier(String(parts[1]))
+    }
+
+    /// An object whose name is not part of the format.
+    static func stray(_ name: String) -> RepositoryWarning {
+        RepositoryWarning(
+            .notice, path: name, message: "is not an object of a repository and is ignored",
+            advice: .text("Move it out of the repository if nobody needs it there."))
+    }
+}
+
+/// Snapshots, oldest first within each database, and problems found while listing them.
+public struct SnapshotList: RandomAccessCollection, Sendable {
+    private let snapshots: [Snapshot]
+    /// Objects that could not be read, are missing, or do not belong there. They do not affect restoring listed snapshots.
+    public let warnings: [RepositoryWarning]
+
+    init(_ snapshots: [Snapshot], warnings: [RepositoryWarning]) {
+        self.snapshots = snapshots
+        self.warnings = warnings
+    }
+
+    /// Zero.
+    public var startIndex: Int { snapshots.startIndex }
+    /// How many snapshots there are.
+    public var endIndex: Int { snapshots.endIndex }
+    /// The snapshot at `position`, which must be below ``endIndex``.
+    public subscript(position: Int) -> Snapshot { snapshots[position] }
+}

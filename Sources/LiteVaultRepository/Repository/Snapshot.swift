@@ -1,0 +1,88 @@
+public import struct Foundation.Date
+internal import LiteVaultCapture
+
+/// A snapshot of a database, as described by its manifest.
+public struct Snapshot: Sendable {
+    let manifest: Manifest
+    let hash: Hash256
+    /// When it was taken.
+    public let time: Date
+    /// The result of its last verification; nil if it was never verified.
+    public internal(set) var verification: SnapshotVerification?
+
+    init(manifest: Manifest, hash: Hash256, name: String) throws {
+        guard let time = Timestamp.date(manifest.time) else {
+            throw BackupError(.damaged, "does not say when it was taken", path: name)
+        }
+        self.manifest = manifest
+        self.hash = hash
+        self.time = time
+    }
+
+    /// Its name: the first 16 digits of its manifest's hash.
+    public var id: String { String(hash.hex.prefix(16)) }
+    /// The name of its database.
+    public var database: String { manifest.name }
+    /// Its number among the snapshots of its database, from 1.
+    public var sequence: Int { manifest.sequence }
+    /// The machine it was taken on.
+    public var host: String { manifest.host }
+    /// The path of the database there.
+    public var source: String { manifest.source }
+    /// Bytes of the database.
+    public var size: Int64 { manifest.size }
+    /// Bytes that it added to the repository.
+    public var stored: Int64 { manifest.dataBytes + manifest.treeBytes }
+    /// Bytes of blocks that changed since the snapshot before.
+    public var changed: Int64 { Int64(manifest.changedBlocks) * Int64(blockSize) }
+    /// Incremented by each snapshot in which nearly all blocks changed, for example after a rekey.
+    public var epoch: Int { manifest.epoch }
+    /// Whether nearly all blocks differ from the previous snapshot, for example after a rekey or a VACUUM.
+    public var isRewritten: Bool { manifest.rewritten }
+    /// The time before it that a follower missed; nil if nothing was missed, or no follower was running.
+    public var gap: SnapshotGap? {
+        manifest.gap.map { SnapshotGap(since: $0.since.flatMap(Timestamp.date), reason: $0.reason) }
+    }
+    /// Whether the database was not encrypted.
+    public var isPlaintext: Bool { manifest.plaintext }
+    /// Whether it is dated more than five minutes ahead of `now`: its machine's clock was wrong, or this one's is.
+    public func isDatedAhead(of now: Date) -> Bool { time.timeIntervalSince(now) > 300 }
+    /// The repository's name of its manifest.
+    public var object: String { RepositoryFormat.snapshot(manifest.database, sequence) }
+}
+
+extension Snapshot {
+    /// A snapshot of nothing, taken at a time: what rules about times can be tried on.
+    package static func example(_ time: Date) throws -> Snapshot {
+        let manifest = Manifest(
+            repository: "", database: "", name: "", sequence: 1, epoch: 1, base: true, rewritten: false,
+            time: Timestamp.text(time), host: "", source: "", tool: "", salt: "", plaintext: false, size: 0, blocks: 0,
+            root: .init(pack: "", offset: 0, hash: ""), changedBlocks: 0, dataBytes: 0, treeBytes: 0)
+        return try Snapshot(manifest: manifest, hash: Hash256(of: []), name: "")
+    }
+}
+
+/// A gap in a followed log. No point in time between the follower's last look and the next snapshot can be restored.
+public struct SnapshotGap: Sendable, Equatable {
+    /// When the follower last looked; nil if unknown.
+    public let since: Date?
+    /// Why it could not continue.
+    public let reason: String
+
+    package init(since: Date?, reason: String) {
+        self.since = since
+        self.reason = reason
+    }
+}
+
+/// Selects a snapshot, or a state that a followed log leads to.
+public enum SnapshotSelection: Sendable, Equatable {
+    /// The newest.
+    case latest
+    /// The snapshot with this identifier, or a unique prefix of one.
+    case id(String)
+    /// The last snapshot taken at or before this time.
+    case at(Date)
+    /// The newest snapshot with as many segments of a followed log as are intact and contiguous.
+    case latestReachable
+}

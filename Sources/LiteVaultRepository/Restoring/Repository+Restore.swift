@@ -1,0 +1,156 @@
+internal import DurableFile
+public import Foundation
+public import LiteVaultCapture
+
+extension Repository {
+    /// Restores a snapshot to a new file. Every block is checked against its hash; the file appears complete or not at all.
+    ///
+    /// - Parameters:
+    ///   - snapshot: a snapshot of this repository.
+    ///   - destination: the new file's path. There must be no such file, and no log or journal of another database beside it.
+    ///   - progress: called regularly; an error that it throws cancels the operation.
+    /// - Throws: ``BackupError`` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
+    public func restore(
+        _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws {
+        let none = SegmentChain(snapshot: snapshot.time, wanted: nil)
+        try await restore(snapshot, none, asFarAsWhole: false, to: destination, progress)
+    }
+
+    /// Restores a selected state to a new file. For ``SnapshotSelection/latest`` and ``SnapshotSelection/at(_:)`` it applies
+    /// the segments of a followed log to the snapshot.
+    ///
+    /// If segments of the selected state are missing or damaged, nothing is restored, unless
+    /// ``SnapshotSelection/latestReachable`` asks for the newest reachable state. A time after the last commit that was seen
+    /// is not an error: it selects the state of that commit.
+    ///
+    /// - Parameters:
+    ///   - selection: the state to restore.
+    ///   - database: the database's name; required if the repository has several.
+    ///   - destination: the new file's path, as for ``restore(_:to:progress:)``.
+    ///   - warning: called with each problem in the repository that does not affect the restored state.
+    ///   - progress: called regularly; an error that it throws cancels the operation.
+    /// - Returns: the snapshot, and the time that segments reach beyond it; nil if none was applied.
+    /// - Throws: as ``restore(_:to:progress:)``, and `noInput` if there is no such state; `damaged` if segments are missing or
+    ///   damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time.
+    @discardableResult
+    public func restore(
+        _ selection: SnapshotSelection, database: String? = nil, to destination: String,
+        warning: (RepositoryWarning) -> Void = { _ in }, progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> (snapshot: Snapshot, segmentsUntil: Date?) {
+        let (chosen, warnings, newest) = try await select(selection, database)
+        warnings.forEach(warning)
+        var time: Date?
+        if case .id = selection {
+            try await restore(chosen, to: destination, progress: progress)
+            return (chosen, nil)
+        }
+        if case .at(let limit) = selection { time = limit }
+        let takesLess = selection == .latestReachable
+        let row = try await segments(after: chosen, newest: newest, until: time)
+        if let obstacle = row.obstacle, !takesLess { throw obstacle.error }
+        let count = try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, progress)
+        return (chosen, count > 0 ? row.date(through: count) : nil)
+    }
+
+    @discardableResult
+    private func restore(
+        _ snapshot: Snapshot, _ row: SegmentChain, asFarAsWhole: Bool, to destination: String,
+        _ progress: @escaping BackupProgress.Report
+    ) async throws -> Int {
+        if try BackupError.withPath(destination, { try FileMetadata.ifExists(path: destination) }) != nil {
+            throw BackupError(
+                .cannotCreate, "the destination exists", path: destination,
+                remedy: "Name a new file, or remove this one.")
+        }
+        let file = try BackupError.withPath(destination) {
+            try Leftovers.refuse(beside: destination)
+            try VolumeSpace.require(UInt64(max(0, snapshot.size)), beside: destination)
+            return try ReplacementFile(destination: destination)
+        }
+        try await write(snapshot, into: try LocalFile(updating: file.path), progress: progress)
+        let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
+        try BackupError.withPath(destination) { try file.publish() }
+        return count
+    }
+
+    /// Writes the image into a file, from its start.
+    func write(
+        _ snapshot: Snapshot, into file: LocalFile, progress: @escaping BackupProgress.Report
+    ) async throws {
+        let manifest = snapshot.manifest
+        let root = try manifest.rootEntry(snapshot.object)
+        let source = nodes(manifest.database)
+        do {
+            try await source.prepare(root: root, blocks: manifest.blocks)
+        } catch let error as BackupError where error.code == .missing {
+            throw BackupError(.damaged, "is missing", path: error.path, cause: error)
+        }
+        var map = BlockMap(root: root, blocks: manifest.blocks, source: source)
+        let reader = BlockReader(store: store)
+        var index = 0
+        try progress(BackupProgress(.restoring, 0, of: manifest.size))
+        while index < manifest.blocks {
+            let end = min(index + RepositoryFormat.packBlocks, manifest.blocks)
+            var entries: [TreeEntry] = []
+            entries.reserveCapacity(end - index)
+            for block in index..<end {
+                guard let entry = try map.entry(block) else { break }
+                entries.append(entry)
+            }
+            let bytes = try await reader.read(entries)
+            let offset = Int64(index) * Int64(blockSize)
+            let count = min(Int64(bytes.count), manifest.size - offset)
+            // A manifest that tells another size or salt is of another image, whatever its hash says.
+            guard bytes[Int(count)...].allSatisfy({ $0 == 0 }),
+                index > 0 || bytes.prefix(Int(min(16, count))).hex == manifest.salt
+            else { throw BackupError(.damaged, "does not match the image that it names", path: snapshot.object) }
+            try bytes.withUnsafeBytes {
+                try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)
+            }
+            index = end
+            try progress(
+                BackupProgress(.restoring, min(Int64(index) * Int64(blockSize), manifest.size), of: manifest.size))
+        }
+    }
+}
+
+extension Repository {
+    /// Writes the frames of segments over an image.
+    ///
+    /// - Parameter asFarAsWhole: whether to end before a segment whose frames are not those that were stored; else that is an
+    ///   error.
+    /// - Returns: how many were applied.
+    func apply(_ row: SegmentChain, to path: String, asFarAsWhole: Bool) async throws -> Int {
+        var applier = try SegmentApplier(image: path)
+        var count = 0
+        for segment in row.segments {
+            let (name, record, offset) = (segment.name, segment.record, segment.offset)
+            let spool = PackSpool(directory: try workDirectory())
+            let (whole, _) = try spool.create()
+            defer { whole.discard() }
+            let (frames, writer) = try spool.create()
+            defer { frames.discard() }
+            // A name of a companion goes with the temporary file.
+            let copy = whole.path + "-journal"
+            do {
+                try await store.fetch(name.object, into: copy)
+                try LocalFile(reading: copy).forEachPiece { place, bytes in
+                    let skipped = Int(max(0, min(Int64(bytes.count), offset - place)))
+                    try writer.write(
+                        UnsafeRawBufferPointer(rebasing: bytes[skipped...]), at: place + Int64(skipped) - offset)
+                }
+                guard try writer.hash() == record.payloadHash else {
+                    throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
+                }
+            } catch let error as BackupError where error.isDamage {
+                if asFarAsWhole { break }
+                throw row.broken(at: name, error, reachable: row.date(through: count)).error
+            }
+            try BackupError.withPath(name.object) { try applier.apply(SegmentFile(frames.path)) }
+            count += 1
+        }
+        try applier.finish()
+        return count
+    }
+}

@@ -1,0 +1,68 @@
+public import struct Foundation.Date
+internal import LiteVaultCapture
+
+/// The points in time that followed logs add to a repository's snapshots.
+public struct FollowedLogs: Sendable {
+    /// For each snapshot that segments continue, by its identifier: the time up to which every point in time can be restored.
+    public internal(set) var until: [String: Date] = [:]
+    /// Missing or damaged segments. Their commits cannot be restored; other points in time can.
+    public internal(set) var warnings: [RepositoryWarning] = []
+}
+
+extension Repository {
+    /// Finds the time up to which segments continue each snapshot without a gap, and the segments that are missing.
+    ///
+    /// It reads the headers of only a few segments for each run of a follower. Missing segments are found by their sequence
+    /// numbers, and by the newest segment that this machine, the follower's lease and the manifests remember.
+    ///
+    /// - Parameter snapshots: snapshots of this repository.
+    /// - Throws: ``BackupError`` if the store cannot be read. Damage is part of the result.
+    public func followed(_ snapshots: [Snapshot]) async throws -> FollowedLogs {
+        var result = FollowedLogs()
+        for (database, snapshots) in Dictionary(grouping: snapshots, by: \.manifest.database).sorted(by: {
+            $0.key < $1.key
+        }) {
+            var log = try await segmentLog(database, snapshots)
+            var records: [String: SegmentRecord?] = [:]
+            // A segment that cannot be read ends the reachable range.
+            func record(_ index: Int) async throws -> SegmentRecord? {
+                let name = log.names[index]
+                if let known = records[name.object] { return known }
+                do {
+                    let (record, head) = try await segment(name, database)
+                    records[name.object] = record
+                    log.learn(record)
+                    if index == log.names.count - 1, name.sequence >= log.newest?.mark.sequence ?? 0 {
+                        try? remember(SegmentMark(record, head.document.hash), database)
+                    }
+                    return record
+                } catch let error as BackupError where error.isDamage {
+                    records[name.object] = .some(nil)
+                    result.warnings.append(RepositoryWarning(error, name.object))
+                    return nil
+                }
+            }
+            if !log.names.isEmpty { _ = try await record(log.names.count - 1) }
+            for snapshot in snapshots {
+                // As a restore chooses them.
+                let exact = snapshot.time.addingTimeInterval(-0.002)
+                guard let first = log.names.firstIndex(where: { $0.date >= exact }),
+                    let start = try await record(first),
+                    let began = Timestamp.date(start.began), began <= snapshot.time,
+                    log.missing(before: start, snapshot) == nil
+                else { continue }
+                // The last one that is of that run, with none missing in between: both only become untrue once.
+                var (low, high) = (first, log.names.count - 1)
+                while low < high {
+                    let middle = (low + high + 1) / 2
+                    let isWhole = log.names[middle].sequence - log.names[first].sequence == middle - first
+                    let goesOn = isWhole ? try await record(middle)?.run == start.run : false
+                    if goesOn { low = middle } else { high = middle - 1 }
+                }
+                result.until[snapshot.id] = log.names[low].date
+            }
+            result.warnings += log.warnings
+        }
+        return result
+    }
+}

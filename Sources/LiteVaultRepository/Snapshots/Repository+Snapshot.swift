@@ -1,0 +1,266 @@
+internal import DurableFile
+internal import Foundation
+public import LiteVaultCapture
+internal import LiteVaultCipher
+
+extension Repository {
+    /// Stores a snapshot of a database that may be in use. The database's key is not needed.
+    ///
+    /// Locks or a read mark of the database are held only while its blocks are read, compared and spooled, not during the
+    /// upload.
+    ///
+    /// - Parameters:
+    ///   - path: the database file.
+    ///   - options: the name in the repository, limits and progress.
+    /// - Returns: the stored snapshot, and damage found in the repository on the way.
+    /// - Throws: ``BackupError`` `noInput`, `wrongKind` (not a database, or not encrypted), `busy` (a lock was unavailable or
+    ///   a limit was reached), `unsupported` (a network file system, a `-shm` file that cannot be written), `keyRejected`
+    ///   (the repository's secret is missing), `damaged` (the repository or the database's log), `io`, `noSpace`. The
+    ///   database is unchanged then, and the repository has no new snapshot.
+    public func snapshot(of path: String, options: SnapshotOptions = .init()) async throws -> SnapshotResult {
+        try await storeSnapshot(of: path, options: options) { sink in
+            var sink = sink
+            return try Capture(path, limits: options.limits).run(into: &sink)
+        }
+    }
+
+    /// Captures an image, uploads the blocks that changed since the database's last snapshot, then publishes the manifest.
+    ///
+    /// There is no snapshot until the manifest is stored. Packs of a run that failed are removed by pruning.
+    ///
+    /// - Parameter capture: writes the image into the sink. It runs on a thread of its own.
+    package func storeSnapshot(
+        of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureReport
+    ) async throws -> SnapshotResult {
+        try requireWritable()
+        let source = try BackupError.withPath(path) {
+            try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext)
+            return try FileMetadata.resolvedPath(path)
+        }
+        let name = options.database ?? source.split(separator: "/").last.map(String.init) ?? source
+        let database = databaseID(name)
+        let directory = try spoolDirectory()
+        return try await withLease(
+            database, for: "the database '\(name)' of the repository", fence: { try await fence($0, database) }
+        ) { lease in
+            var plan = try await plan(name: name, source: source, options: options, lease: lease)
+            try PackSpool.sweep(directory)
+            let sink = SnapshotSink(
+                repository: id, directory: directory, previous: plan.blockMap,
+                trustsPrevious: plan.previous?.manifest.plaintext == false, avoiding: plan.avoided,
+                allowsPlaintext: options.allowsPlaintext, progress: options.progress)
+            let report = try await BackupError.withPath(source) {
+                try await withDedicatedThread { try capture(sink) }
+            }
+            let captured = try BackupError.withPath(source) { try sink.finish() }
+            try await upload(captured.spool, options.progress)
+            if let error = sink.damage, let previous = plan.previous {
+                plan.warnings.append(.damagedMap(error, of: previous))
+            }
+            let manifest = manifest(for: plan, captured: captured, by: sink, report: report, options: options)
+            return SnapshotResult(
+                snapshot: try await publish(manifest, lease), packs: captured.spool.packs.count,
+                unreachableCommits: report.unreachableCommits, warnings: plan.warnings)
+        }
+    }
+
+    /// What a new snapshot follows, as far as the repository says before the capture.
+    private struct SnapshotPlan {
+        let name: String
+        let source: String
+        let host: String
+        let sequence: Int
+        /// The newest snapshot that can be read.
+        let previous: Snapshot?
+        /// Its block map; nil without one, or if it is damaged.
+        var blockMap: BlockMap?
+        var avoided: AvoidedPacks
+        var warnings: [RepositoryWarning]
+    }
+
+    private func plan(
+        name: String, source: String, options: SnapshotOptions, lease: Lease
+    ) async throws -> SnapshotPlan {
+        let database = databaseID(name)
+        // All manifests, though the newest would do: whoever takes snapshots has to hear about damaged ones.
+        let survey = try await survey(database)
+        if let rollback = survey.rollback { throw rollback }
+        // A store that did not answer says nothing about the manifest, which the next one has to follow.
+        if let newest = survey.unreadableNewest, !newest.error.isDamage { throw newest.error }
+        let advisories = try await advisories(survey)
+        // A sequence number is never reused, not even that of a manifest that was set aside.
+        let highest = max(survey.newestSequence, survey.fences.last ?? 0, advisories.newestForgotten)
+        guard highest < RepositoryFormat.sequences.upperBound else {
+            throw BackupError(
+                .damaged, "has the highest possible sequence number, so no snapshot can follow it",
+                path: RepositoryFormat.snapshot(database, highest),
+                advice: .repairUnlessOwn)
+        }
+        let host = ProcessInfo.processInfo.hostName
+        if let last = survey.snapshots.last, options.database == nil, last.source != source {
+            throw BackupError(
+                .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
+                path: source, advice: .nameDatabase)
+        }
+        // Before anything is stored: whoever breaks the lease has to know which name to occupy.
+        try await lease.promise(highest + 1)
+        var plan = SnapshotPlan(
+            name: name, source: source, host: host, sequence: highest + 1, previous: survey.snapshots.last,
+            avoided: .all, warnings: notices + survey.warnings + advisories.warnings)
+        // After the lease was taken: what is scheduled for deletion from now on is not deleted while it is held.
+        do {
+            plan.avoided = try await pendingDeletions().avoided
+        } catch let error as BackupError where error.code == .damaged {
+            plan.warnings.append(
+                RepositoryWarning(
+                    error, RepositoryFormat.pendingDeletions, advice: .rebuild))
+        }
+        if let previous = plan.previous {
+            do {
+                plan.blockMap = try await blockMap(of: previous)
+            } catch let error as BackupError where error.isDamage {
+                plan.warnings.append(.damagedMap(error, of: previous))
+            }
+        }
+        return plan
+    }
+
+    private func blockMap(of snapshot: Snapshot) async throws -> BlockMap {
+        let manifest = snapshot.manifest
+        let root = try manifest.rootEntry(snapshot.object)
+        let nodes = nodes(manifest.database)
+        try await nodes.prepare(root: root, blocks: manifest.blocks)
+        return BlockMap(root: root, blocks: manifest.blocks, source: nodes)
+    }
+
+    private func manifest(
+        for plan: SnapshotPlan, captured: SnapshotSink.Result, by sink: SnapshotSink, report: CaptureReport,
+        options: SnapshotOptions
+    ) -> Manifest {
+        let last = plan.previous?.manifest
+        let database = databaseID(plan.name)
+        // Small files often change as a whole; for those it means nothing.
+        let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
+        return Manifest(
+            repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
+            predecessor: plan.previous?.hash.hex, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
+            base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
+            time: Timestamp.text(report.began), host: plan.host, source: plan.source, tool: options.tool,
+            salt: sink.salt.hex, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
+            root: .init(
+                pack: captured.root.pack.hex, offset: captured.root.position, hash: captured.root.hash.hex),
+            log: report.position.map { .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame)) },
+            gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
+            newestSegment: newestMark(database, previous: last),
+            changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)
+    }
+
+    /// Packs first, some at a time.
+    private func upload(_ spool: PackSpool, _ progress: @escaping BackupProgress.Report) async throws {
+        let total = spool.byteCount
+        var done: Int64 = 0
+        try progress(BackupProgress(.storing, 0, of: total))
+        try await withThrowingTaskGroup(of: Int64.self) { group in
+            var waiting = spool.packs.makeIterator()
+            func start() {
+                guard let pack = waiting.next() else { return }
+                let (name, path, size, store) = (pack.name, pack.file.path, pack.size, store)
+                group.addTask {
+                    do {
+                        try await store.put(name, file: path, condition: .absent)
+                    } catch let error as BackupError where error.code == .conflict {
+                        // The name is random: the object is ours, and the answer to a first try was lost.
+                        guard try await store.attributes(name)?.size == size else { throw error }
+                    }
+                    return size
+                }
+            }
+            for _ in 0..<4 { start() }
+            while let size = try await group.next() {
+                done += size
+                try progress(BackupProgress(.storing, done, of: total))
+                start()
+            }
+        }
+    }
+
+    /// The manifest last, under the name that the lease promises: whoever ended the lease occupied it.
+    private func publish(_ manifest: Manifest, _ lease: Lease) async throws -> Snapshot {
+        let name = RepositoryFormat.snapshot(manifest.database, manifest.sequence)
+        let (bytes, hash) = try SealedDocument.seal(manifest, key: key, name: name)
+        try await lease.confirm()
+        do {
+            let supportsConditionalWrites = try await store.supportsConditionalWrites()
+            if !supportsConditionalWrites, try await store.attributes(name) != nil {
+                throw BackupError(.conflict, "was stored by another process", path: name)
+            }
+            try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
+        } catch let error as BackupError where error.code == .conflict {
+            // An answer that was lost, or somebody who took the same number.
+            guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {
+                if try await isFence(name, manifest.database) { throw lease.lost() }
+                throw error
+            }
+        } catch {
+            // It may be stored, or be stored yet: the next writer has to make sure.
+            lease.abandon()
+            throw error
+        }
+        let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
+        do {
+            try remember(Head(sequence: manifest.sequence, hash: hash.hex), manifest.database)
+        } catch let error as BackupError {
+            throw BackupError(
+                error.code,
+                "snapshot \(snapshot.id) is stored, but cannot be recorded on this machine: \(error.message)",
+                path: error.path, remedy: "Check the state directory ($XDG_STATE_HOME).", cause: error)
+        }
+        return snapshot
+    }
+}
+
+extension RepositoryWarning {
+    /// What is wrong with the snapshot that a new one was compared with.
+    fileprivate static func damagedMap(_ error: BackupError, of snapshot: Snapshot) -> RepositoryWarning {
+        RepositoryWarning(
+            .damage, error.code, path: error.path ?? snapshot.object,
+            message:
+                "\(error.message): snapshot \(snapshot.id) cannot be restored completely, and blocks that could not be "
+                + "compared with it were stored again", advice: .repairToReport)
+    }
+}
+
+/// Options for taking a snapshot.
+public struct SnapshotOptions: Sendable {
+    /// The database's name in the repository; nil takes the file's name.
+    public var database: String?
+    /// Whether a database without encryption may be stored.
+    public var allowsPlaintext = false
+    /// How long the database's locks may be waited for and held.
+    public var limits = CaptureLimits()
+    /// The program name and version recorded in the manifest.
+    public var tool = "LiteVault"
+    /// Called regularly; an error that it throws cancels the operation.
+    public var progress: BackupProgress.Report = { _ in }
+
+    /// What a follower could not see before this snapshot.
+    package var gap: SnapshotGap?
+
+    /// Creates the default options.
+    public init() {}
+}
+
+/// The outcome of taking a snapshot.
+public struct SnapshotResult: Sendable {
+    /// The snapshot.
+    public let snapshot: Snapshot
+    /// Packs that were stored.
+    public let packs: Int
+    /// Commits in the database's write-ahead log, behind a damaged frame, that are not in the snapshot. SQLite does not recover
+    /// them either: after a loss of power they may never have been whole, else the log was damaged or tampered with.
+    public let unreachableCommits: Int
+    /// Other problems found in the repository. This snapshot is intact.
+    public let warnings: [RepositoryWarning]
+    /// Whether the database is unchanged since the previous snapshot.
+    public var isUnchanged: Bool { snapshot.changed == 0 }
+}

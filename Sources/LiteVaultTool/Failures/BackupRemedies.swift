@@ -1,0 +1,40 @@
+internal import LiteVaultBackup
+
+extension Remedy {
+    /// The remedy in terms of the tool's commands and options.
+    var commandLineText: String { text(\.commandLineWords) }
+
+    private var commandLineWords: String? {
+        switch self {
+        case .text, .all: nil
+        case .createRepository: "Check the name. 'litevault snapshot' creates a repository on first use."
+        case .provideSecret: "Give it with --repository-secret-file or another --repository-secret-… option."
+        case .update: "Use a newer litevault."
+        case .acceptReplacement: "If that was intended, --accept-repository accepts it as it is."
+        case .acceptLoss:
+            "Mount its disk, or restore it from a copy. If it was removed on purpose, --accept-repository creates a new "
+                + "one."
+        case .restoreIdentity: "Restore it from a copy of the repository, or with 'litevault repair'."
+        case .repair: "'litevault repair' sets it aside and reports what is lost with it."
+        case .repairToReport: "'litevault repair' reports what is lost."
+        case .repairWithDeletion: "Run 'litevault repair' with credentials that may delete objects."
+        case .repairUnlessOwn: "If it does not belong there, 'litevault repair' sets it aside."
+        case .rebuild: "'litevault repair' rebuilds it."
+        case .checkOrRepair: "'litevault check' or 'litevault repair' rebuilds it."
+        case .repairThenForget:
+            "'litevault repair' reports what is lost; pruning continues once 'forget' has removed that snapshot."
+        case .nameDatabase: "Give it a name of its own with --database, or confirm this one with it."
+        case .chooseDatabase: "Name one with --database."
+        case .encryptOrAllowPlaintext: "Encrypt it ('litevault encrypt'), or allow it with --allow-plaintext."
+        case .verifyOrAllowPlaintext:
+            "It may be only partly converted: verify it with its key, and restore a backup or export it. To store it "
+                + "as it is, allow plaintext (--allow-plaintext)."
+        case .listSnapshots: "'litevault snapshots' lists those that exist."
+        case .restoreEarlier(let snapshot, let time):
+            "The one before it is of \(time): --snapshot \(snapshot) restores that."
+        case .restoreReachable(let time):
+            "Use '--at \(time)', or '--at latest-reachable' for the newest state that can be reached."
+        case .addRetentionRule: "Give at least one --keep-… option."
+        }
+    }
+}
