@@ -17,14 +17,14 @@ import Testing
         { try $0.execute("INSERT INTO t (a) VALUES ('x')") },
         { try $0.execute("SELECT 1; INSERT INTO t (a) VALUES ('x')") },
         { try $0.run("INSERT INTO t (a) VALUES ('x')") },
-        { try $0.run("INSERT INTO t (a) VALUES (?)", "x") },
         { try $0.run("INSERT INTO t (a) VALUES (?)", with: "x") },
-        { _ = try $0.prepare("INSERT INTO t (a) VALUES ('x')").step() },
+        { try $0.run("INSERT INTO t (a) VALUES (?)", with: "x") },
+        { _ = try $0.prepare("INSERT INTO t (a) VALUES ('x')").advance() },
         { try $0.prepare("INSERT INTO t (a) VALUES (?)").run(with: "x") },
         { try $0.prepare("INSERT INTO t (a) VALUES (?)").run("x") },
         { try $0.run(Table("t").insert(SQLExpression<String>("a") <- "x")) },
         { try $0.transaction { } },
-        { try $0.savepoint { } },
+        { try $0.withSavepoint { } },
         { try $0.execute("BEGIN") },
         { try $0.execute("PRAGMA user_version = 7") },
         { _ = try $0.withHandle { _ in } },
@@ -54,7 +54,7 @@ import Testing
             }
             #expect(refused.value && prepared.value == 1)
             #expect(try access.read { try $0.count() } == 3)
-            #expect(try access.read { try $0.readUserVersion() } == 0)
+            #expect(try access.read { try $0.pragma(.userVersion) } == 0)
             try access.write { try $0.insert("kept") }
             #expect(try access.read { try $0.count() } == 4)
         }
@@ -92,7 +92,7 @@ import Testing
         try pool.write { try $0.execute(Self.setup) }
         #expect {
             try pool.write { db in
-                try? db.savepoint {
+                try? db.withSavepoint {
                     try db.insert("undone")
                     try? db.execute("INSERT INTO u VALUES (1, 'conflict')")
                     try? db.insert("refused")
@@ -125,7 +125,7 @@ import Testing
     @Test func `a full database ends the transaction`() throws {
         let pool = try scratch.pool()
         try pool.writeWithoutTransaction { db in
-            let pages = try db.scalar("PRAGMA page_count") as? Int64 ?? 0
+            let pages = try db.value("PRAGMA page_count", as: Int64?.self) ?? 0
             try db.execute("PRAGMA max_page_count = \(pages + 2)")
         }
         #expect {
@@ -179,10 +179,10 @@ import Testing
         #expect {
             try pool.write { db in
                 let statement = try db.prepare("SELECT a FROM t")
-                _ = try statement.step()
+                _ = try statement.advance()
                 try? db.execute("INSERT INTO u VALUES (1, 'conflict')")
-                #expect(throws: DatabaseError.self) { _ = try statement.step() }
-                statement.reset()
+                #expect(throws: DatabaseError.self) { _ = try statement.advance() }
+                statement.clear()
                 #expect(statement.columnNames == ["a"])
             }
         } throws: {

@@ -111,7 +111,7 @@ import Testing
                 outcomes.insert("cancelled")
             }
             #expect(try await pool.read { try $0.count() } == 20_003)
-            #expect(try await pool.read { try $0.scalar("PRAGMA integrity_check") as? String } == "ok")
+            #expect(try await pool.read { try $0.value("PRAGMA integrity_check", as: String?.self) } == "ok")
         }
         #expect(outcomes.contains("done"))
         #expect(await eventually { pool.coordinator.accessCount == 0 })

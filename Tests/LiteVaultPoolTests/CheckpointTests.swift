@@ -14,8 +14,8 @@ import Testing
 
     private func connection() throws -> Connection {
         let connection = try Connection(scratch.path("db"))
-        try connection.enableWAL()
-        connection.walAutoCheckpoint = 0
+        try connection.setPragma(.journalMode, to: .wal)
+        try connection.setPragma(.walAutoCheckpoint, to: 0)
         return connection
     }
 
@@ -67,14 +67,14 @@ import Testing
     func `H-WAL-01 while a pool checkpoints, no other connection can commit`(encrypted: Bool) throws {
         let key = encrypted ? try DatabaseKey.passphrase("a key") : nil
         var configuration = DatabaseConfiguration()
-        configuration.prepare = { if !$0.readonly { try $0.setWALAutoCheckpoint(20) } }
+        configuration.prepare = { if !$0.isReadOnly { try $0.setPragma(.walAutoCheckpoint, to: 20) } }
         let pool = try scratch.pool(key: key, settings: key == nil ? .init() : fast, configuration: configuration)
         let other = try key.map { try Connection(scratch.path("db"), key: $0, settings: fast) } ?? connection()
-        other.walAutoCheckpoint = 0
+        try other.setPragma(.walAutoCheckpoint, to: 0)
         _ = try other.count()
         let outcome = Locked((checkpoints: 0, refused: 0))
         try pool.writeWithoutTransaction { writer in
-            #expect(writer.walAutoCheckpoint == 20)
+            #expect(try writer.pragma(.walAutoCheckpoint) == 20)
             try FileTap.on(writer).beforeLock = {
                 let isRefused = (try? other.execute("BEGIN IMMEDIATE; COMMIT")) == nil
                 outcome.withLock {
@@ -116,15 +116,15 @@ import Testing
         #expect(checkpoints == 1)
         let answer = try db.walCheckpoint()
         #expect(answer.log == answer.checkpointed)
-        db.walAutoCheckpoint = 0
+        try db.setPragma(.walAutoCheckpoint, to: 0)
         try db.insert("z")
         #expect(checkpoints == 2)
-        #expect(db.walAutoCheckpoint == 0)
+        #expect(try db.pragma(.walAutoCheckpoint) == 0)
     }
 
     @Test func `a pool whose setup switches checkpoints off makes none`() throws {
         var configuration = DatabaseConfiguration()
-        configuration.prepare = { if !$0.readonly { try $0.setWALAutoCheckpoint(0) } }
+        configuration.prepare = { if !$0.isReadOnly { try $0.setPragma(.walAutoCheckpoint, to: 0) } }
         let pool = try scratch.pool(configuration: configuration)
         try pool.writeWithoutTransaction { writer in
             for number in 0..<1500 { try writer.insert("\(number)") }
@@ -137,7 +137,7 @@ import Testing
         var configuration = DatabaseConfiguration()
         configuration.synchronous = .off
         configuration.lockTimeout = .seconds(20)
-        configuration.prepare = { if !$0.readonly { try $0.setWALAutoCheckpoint(3) } }
+        configuration.prepare = { if !$0.isReadOnly { try $0.setPragma(.walAutoCheckpoint, to: 3) } }
         let pools =
             [try scratch.pool(configuration: configuration)]
             + [try DatabasePool(scratch.path("db"), configuration: configuration)]
@@ -159,7 +159,7 @@ import Testing
         for pool in pools { try pool.close() }
         let db = try Connection(scratch.path("db"))
         #expect(try db.count() == 803)
-        #expect(try db.scalar("PRAGMA integrity_check") as? String == "ok")
+        #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
     @Test func `a checkpoint is guarded by another connection to the same file only`() throws {
@@ -185,12 +185,12 @@ import Testing
         let (db, writer) = (try connection(), try connection())
         try db.execute("CREATE TABLE t (a)")
         try writer.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")
-        db.busyTimeout = 0.1
+        db.lockTimeout = .seconds(0.1)
         let before = size("db")
         #expect(try db.emptyLog() == false)
         // Engines before 3.16 are not to be interrupted there.
         if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 16) { #expect(size("db") == before) }
-        #expect(db.busyTimeout == 0.1)
+        #expect(db.lockTimeout == .seconds(0.1))
         try writer.execute("COMMIT")
         #expect(try db.emptyLog())
         #expect(size("db-wal") == 0)
@@ -199,7 +199,7 @@ import Testing
     @Test func `the page's example`() throws {
         let path = scratch.path("page")
         let db = try Connection(path)
-        try db.enableWAL()
+        try db.setPragma(.journalMode, to: .wal)
         try db.setWALAutoCheckpoint(guardedBy: { try Connection(path) })
         try db.execute("CREATE TABLE IF NOT EXISTS note (text TEXT)")
 

@@ -188,7 +188,7 @@ import Testing
         #expect(
             try await observed.told { db in
                 try db.transaction {
-                    try? db.savepoint {
+                    try? db.withSavepoint {
                         try db.run("UPDATE person SET age = 1")
                         throw Refused()
                     }

@@ -126,7 +126,7 @@ import Testing
                 try second.write { try $0.execute(Scratch.content) }
                 try first.write { try $0.insert("x") }
                 #expect(try second.read { try $0.count() } == 4)
-                #expect(try second.read { "\(try $0.scalar("PRAGMA auto_vacuum") ?? "")" } == "1")
+                #expect(try second.read { try $0.integer("auto_vacuum") } == 1)
                 try first.close()
                 try second.close()
             }

@@ -35,7 +35,7 @@ import Testing
         task.cancel()
         let result = await task.result // a failure, and no note was added
         #expect(throws: CancellationError.self) { try result.get() }
-        #expect(try await pool.read { try $0.scalar("SELECT count(*) FROM note") as? Int64 } == 1)
+        #expect(try await pool.read { try $0.value("SELECT count(*) FROM note", as: Int64?.self) } == 1)
 
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = 8

@@ -87,7 +87,7 @@ import Testing
         #expect(
             try await !isTold(.table("t")) { db in
                 try db.transaction {
-                    try? db.savepoint("a 'quoted' name") {
+                    try? db.withSavepoint(named: "a 'quoted' name") {
                         try db.insert("undone")
                         throw Refused()
                     }
@@ -107,7 +107,7 @@ import Testing
     @Test func `a savepoint that is released is told`() async throws {
         #expect(
             try await isTold(.table("t")) { db in
-                try db.savepoint { try db.savepoint { try db.insert("kept") } }
+                try db.withSavepoint { try db.withSavepoint { try db.insert("kept") } }
             })
     }
 

@@ -105,7 +105,7 @@ import Testing
         #expect(performing: { try pool.read { _ in try pool.barrier { _ in } } }, throws: refusal)
         #expect(performing: { try pool.barrier { _ in try pool.close() } }, throws: refusal)
         let other = try DatabaseQueue()
-        #expect(try pool.write { _ in try other.read { try $0.scalar("SELECT 1") as? Int64 } } == 1)
+        #expect(try pool.write { _ in try other.read { try $0.value("SELECT 1", as: Int64?.self) } } == 1)
         #expect(try pool.read { try $0.count() } == 3)
     }
 
@@ -127,7 +127,7 @@ import Testing
         let pool = try scratch.pool()
         let statement = try pool.read { db in
             let statement = try db.prepare("SELECT a FROM t")
-            _ = try statement.step()
+            _ = try statement.advance()
             return statement
         }
         try pool.write { try $0.insert("new") }
@@ -174,16 +174,16 @@ import Testing
 
     @Test func `safe defaults hold on every connection, and each can be changed`() throws {
         let pool = try scratch.pool()
-        #expect(try pool.read { $0.foreignKeys && $0.busyTimeout == 5 && $0.readonly })
-        #expect(try pool.write { $0.foreignKeys && $0.journalMode == .wal && $0.synchronous == .full })
+        #expect(try pool.read { try $0.pragma(.foreignKeys) && $0.lockTimeout == .seconds(5) && $0.isReadOnly })
+        #expect(try pool.write { try $0.pragma(.foreignKeys) && $0.pragma(.journalMode) == .wal && $0.pragma(.synchronous) == .full })
         var configuration = DatabaseConfiguration()
-        configuration.foreignKeys = false
+        try configuration.setPragma(.foreignKeys, to: false)
         configuration.lockTimeout = .seconds(1)
         configuration.synchronous = .normal
         configuration.writeMode = .deferred
         let other = try DatabasePool(scratch.path("db"), configuration: configuration)
-        #expect(try other.read { !$0.foreignKeys && $0.busyTimeout == 1 })
-        #expect(try other.write { $0.synchronous == .normal })
+        #expect(try other.read { try !$0.pragma(.foreignKeys) && $0.lockTimeout == .seconds(1) })
+        #expect(try other.write { try $0.pragma(.synchronous) == .normal })
         // A deferred transaction lets another one begin: an immediate one would wait.
         try other.write { _ in try pool.write { try $0.insert("meanwhile") } }
     }
@@ -193,22 +193,22 @@ import Testing
         var configuration = DatabaseConfiguration()
         configuration.prepare = { db in
             prepared.update { $0 += 1 }
-            db.createFunction("twice", argumentCount: 1, deterministic: true) { arguments in
+            try db.defineFunction("twice", argumentCount: 1, deterministic: true) { arguments in
                 (arguments[0] as? Int64).map { $0 * 2 }
             }
         }
         let pool = try scratch.pool(configuration: configuration)
-        #expect(try pool.read { try $0.scalar("SELECT twice(21)") as? Int64 } == 42)
+        #expect(try pool.read { try $0.value("SELECT twice(21)", as: Int64?.self) } == 42)
         #expect(prepared.value == 2)
         let traced = Flag([String]())
         try pool.onEveryConnection { db in
-            db.createFunction("thrice", argumentCount: 1, deterministic: true) { arguments in
+            try db.defineFunction("thrice", argumentCount: 1, deterministic: true) { arguments in
                 (arguments[0] as? Int64).map { $0 * 3 }
             }
             try db.createCollation("backwards") { left, right in
                 left == right ? .orderedSame : left < right ? .orderedDescending : .orderedAscending
             }
-            db.trace { sql in traced.update { $0.append(sql) } }
+            db.setTrace { sql in traced.update { $0.append(sql) } }
         }
         let sql = "SELECT thrice(14), (SELECT a FROM t ORDER BY a COLLATE backwards LIMIT 1)"
         let result = { (db: Connection) in
@@ -228,7 +228,7 @@ import Testing
         #expect(try Connection(scratch.path("copy")).count() == 3)
         try pool.read { db in
             let target = try Connection(.inMemory)
-            let backup = try db.backup(usingConnection: target)
+            let backup = try Backup(sourceConnection: db, targetConnection: target)
             try backup.step()
             backup.finish()
             #expect(try target.count() == 3)
@@ -256,7 +256,7 @@ import Testing
             try db.execute("CREATE TABLE second (id INTEGER PRIMARY KEY); INSERT INTO second VALUES (7)")
         }
         try pool.writeWithoutTransaction { try migrator.migrate($0) }
-        let second = try pool.read { try $0.scalar("SELECT id FROM second") as? Int64 }
+        let second = try pool.read { try $0.value("SELECT id FROM second", as: Int64?.self) }
         #expect(before == 3 && second == 7)
     }
 

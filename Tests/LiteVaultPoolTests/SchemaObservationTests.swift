@@ -44,7 +44,7 @@ import Testing
 
     @Test func `numbers in the header are told`() async throws {
         let observed = try await Observed(Self.setup, reads: ["PRAGMA user_version"])
-        #expect(try await observed.told { try $0.setUserVersion(3) } == ["PRAGMA user_version"])
+        #expect(try await observed.told { try $0.setPragma(.userVersion, to: 3) } == ["PRAGMA user_version"])
         #expect(try await observed.told { try $0.execute("BEGIN; PRAGMA user_version = 4; COMMIT") } == ["PRAGMA user_version"])
     }
 
@@ -61,7 +61,7 @@ import Testing
             try await observed.told { db in
                 let source = try Connection(.inMemory)
                 try source.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (5, 5)")
-                let backup = try source.backup(usingConnection: db)
+                let backup = try Backup(sourceConnection: source, targetConnection: db)
                 try backup.step()
                 backup.finish()
             } == ["t", "SELECT a FROM t"])

@@ -57,17 +57,17 @@ private func database() throws -> Connection {
     @Test func `enums are stored by their raw value, types with parts as JSON`() throws {
         let db = try database()
         try db.run(people.insert(ada))
-        #expect(try db.scalar("SELECT mood FROM people") as? String == "good")
-        #expect(try db.scalar("SELECT level FROM people") as? Int64 == 2)
-        #expect(try db.scalar("SELECT typeof(photo) FROM people") as? String == "blob")
-        #expect((try db.scalar("SELECT address FROM people") as? String)?.contains("\"numbers\":[1,2]") == true)
+        #expect(try db.value("SELECT mood FROM people", as: String.self) == "good")
+        #expect(try db.value("SELECT level FROM people", as: Int.self) == 2)
+        #expect(try db.value("SELECT typeof(photo) FROM people", as: String.self) == "blob")
+        #expect((try db.value("SELECT address FROM people", as: String?.self))?.contains("\"numbers\":[1,2]") == true)
     }
 
     @Test func `an update writes nil as NULL`() throws {
         let db = try database()
         try db.run(people.insert(ada))
         try db.run(people.update(ada))
-        #expect(try db.scalar("SELECT nickname FROM people") == nil)
+        #expect(try db.value("SELECT nickname FROM people", as: StoredValue.self) == .null)
         let decoded: Person = try #require(try db.first(people, as: Row.self)).decode()
         #expect(decoded == ada)
     }
@@ -105,7 +105,7 @@ private func database() throws -> Connection {
             #expect(throws: EngineUnsupported.self) {
                 try db.run(people.upsert(changed, onConflictOf: SQLExpression<Int>("id")))
             }
-            #expect(try db.scalar("SELECT name FROM people") as? String == "Ada")
+            #expect(try db.value("SELECT name FROM people", as: String.self) == "Ada")
             return
         }
         try db.run(people.upsert(changed, onConflictOf: SQLExpression<Int>("id")))

@@ -21,7 +21,7 @@ import Testing
         let database = try database()
         try database.run(tasks.insert(status <- .done, level <- .high))
         try database.run(tasks.insert(status <- .open, level <- nil))
-        #expect(try database.scalar("SELECT status || level FROM task WHERE level NOT NULL") as? String == "done3")
+        #expect(try database.value("SELECT status || level FROM task WHERE level NOT NULL", as: String.self) == "done3")
         let rows = try database.all(tasks.select(status, level).filter(status == .done))
         #expect(rows.map(\.0) == [.done])
         #expect(rows.map(\.1) == [.high])

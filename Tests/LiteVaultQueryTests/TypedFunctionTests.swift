@@ -8,22 +8,22 @@ import Testing
         let db = try Connection()
         let greet = try db.defineFunction("greet", deterministic: true) { (name: String) -> String in "Hello, \(name)" }
         #expect(greet(SQLExpression<String>("name")).asSQL() == #""greet"("name")"#)
-        #expect(try db.scalar("SELECT greet('Ada')") as? String == "Hello, Ada")
+        #expect(try db.value("SELECT greet('Ada')", as: String.self) == "Hello, Ada")
         let add = try db.defineFunction("plus") { (a: Int?, b: Int) -> Int? in a.map { $0 + b } }
         #expect(add(SQLExpression<Int?>("a"), SQLExpression<Int>("b")).asSQL() == #""plus"("a", "b")"#)
-        #expect(try db.scalar("SELECT plus(1, 2)") as? Int64 == 3)
-        #expect(try db.scalar("SELECT plus(NULL, 2)") == nil)
+        #expect(try db.value("SELECT plus(1, 2)", as: Int.self) == 3)
+        #expect(try db.value("SELECT plus(NULL, 2)", as: StoredValue.self) == .null)
         let answer = try db.defineFunction("answer") { 42 }
         #expect(answer().asSQL() == #""answer"()"#)
         let three = try db.defineFunction("three") { (a: Int, b: Double, c: Bool) -> String in "\(a) \(b) \(c)" }
         _ = three
-        #expect(try db.scalar("SELECT three(1, 2.5, 1)") as? String == "1 2.5 true")
+        #expect(try db.value("SELECT three(1, 2.5, 1)", as: String.self) == "1 2.5 true")
     }
 
     @Test func `NULL for an argument that is not optional is an error of the statement`() throws {
         let db = try Connection()
         _ = try db.defineFunction("double") { (x: Int) -> Int in x * 2 }
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT \"double\"(NULL)") }
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT \"double\"('text')") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT \"double\"(NULL)", as: StoredValue.self) }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT \"double\"('text')", as: StoredValue.self) }
     }
 }

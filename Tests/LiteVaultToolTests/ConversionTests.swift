@@ -30,7 +30,7 @@ struct ConversionTests {
     /// All content of a plaintext database, in an order of its own.
     private func content(_ name: String) throws -> [String] {
         let database = try Connection(workspace.path(name), readonly: true)
-        var lines = ["\(try database.readUserVersion()) \(try database.readApplicationID())"]
+        var lines = ["\(try database.pragma(.userVersion)) \(try database.pragma(.applicationID))"]
         lines += try database.all("SELECT sql FROM sqlite_master ORDER BY name") { try $0.get(0, as: String.self) }
         lines += try database.all("SELECT rowid || title || hex(body) FROM note ORDER BY rowid") {
             try $0.get(0, as: String.self)

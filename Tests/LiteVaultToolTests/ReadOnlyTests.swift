@@ -73,7 +73,7 @@ import Testing
         try db.execute("CREATE TABLE old(a); CREATE TABLE filler(a)")
         try db.transaction {
             for row in 0..<200 {
-                try db.run("INSERT INTO filler VALUES (?)", "row \(row) " + String(repeating: "x", count: 400))
+                try db.run("INSERT INTO filler VALUES (?)", with: "row \(row) " + String(repeating: "x", count: 400))
             }
         }
         var endings = [""]
@@ -147,8 +147,8 @@ import Testing
             try $0.get(0, as: String.self)
         }
         #expect(names == (hasNew ? ["filler", "new", "old"] : ["filler", "old"]))
-        #expect(try db.scalar("SELECT count(*) FROM filler") as? Int64 == (hasNew ? 100 : 200))
-        #expect(try db.scalar("PRAGMA integrity_check") as? String == "ok")
+        #expect(try db.value("SELECT count(*) FROM filler", as: Int64.self) == (hasNew ? 100 : 200))
+        #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
     @Test(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"), arguments: ["info", "verify"])

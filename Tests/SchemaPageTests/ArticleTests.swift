@@ -8,7 +8,7 @@ import Testing
 
     @Test func `the snippets of "Defining a schema" run, one after the other`() throws {
         let db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
         try db.create(table: "team") { t in
             t.autoIncrementedPrimaryKey("id")
             t.column("name", .text).notNull().unique().collate(.nocase)
@@ -43,7 +43,7 @@ import Testing
             expressions: [Column("score").desc, Column("name").collating(.nocase)],
             condition: Column("score") > 100)
         try db.create(view: "hero", as: Table("player").filter(Column("score") > 1000))
-        #expect(try db.scalar("SELECT name FROM hero") as? String == "Ann")
+        #expect(try db.value("SELECT name FROM hero", as: String.self) == "Ann")
 
         // Before SQLite 3.25 a view or index that uses the column stands against it.
         try db.drop(view: "hero")
@@ -63,7 +63,7 @@ import Testing
             t.column("score", .double).notNull()
             t.belongsTo("team", onDelete: .setNull)
         }
-        #expect(try db.scalar("SELECT id || fullName || score || teamId FROM player") as? String == "7Ann20000.01")
+        #expect(try db.value("SELECT id || fullName || score || teamId FROM player", as: String.self) == "7Ann20000.01")
 
         guard SQLiteVersion.isLinked(3, 27) else { return }
         try db.create(virtualTable: "player_ft", using: FTS4()) { t in
@@ -71,7 +71,7 @@ import Testing
             t.column("fullName")
             t.tokenizer = .unicode61(diacritics: .remove)
         }
-        #expect(try db.scalar("SELECT count(*) FROM player_ft WHERE player_ft MATCH 'ann'") as? Int64 == 1)
+        #expect(try db.value("SELECT count(*) FROM player_ft WHERE player_ft MATCH 'ann'", as: Int.self) == 1)
     }
 
     @Test func `the snippets of "Migrations" run, one after the other`() throws {

@@ -7,7 +7,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
     }
 
     @Test func `the first example makes the table that the page prints`() throws {
@@ -29,7 +29,7 @@ import Testing
                 "latitude DOUBLE NOT NULL",
             ])
         try db.run("INSERT INTO place (longitude, latitude) VALUES (1, 2)")
-        #expect(try db.scalar("SELECT favorite FROM place") as? Int64 == 0)
+        #expect(try db.value("SELECT favorite FROM place", as: Int.self) == 0)
         #expect(try db.refuses("INSERT INTO place (longitude) VALUES (1)"))
     }
 
@@ -92,7 +92,7 @@ import Testing
             try db.sql("player")
                 == #"CREATE TABLE "player" ("email" TEXT NOT NULL, "name" TEXT NOT NULL DEFAULT 'Anonymous')"#)
         try db.run("INSERT INTO player (email) VALUES ('a')")
-        #expect(try db.scalar("SELECT name FROM player") as? String == "Anonymous")
+        #expect(try db.value("SELECT name FROM player", as: String.self) == "Anonymous")
     }
 
     @Test func `primary keys have three forms`() throws {
@@ -139,7 +139,7 @@ import Testing
             INSERT INTO team VALUES ('red'); INSERT INTO country VALUES ('FR');
             INSERT INTO player VALUES ('a', 'red', 'FR'); DELETE FROM team;
             """)
-        #expect(try db.scalar("SELECT count(*) FROM player") as? Int64 == 0)
+        #expect(try db.value("SELECT count(*) FROM player", as: Int.self) == 0)
         #expect(try db.refuses("INSERT INTO player VALUES ('a', NULL, 'DE')"))
     }
 
@@ -172,7 +172,7 @@ import Testing
         }
         #expect(try db.sql("player") == #"CREATE TABLE "player" (nick TEXT, name TEXT DEFAULT 'O''Brien')"#)
         try db.run("INSERT INTO player (nick) VALUES ('x')")
-        #expect(try db.scalar("SELECT name FROM player") as? String == defaultName)
+        #expect(try db.value("SELECT name FROM player", as: String.self) == defaultName)
     }
 
     @Test func `constraints involve several columns`() throws {
@@ -229,7 +229,7 @@ import Testing
                 "kept" INTEGER GENERATED ALWAYS AS ("score" + "bonus") STORED)
                 """)
         try db.run("INSERT INTO player VALUES (1, 2)")
-        #expect(try db.scalar("SELECT totalScore + total + kept FROM player") as? Int64 == 9)
+        #expect(try db.value("SELECT totalScore + total + kept FROM player", as: Int.self) == 9)
     }
 
     @Test @available(*, deprecated) func `the legacy way to make a table works`() throws {

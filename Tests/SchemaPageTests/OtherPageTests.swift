@@ -29,7 +29,7 @@ import Testing
             t.drop(column: "score")
         }
         #expect(try db.columns("player") == ["id INTEGER", "homeURL TEXT", "hasBonus BOOLEAN"])
-        #expect(try db.scalar("SELECT id || homeURL FROM player") as? String == "7x")
+        #expect(try db.value("SELECT id || homeURL FROM player", as: String.self) == "7x")
         #expect(try db.schema.indexDefinitions(table: "player").map(\.columns) == [["homeURL"]])
     }
 
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `an index is on a value in JSON`() throws {
-        guard (try? db.scalar("SELECT json_extract('{}', '$')")) != nil else {
+        guard (try? db.untypedValue("SELECT json_extract('{}', '$')")) != nil else {
             #expect(!SQLiteVersion.isLinked(3, 38), "JSON is a part of SQLite since 3.38")
             return
         }
@@ -154,7 +154,7 @@ import Testing
     @Test func `a view shows a query`() throws {
         try db.create(view: "hero", as: Table("player").filter(Column("score") > 1000))
         #expect(try db.sql("hero") == #"CREATE VIEW "hero" AS SELECT * FROM "player" WHERE ("score" > 1000)"#)
-        #expect(try db.scalar("SELECT name FROM hero") as? String == "O'Brien")
+        #expect(try db.value("SELECT name FROM hero", as: String.self) == "O'Brien")
         try db.drop(view: "hero")
         #expect(try db.sql("hero") == nil)
         try db.drop(view: "hero", ifExists: true)
@@ -169,7 +169,7 @@ import Testing
             try db.sql("hero", temp: true) == """
                 CREATE VIEW "hero" ("number", "called") AS SELECT id, name FROM player WHERE name = 'O''Brien'
                 """)
-        #expect(try db.scalar("SELECT number FROM hero") as? Int64 == 1)
+        #expect(try db.value("SELECT number FROM hero", as: Int.self) == 1)
     }
 
     @Test func `a virtual table is made by the name of its module`() throws {
@@ -177,7 +177,7 @@ import Testing
         try db.create(virtualTable: "area", ifNotExists: true, using: "rtree(id, minX, maxX)")
         try db.create(virtualTable: "other", options: [.temporary, .ifNotExists], using: "rtree(id, minX, maxX)")
         try db.run("INSERT INTO area VALUES (1, 2, 3)")
-        #expect(try db.scalar("SELECT count(*) FROM area WHERE minX < 2.5") as? Int64 == 1)
+        #expect(try db.value("SELECT count(*) FROM area WHERE minX < 2.5", as: Int.self) == 1)
         #expect(try db.sql("other", temp: true) != nil)
         #expect(throws: EngineUnsupported.self) { try db.create(virtualTable: "x", using: "absent_module(a)") }
     }

@@ -43,7 +43,7 @@ package struct ContentCopier {
 
     /// Sets what is fixed once the first page is written.
     private func prepareDestination() throws {
-        guard let encoding = try source.scalar("PRAGMA encoding") as? String else {
+        guard let encoding = try source.value("PRAGMA encoding", as: String?.self) else {
             throw VaultError(.internalFailure, "The engine does not report the text encoding")
         }
         try destination.execute(
@@ -68,7 +68,8 @@ package struct ContentCopier {
     }
 
     private func hasSequenceTable() throws -> Bool {
-        try destination.scalar("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'") != nil
+        try destination.value("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'", as: StoredValue.self)
+            != .null
     }
 
     private func createIndexes(_ objects: [SchemaObject]) throws {
@@ -123,7 +124,7 @@ package struct ContentCopier {
         let insert = try destination.prepare(shape.insertion)
         try source.withLock {
             try destination.withLock {
-                try source.forEachRow(shape.selection) { row in
+                try source.forEach(shape.selection) { row in
                     try insert.runCopying(row)
                     copied += 1
                     if copied % 1000 == 0 { try report(copied) }
@@ -151,7 +152,7 @@ package struct ContentComparator {
     ///   read; the errors of `report`.
     package func compare(rows report: (Int64) throws -> Void = { _ in }) throws {
         for field in ["encoding", "auto_vacuum", "user_version", "application_id"] {
-            let values = try (left.scalar("PRAGMA \(field)"), right.scalar("PRAGMA \(field)"))
+            let values = try (left.untypedValue("PRAGMA \(field)"), right.untypedValue("PRAGMA \(field)"))
             guard String(describing: values.0) == String(describing: values.1) else {
                 throw difference("PRAGMA \(field)")
             }
@@ -174,15 +175,15 @@ package struct ContentComparator {
         let selection = try TableShape(table, in: left).selection
         let others = try right.prepare(selection)
         try right.withLock {
-            defer { others.reset() }
-            try left.forEachRow(selection) { row in
-                guard try others.step(), others.isCurrentRowEqual(to: row) else {
+            defer { others.clear() }
+            try left.forEach(selection) { row in
+                guard try others.advance(), others.isCurrentRowEqual(to: row) else {
                     throw difference("the table '\(table)'")
                 }
                 compared += 1
                 if compared % 1000 == 0 { try report(compared) }
             }
-            guard try !others.step() else { throw difference("the table '\(table)'") }
+            guard try !others.advance() else { throw difference("the table '\(table)'") }
         }
     }
 

@@ -40,7 +40,7 @@ struct TableShape {
         let pragma = hasHidden ? "table_xinfo" : "table_info"
         var stored: [String] = []
         var all: Set<String> = []
-        try connection.forEachRow("PRAGMA main.\(pragma)(\(quoted(name)))") { row in
+        try connection.forEach("PRAGMA main.\(pragma)(\(quoted(name)))") { row in
             let column = try row.get(1, as: String.self)
             all.insert(column.lowercased())
             if try !hasHidden || row.get(6, as: Int.self) == 0 { stored.append(column) }

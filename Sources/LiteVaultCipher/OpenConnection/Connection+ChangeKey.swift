@@ -22,7 +22,7 @@ extension Connection {
             try withErrorContext(path: path) {
                 try requireMain(schemaName, for: "rekey")
                 let settings = try settingsForRekey(path: path)
-                let walMode = journalMode == .wal
+                let walMode = try pragma(.journalMode) == .wal
                 try holdExclusively(walMode: walMode)
                 do {
                     try rekeyHeld(key, settings: settings, handle)
@@ -46,10 +46,10 @@ extension Connection {
         guard try !hasBusyStatement() else {
             throw VaultError(.busy, "A statement of this connection is being read", path: path)
         }
-        guard !readonly else { throw refusal("The database was opened for reading only", "Open it for writing.") }
+        guard !isReadOnly else { throw refusal("The database was opened for reading only", "Open it for writing.") }
         guard !path.isEmpty else { throw refusal("A database in memory has no key to change", "Copy it into a file.") }
         // Verifies the old key: the engine would encrypt everything that it can read under the new one.
-        _ = try scalar("SELECT count(*) FROM sqlite_master")
+        _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
         guard try hasKey() else {
             throw VaultError(
                 .wrongKind, "The database is not encrypted", path: path,
@@ -80,7 +80,7 @@ extension Connection {
         defer { lease?.release() }
         if walMode {
             guard try emptyLog() else { throw VaultError(.busy, "The database is in use") }
-            try setJournalMode(.delete)
+            try setPragma(.journalMode, to: .delete)
         }
         do {
             try execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
@@ -102,8 +102,8 @@ extension Connection {
 
     private func restore(walMode: Bool) throws {
         try execute("PRAGMA locking_mode = NORMAL")
-        _ = try scalar("SELECT count(*) FROM sqlite_master")
-        if walMode { try setJournalMode(.wal) }
+        _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
+        if walMode { try setPragma(.journalMode, to: .wal) }
     }
 
     private func rekeyHeld(_ key: DatabaseKey, settings: CipherSettings, _ handle: OpaquePointer) throws {
@@ -130,10 +130,10 @@ extension Connection {
     /// Without authentication codes, another connection verifies the new key.
     private func requireReadable(_ key: DatabaseKey, _ settings: CipherSettings) throws {
         try execute("PRAGMA locking_mode = NORMAL")
-        _ = try scalar("SELECT count(*) FROM sqlite_master")
+        _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
         let other = try Connection(
             .existing(description), key: key, settings: settings, readonly: false, lockTimeout: .seconds(1))
-        guard try other.scalar("PRAGMA quick_check(1)") as? String == "ok" else {
+        guard try other.value("PRAGMA quick_check(1)", as: String.self) == "ok" else {
             throw VaultError(.io, "The key was not changed", remedy: "Open the database with the old key.")
         }
         try other.close()

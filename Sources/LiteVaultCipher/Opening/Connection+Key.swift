@@ -94,7 +94,7 @@ extension Connection {
                 cipherSettings: try all(prefix + "cipher_settings") { try $0.get(0, as: String.self) })
         } else {
             for name in ["kdf_iter", "cipher_page_size", "cipher_use_hmac"] {
-                guard let value = try scalar(prefix + name) else { continue }
+                guard let value = try untypedValue(prefix + name) else { continue }
                 settings.apply(name: name, value: "\(value)")
             }
             if settings.pageSize != nil, !engine.hasFormat4 {
@@ -113,7 +113,7 @@ extension Connection {
     /// Whether a key was set for the database, be it right or wrong.
     package func hasKey(_ schemaName: String = "main") throws -> Bool {
         guard CipherEngine.version != nil else { return false }
-        return try scalar("PRAGMA \(quoted(schemaName)).cipher_provider") != nil
+        return try value("PRAGMA \(quoted(schemaName)).cipher_provider", as: StoredValue.self) != .null
     }
 }
 

@@ -62,7 +62,7 @@ struct KeyUnlocker: ConnectionUnlocker {
 
     func unlock(_ connection: Connection) throws {
         try withErrorContext(path: path) {
-            if lockTimeout > .zero { connection.busyTimeout = lockTimeout.seconds }
+            if lockTimeout > .zero { connection.lockTimeoutSeconds = lockTimeout.seconds }
             try connection.withHandle { db in
                 try CipherDefaults.with(neededDefaults, engine: engine, on: connection) {
                     try applyKey(to: db, on: connection)
@@ -101,7 +101,7 @@ struct KeyUnlocker: ConnectionUnlocker {
     /// Reads the schema: the first thing that fails under a wrong key.
     private func verifyKey(_ connection: Connection, _ db: OpaquePointer) throws {
         do {
-            _ = try connection.scalar("SELECT count(*) FROM sqlite_master")
+            _ = try connection.value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
         } catch let error as DatabaseError {
             // The answers of engines to a wrong key: error, no memory, read-only, corrupt, not a database.
             guard [1, 7, 8, 11, 26].contains(error.code) else { throw error }
@@ -142,7 +142,7 @@ enum CipherDefaults {
     private static func current(_ connection: Connection, engine: CipherVersion) throws -> CipherSettings {
         var settings = CipherSettings()
         for name in names + (engine.hasFormat4 ? format4Names : []) {
-            guard let value = try connection.scalar("PRAGMA cipher_default_\(name)") else { continue }
+            guard let value = try connection.untypedValue("PRAGMA cipher_default_\(name)") else { continue }
             settings.apply(name: name == "kdf_iter" ? name : "cipher_" + name, value: "\(value)")
         }
         return settings

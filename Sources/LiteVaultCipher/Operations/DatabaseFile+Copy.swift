@@ -110,7 +110,9 @@ extension DatabaseFile {
     ) throws {
         let new = try NewDatabase(at: destination, key: key, settings: settings)
         try withErrorContext(path: path) {
-            try source.reading { try new.fill(from: source, walMode: source.journalMode == .wal, progress ?? { _ in }) }
+            try source.reading {
+                try new.fill(from: source, walMode: source.pragma(.journalMode) == .wal, progress ?? { _ in })
+            }
         }
         try new.publish()
     }

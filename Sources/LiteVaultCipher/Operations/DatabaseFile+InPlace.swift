@@ -111,9 +111,9 @@ extension DatabaseFile {
     public func vacuum(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws {
         let connection = try open(key: key, settings: settings)
         try withErrorContext(path: path) {
-            let hasLog = connection.journalMode == .wal
+            let hasLog = try connection.pragma(.journalMode) == .wal
             // The engine's own checkpoint would not keep other connections from committing while it runs.
-            if hasLog { try connection.setWALAutoCheckpoint(0) }
+            if hasLog { try connection.setPragma(.walAutoCheckpoint, to: 0) }
             try connection.vacuum()
             // In WAL mode the rebuilt pages are in the log, and the file keeps its size until they are checkpointed. While
             // other connections use the log, that is left to their checkpoints.

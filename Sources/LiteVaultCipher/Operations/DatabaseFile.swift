@@ -113,7 +113,7 @@ extension DatabaseFile {
                 connection = try Connection(.existing(path), unlocker: unlocker, readonly: false)
             } else {
                 connection = try Connection(.existing(path))
-                connection.busyTimeout = lockTimeout.seconds
+                connection.lockTimeout = lockTimeout
             }
             try connection.prepareForOperation()
             return connection
@@ -145,13 +145,13 @@ extension Connection {
     /// unreadable one fails here.
     func prepareForOperation() throws {
         try execute("PRAGMA temp_store = MEMORY")
-        _ = try scalar("SELECT count(*) FROM sqlite_master")
+        _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
     }
 
     /// Runs `body` in a read transaction whose snapshot is taken, so that this connection sees no changes meanwhile.
     func reading<T>(_ body: () throws -> T) throws -> T {
         try transaction(.deferred) {
-            _ = try scalar("SELECT count(*) FROM sqlite_master")
+            _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
             return try body()
         }
     }
@@ -161,7 +161,7 @@ extension Connection {
 
     /// The page size in bytes. SQLCipher answers `PRAGMA page_size` with text on an encrypted database.
     package func pageSize() throws -> Int64 {
-        switch try scalar("PRAGMA page_size") {
+        switch try untypedValue("PRAGMA page_size") {
         case let number as Int64: number
         case let text as String: Int64(text) ?? 0
         default: 0
@@ -179,7 +179,7 @@ extension Connection {
     /// Runs `PRAGMA integrity_check` or `quick_check`, up to the first problem.
     func structure(_ check: String) throws -> Structure {
         do {
-            let answer = try scalar("PRAGMA \(check)") as? String ?? "no answer"
+            let answer = try value("PRAGMA \(check)", as: String?.self) ?? "no answer"
             return answer == "ok" ? .sound : .broken(answer)
         } catch let error as DatabaseError where error.needsItsApplication {
             return .unchecked(error.message)

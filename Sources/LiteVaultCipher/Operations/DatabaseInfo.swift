@@ -97,11 +97,11 @@ extension DatabaseInfo.Content {
         pageSize = try connection.pageSize()
         pageCount = try connection.integer("page_count")
         freePageCount = try connection.integer("freelist_count")
-        encoding = try connection.scalar("PRAGMA encoding") as? String ?? ""
-        journalMode = connection.journalMode
+        encoding = try connection.value("PRAGMA encoding", as: String?.self) ?? ""
+        journalMode = try connection.pragma(.journalMode)
         autoVacuum = try connection.integer("auto_vacuum")
-        userVersion = try connection.readUserVersion()
-        applicationID = try connection.readApplicationID()
+        userVersion = try connection.pragma(.userVersion)
+        applicationID = try connection.pragma(.applicationID)
         schemaVersion = try connection.integer("schema_version")
         tables = try names("table")
         indexes = try names("index")

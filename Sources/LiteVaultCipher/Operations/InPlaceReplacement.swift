@@ -30,7 +30,7 @@ struct InPlaceReplacement {
                     remedy: "Remove the other hard links, or write a new file.")
             }
             let lease = try FileLease(path: path)
-            let walMode = source.journalMode == .wal
+            let walMode = try source.pragma(.journalMode) == .wal
             do {
                 if walMode { try Self.leaveWAL(source) }
                 try source.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
@@ -47,7 +47,7 @@ struct InPlaceReplacement {
         guard try source.emptyLog() else {
             throw VaultError(.busy, "The database is in use", remedy: "Close the other connections and try again.")
         }
-        try source.setJournalMode(.delete)
+        try source.setPragma(.journalMode, to: .delete)
     }
 
     /// Writes the new file, and replaces the old one by it.
@@ -106,7 +106,7 @@ struct InPlaceReplacement {
     /// Restores the locking and journal mode of the file.
     private static func restore(_ source: Connection, walMode: Bool) {
         try? source.execute("PRAGMA locking_mode = NORMAL")
-        _ = try? source.scalar("SELECT count(*) FROM sqlite_master")
-        if walMode { _ = try? source.setJournalMode(.wal) }
+        _ = try? source.value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
+        if walMode { _ = try? source.setPragma(.journalMode, to: .wal) }
     }
 }

@@ -145,7 +145,7 @@ extension NewDatabase {
     private func copyPages(from source: Connection, to copy: Connection, _ report: OperationProgress.Report) throws {
         let backup = try Backup(sourceConnection: source, targetConnection: copy)
         defer { backup.finish() }
-        let deadline = Date().addingTimeInterval(max(source.busyTimeout, 1))
+        let deadline = Date().addingTimeInterval(max(source.lockTimeoutSeconds, 1))
         while true {
             switch try Self.reportingDamage(of: source, { try backup.advance(pages: .limited(number: 512)) }) {
             case .done:
@@ -212,7 +212,7 @@ extension NewDatabase {
 
     /// Sets the journal mode of the source: last, because the file is private until then.
     private func finish(_ copy: Connection, walMode: Bool) throws {
-        if walMode { try copy.setJournalMode(.wal) }
+        if walMode { try copy.setPragma(.journalMode, to: .wal) }
         try copy.close()
     }
 }

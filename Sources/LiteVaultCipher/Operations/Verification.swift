@@ -106,7 +106,7 @@ struct Verification {
     private mutating func checkForeignKeys(_ connection: Connection) throws {
         var found = 0
         do {
-            try connection.forEachRow("PRAGMA foreign_key_check") { row in
+            try connection.forEach("PRAGMA foreign_key_check") { row in
                 found += 1
                 guard found <= 100 else { return }
                 let table = try row.get(0, as: String.self)

@@ -82,7 +82,7 @@ extension ConnectionCoordinator {
     /// Makes commits of the writer checkpoint after the configured number of pages, while no other connection, in any process,
     /// can commit. Readers cannot write, so no other connection checkpoints here.
     func guardCheckpoints(of writer: Connection) throws {
-        let pages = writer.walAutoCheckpoint
+        let pages = try writer.pragma(.walAutoCheckpoint)
         guard pages > 0 else { return }
         try writer.setWALAutoCheckpoint(
             pages, guardedBy: { [source, configuration] in try source.openGuardian(configuration) })
@@ -151,7 +151,7 @@ extension ConnectionCoordinator {
     /// Inside a barrier.
     func vacuum(_ writer: Connection) throws {
         try writer.vacuum()
-        if writer.journalMode == .wal { _ = try writer.emptyLog() }
+        if try writer.pragma(.journalMode) == .wal { _ = try writer.emptyLog() }
     }
 
     func backup(to destination: String, newKey: DatabaseKey?, _ progress: OperationProgress.Report?) throws {
@@ -162,8 +162,7 @@ extension ConnectionCoordinator {
 
 extension Cancellation {
     /// A report of progress by which an operation is cancelled.
-    func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report
-    {
+    func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report {
         { step in
             try self.check()
             try progress?(step)

@@ -47,13 +47,13 @@ final class ConnectionSource: Sendable {
 
     private func tryOpeningWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
         let writer = try unlocked(configuration)
-        writer.busyTimeout = configuration.lockTimeout.seconds
+        writer.lockTimeout = configuration.lockTimeout
         if usesWAL {
-            try waiting(configuration.lockTimeout) { try writer.setJournalMode(.wal) }
+            try waiting(configuration.lockTimeout) { try writer.setPragma(.journalMode, to: .wal) }
             // Opens the log, which readers cannot.
             try writer.execute("SELECT 1 FROM sqlite_master LIMIT 1")
         }
-        try writer.setSynchronous(configuration.synchronous)
+        try writer.setPragma(.synchronous, to: configuration.synchronous)
         try prepare(writer, configuration)
         if !usesWAL, isEncrypted, file != nil {
             // Writes the first page, and the salt with it. In WAL mode that was done by changing to it.
@@ -97,7 +97,7 @@ final class ConnectionSource: Sendable {
         } else {
             reader = try Connection(location, readonly: true)
         }
-        reader.busyTimeout = configuration.lockTimeout.seconds
+        reader.lockTimeout = configuration.lockTimeout
         try prepare(reader, configuration)
         return reader
     }

@@ -8,7 +8,7 @@ public import LiteVaultCore
 ///
 /// ```swift
 /// let pool = try DatabasePool("notes.db", key: key)
-/// try await pool.write { db in try db.run("INSERT INTO note (text) VALUES (?)", "milk") }
+/// try await pool.write { db in try db.run("INSERT INTO note (text) VALUES (?)", with: "milk") }
 /// let count = try await pool.read { db in try db.value("SELECT count(*) FROM note", as: Int.self) }
 /// ```
 public final class DatabasePool: DatabaseAccess, @unchecked Sendable {

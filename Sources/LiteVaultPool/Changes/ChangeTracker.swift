@@ -36,7 +36,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     init(_ connection: Connection, _ schemaCache: SchemaCache) {
         self.connection = connection
         resolver = ChangeResolver(connection, schemaCache)
-        total = connection.totalChanges
+        total = connection.totalChangedRowCount
     }
 
     /// Returns the changes that were committed since the last call. To be called outside of transactions.
@@ -54,7 +54,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     func willRun(_ sql: UnsafePointer<CChar>, isNested: () -> Bool) {
         guard !isQueryingSchema else { return }
         // Only where it matters, because it iterates over all statements.
-        settle(isNested: reportedRowCount > 0 && connection.totalChanges == total && isNested())
+        settle(isNested: reportedRowCount > 0 && connection.totalChangedRowCount == total && isNested())
         if lastLevel == levels.count, !lastText.isEmpty, strcmp(lastText, sql) == 0 { return }
         let text = String(cString: sql)
         let kind = self.kind(of: text)
@@ -135,7 +135,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
     /// - Parameter isNested: whether it has not ended: a function, trigger or virtual table runs another one within it.
     private func settle(isNested: Bool) {
         guard !isNested else { return }
-        let now = connection.totalChanges
+        let now = connection.totalChangedRowCount
         let counted = now - total
         total = now
         if counted > reportedRowCount { statement.hasUnreportedRows = true }

@@ -147,12 +147,12 @@ extension DatabaseRegion {
         }
         for text in texts {
             guard let program = try? db.prepare("EXPLAIN " + text) else { return nil }
-            while try program.step() {
-                let operation = try program.row.get(1, as: String.self)
+            while let step = try program.nextValues() {
+                guard step.count > 4, let operation = step[1] as? String, let root = step[3] as? Int64,
+                    let number = step[4] as? Int64
+                else { return nil }
                 if operation == "VOpen" { return nil }
                 guard ["OpenRead", "ReopenIdx", "OpenWrite"].contains(operation) else { continue }
-                let root = try program.row.get(3, as: Int64.self)
-                let number = try program.row.get(4, as: Int64.self)
                 guard let schema = databases.first(where: { $0.0 == number })?.1 else { return nil }
                 if roots[number] == nil { roots[number] = try tablesByRoot(of: schema, on: db) }
                 guard let table = roots[number]?[root] else { return nil }
@@ -166,7 +166,7 @@ extension DatabaseRegion {
     private static func tablesByRoot(of schema: String, on db: Connection) throws -> [Int64: String] {
         let catalogue = schema == "temp" ? "sqlite_temp_master" : quoted(schema) + ".sqlite_master"
         var tables = [Int64(1): "sqlite_master"]
-        try db.forEachRow("SELECT rootpage, tbl_name FROM \(catalogue) WHERE rootpage > 0") { row in
+        try db.forEach("SELECT rootpage, tbl_name FROM \(catalogue) WHERE rootpage > 0") { row in
             tables[try row.get(0, as: Int64.self)] = try row.get(1, as: String.self)
         }
         return tables

@@ -3,7 +3,7 @@ public import LiteVaultCore
 /// A sequence of the values of a read: the current one, and another after each commit that changed what it read.
 ///
 /// ```swift
-/// for try await count in pool.values({ try $0.scalar("SELECT count(*) FROM note") as? Int64 }) { … }
+/// for try await count in pool.values({ try $0.value("SELECT count(*) FROM note", as: Int64?.self) }) { … }
 /// ```
 ///
 /// Only committed states are seen. Commits made while the consumer is busy are coalesced into one value, the latest.

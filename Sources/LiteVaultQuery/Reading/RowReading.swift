@@ -145,7 +145,9 @@ extension Connection {
             star.isRecursive = query.clauses.isRecursive
             var builder = SQLBuilder()
             builder.append(star)
-            let names = try prepare(builder.sql, builder.bindings).columnNames.map(quoted)
+            let statement = try prepare(builder.sql)
+            try statement.setBindings(builder.bindings)
+            let names = statement.columnNames.map(quoted)
             return withTable ? names.map { name(of: table) + "." + $0 } : names
         }
     }

@@ -125,7 +125,7 @@ extension Connection {
             let parts = try rows.parts(self)
             guard parts.count > 1 else { return try parts.forEach(body) }
             var failure: (any Error)?
-            try savepoint {
+            try withSavepoint {
                 do { for part in parts { try body(part) } } catch  where rows.onConflict == .fail {
                     // A single statement would keep the rows before the one that failed, too.
                     failure = error

@@ -113,7 +113,7 @@ extension Connection {
             let execution = try begin(node)
             defer { end(execution) }
             while try execution.step() {}
-            return changes
+            return changedRowCount
         }
     }
 }

@@ -73,7 +73,7 @@ extension Repository {
         defer { try? connection.close() }
         return assertions.compactMap { sql in
             do {
-                let value = try connection.scalar(sql)
+                let value = try connection.untypedValue(sql)
                 if let number = value as? Int64, number != 0 { return nil }
                 if let number = value as? Double, number != 0 { return nil }
                 return "does not hold: \(sql)"

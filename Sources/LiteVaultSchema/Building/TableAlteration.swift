@@ -55,7 +55,7 @@ extension Connection {
     public func alter(table: String, body: (TableAlteration) throws -> Void) throws {
         let alteration = TableAlteration(table)
         try body(alteration)
-        try TableChanger(self, version: sqliteVersion).make(alteration.changes, on: table)
+        try TableChanger(self, version: EngineInfo.linked.sqliteVersion).make(alteration.changes, on: table)
     }
 
     /// Renames a table: `ALTER TABLE "referer" RENAME TO "referrer"`.
@@ -65,7 +65,7 @@ extension Connection {
     ///
     /// - Throws: `DatabaseError` or ``SchemaChangeRefused``; the table keeps its name.
     public func rename(table: String, to newName: String) throws {
-        try TableChanger(self, version: sqliteVersion).make([.renameTable(newName)], on: table)
+        try TableChanger(self, version: EngineInfo.linked.sqliteVersion).make([.renameTable(newName)], on: table)
     }
 }
 

@@ -17,10 +17,10 @@ extension Migrator {
         return try connection.withLock {
             let applied = try waiting { try appliedMigrations(connection) }
             guard !applied.isEmpty else { return false }
-            guard !connection.isInTransaction, !connection.readonly else {
+            guard !connection.isInTransaction, !connection.isReadOnly else {
                 return try isChanged(applied, connection) {
                     let scratch = try Connection(.inMemory)
-                    try scratch.setForeignKeys(false)
+                    try scratch.setPragma(.foreignKeys, to: false)
                     return try scratch.transaction { try self.expectedObjects(applied, scratch) }
                 }
             }
@@ -53,7 +53,7 @@ extension Migrator {
         try isChanged(applied, connection) {
             var expected: Set<String> = []
             do {
-                try connection.savepoint {
+                try connection.withSavepoint {
                     try erase(connection)
                     expected = try expectedObjects(applied, connection)
                     throw RolledBack()

@@ -102,7 +102,8 @@ extension Migrator {
     private func apply(_ migration: Migration, _ connection: Connection) throws {
         let isDeferred = migration.checks == .deferred
         try waiting {
-            try ForeignKeyEnforcement(connection).with(isEnforced: isDeferred ? false : connection.foreignKeys) {
+            try ForeignKeyEnforcement(connection).with(isEnforced: isDeferred ? false : connection.pragma(.foreignKeys))
+            {
                 try connection.transaction(.immediate) {
                     // Another connection may have applied it since the table was read.
                     let applied = try appliedMigrations(connection)
@@ -114,7 +115,7 @@ extension Migrator {
                         try record(migration, connection)
                     }
                     for name in migration.merged.intersection(applied).sorted() {
-                        try connection.run("DELETE FROM main.\(quoted(tableName)) WHERE identifier = ?", name)
+                        try connection.run("DELETE FROM main.\(quoted(tableName)) WHERE identifier = ?", with: name)
                     }
                 }
             }
@@ -156,7 +157,7 @@ extension Migrator {
     private func record(_ migration: Migration, _ connection: Connection) throws {
         try connection.run(
             "CREATE TABLE IF NOT EXISTS main.\(quoted(tableName)) (identifier TEXT NOT NULL PRIMARY KEY)")
-        try connection.run("INSERT INTO main.\(quoted(tableName)) (identifier) VALUES (?)", migration.name)
+        try connection.run("INSERT INTO main.\(quoted(tableName)) (identifier) VALUES (?)", with: migration.name)
     }
 
     /// Retries until ``lockTimeout`` while another connection has the lock. A transaction that could not begin or commit was

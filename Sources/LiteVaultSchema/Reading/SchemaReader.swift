@@ -101,7 +101,7 @@ public final class SchemaReader {
             WHERE (?1 IS NULL OR name = ?1 COLLATE NOCASE) AND (?2 IS NULL OR type = ?2) ORDER BY rowid
             """
         var objects: [ObjectDefinition] = []
-        try connection.forEachRow(sql, with: name, type?.rawValue) { row in
+        try connection.forEach(sql, with: name, type?.rawValue) { row in
             // A kind that a later version of SQLite may add is skipped.
             guard let type = ObjectDefinition.ObjectType(rawValue: try row.get(0)) else { return }
             objects.append(
@@ -179,7 +179,7 @@ public final class SchemaReader {
     private func foreignKeyGroups(table: String) throws -> [[ColumnDefinition.ForeignKey]] {
         var groups: [[ColumnDefinition.ForeignKey]] = []
         var last: Int64?
-        try connection.forEachRow("PRAGMA \(prefix)foreign_key_list(\(quoted(table)))") { row in
+        try connection.forEach("PRAGMA \(prefix)foreign_key_list(\(quoted(table)))") { row in
             let update: String = try row.get(5)
             let delete: String = try row.get(6)
             let key = ColumnDefinition.ForeignKey(

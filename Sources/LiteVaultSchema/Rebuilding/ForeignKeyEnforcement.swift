@@ -44,7 +44,7 @@ struct ForeignKeyEnforcement {
     private func set(_ isEnforced: Bool) throws {
         try connection.run("PRAGMA foreign_keys = \(isEnforced ? "ON" : "OFF")")
         // An engine built without foreign keys returns no row and enforces nothing.
-        let value = try connection.scalar("PRAGMA foreign_keys") as? Int64
+        let value = try connection.value("PRAGMA foreign_keys", as: Int64?.self)
         guard value == nil || (value == 1) == isEnforced else {
             throw SchemaChangeRefused("the engine did not turn foreign keys \(isEnforced ? "on" : "off")")
         }
@@ -80,7 +80,7 @@ struct ForeignKeyViolations {
         let reader = connection.schema.attached("main")
         var references: [Reference] = []
         var rows: [Reference: [Int64?]] = [:]
-        try connection.forEachRow("PRAGMA foreign_key_check") { row in
+        try connection.forEach("PRAGMA foreign_key_check") { row in
             let reference = Reference(table: try row.get(0), parent: try row.get(2), id: try row.get(3))
             if rows[reference] == nil { references.append(reference) }
             rows[reference, default: []].append(try row.get(1, as: Int64?.self))

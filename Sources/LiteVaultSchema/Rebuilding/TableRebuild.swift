@@ -86,14 +86,14 @@ struct TableRebuild {
         try connection.run("DROP TABLE \(schema).\(quoted(table))")
         // Later versions rewrite and check other objects when a table is renamed. These refer to the old name, which the
         // new table takes over.
-        let legacy = try connection.scalar("PRAGMA legacy_alter_table") as? Int64
+        let legacy = try connection.value("PRAGMA legacy_alter_table", as: Int64?.self)
         if legacy == 0 { try connection.run("PRAGMA legacy_alter_table = ON") }
         defer { if legacy == 0 { _ = try? connection.run("PRAGMA legacy_alter_table = OFF") } }
         try connection.run("ALTER TABLE \(schema).\(quoted(temporaryName)) RENAME TO \(quoted(table))")
         if let sequence {
             // An empty table has no row in sqlite_sequence yet.
-            try connection.run("DELETE FROM \(schema).sqlite_sequence WHERE name = ?", table)
-            try connection.run("INSERT INTO \(schema).sqlite_sequence (name, seq) VALUES (?, ?)", table, sequence)
+            try connection.run("DELETE FROM \(schema).sqlite_sequence WHERE name = ?", with: table)
+            try connection.run("INSERT INTO \(schema).sqlite_sequence (name, seq) VALUES (?, ?)", with: table, sequence)
         }
     }
 
@@ -159,7 +159,7 @@ struct TableRebuild {
 
     /// The columns of the table or of its replacement, including generated ones unless `isStored`.
     func columns(of table: String, isStored: Bool) throws -> [String] {
-        let hasHidden = connection.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
+        let hasHidden = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 26)
         let pragma = hasHidden ? "table_xinfo" : "table_info"
         return try connection.all("PRAGMA \(schema).\(pragma)(\(quoted(table)))") { row -> String? in
             try !hasHidden || !isStored || row.get(6, as: Int.self) == 0 ? row.get(1, as: String.self) : nil
@@ -183,8 +183,10 @@ struct TableRebuild {
     /// The largest rowid that AUTOINCREMENT has assigned. Dropping the table deletes it.
     private func highestRowid() throws -> Int64? {
         let master = schema == "temp" ? "sqlite_temp_master" : "sqlite_master"
-        let exists = try connection.scalar("SELECT count(*) FROM \(master) WHERE name = 'sqlite_sequence'") as? Int64
+        let exists = try connection.value(
+            "SELECT count(*) FROM \(master) WHERE name = 'sqlite_sequence'", as: Int64?.self)
         guard exists == 1 else { return nil }
-        return try connection.scalar("SELECT seq FROM \(schema).sqlite_sequence WHERE name = ?", table) as? Int64
+        return try connection.value(
+            "SELECT seq FROM \(schema).sqlite_sequence WHERE name = ?", with: table, as: Int64?.self)
     }
 }

@@ -33,7 +33,7 @@ import Testing
         try db.execute("COMMIT")
         #expect(try canLock(live.path, byte: reserved))
 
-        try db.setJournalMode(.wal)
+        try db.setPragma(.journalMode, to: .wal)
         try db.execute("BEGIN IMMEDIATE; UPDATE t SET v = 2")
         _ = try capture(live.path)
         let writeLock = 120

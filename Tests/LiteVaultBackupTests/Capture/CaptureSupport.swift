@@ -30,7 +30,7 @@ final class LiveDatabase {
         guard Self.encrypts else {
             let db = try Connection(path)
             if let plainPageSize { try db.execute("PRAGMA page_size = \(plainPageSize)") }
-            if let mode { try db.setJournalMode(mode) }
+            if let mode { try db.setPragma(.journalMode, to: mode) }
             return db
         }
         return try Connection(path, key: .hex(Self.hexKey), settings: settings, journalMode: mode)
@@ -121,7 +121,7 @@ func capture(
 }
 
 extension Connection {
-    func number(_ sql: String) throws -> Int64 { try scalar(sql) as? Int64 ?? -1 }
+    func number(_ sql: String) throws -> Int64 { try value(sql, as: Int64?.self) ?? -1 }
 }
 
 extension LiveDatabase {

@@ -29,7 +29,7 @@ import Testing
         #expect(report.mode == .wal && report.walBytes == Int64(before.1.count))
         #expect(try #require(report.position).frame > 0)
         // SQLCipher answers with a text.
-        #expect(try db.scalar("PRAGMA page_size").map { "\($0)" } == report.pageSize.map { "\($0)" })
+        #expect(try db.untypedValue("PRAGMA page_size").map { "\($0)" } == report.pageSize.map { "\($0)" })
         #expect(try live.restore(image).number("SELECT sum(v) FROM t") == 300)
         // No mark is left behind: a checkpoint completes.
         #expect(try db.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0)

@@ -133,7 +133,7 @@ import Testing
         #expect(try reader.number("SELECT sum(v) FROM t") == 40)
         try reader.close()
         #expect(try db.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0)
-        try db.setJournalMode(.delete)
+        try db.setPragma(.journalMode, to: .delete)
         try db.close()
     }
 
@@ -161,7 +161,7 @@ import Testing
         var folder = SegmentFolder(live.folder)
         guard case .waiting = try follower.poll(into: &folder) else { return #expect(Bool(false)) }
         try live.fill(db, rows: 10)
-        try db.setJournalMode(.wal)
+        try db.setPragma(.journalMode, to: .wal)
         try live.fill(db, rows: 10)
         guard case .attached = try follower.poll(into: &folder) else { return #expect(Bool(false)) }
         #expect(folder.begun.count == 1 && folder.begun[0].gap == nil)

@@ -18,7 +18,7 @@ import Testing
         let path = scratch.path("plain.db")
         let db = try Connection(path)
         try db.execute("CREATE TABLE t(a); CREATE INDEX i ON t(a)")
-        for row in 0..<500 { try db.run("INSERT INTO t VALUES (?)", "a text that nobody should see: \(row)") }
+        for row in 0..<500 { try db.run("INSERT INTO t VALUES (?)", with: "a text that nobody should see: \(row)") }
         try db.close()
         return try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
     }
@@ -117,7 +117,7 @@ import Testing
         var spool = try SegmentSpool(directory: scratch.path("spool"))
         _ = try follower.poll(into: &spool)
         for step in 0..<4 {
-            for row in 0..<300 { try db.run("INSERT INTO t VALUES (?)", String(repeating: "text \(row) ", count: 40)) }
+            for row in 0..<300 { try db.run("INSERT INTO t VALUES (?)", with: String(repeating: "text \(row) ", count: 40)) }
             if step == 2 { try db.execute("DELETE FROM t WHERE rowid % 3 = 0; VACUUM") }
             _ = try follower.poll(into: &spool)
             #expect(try await !repository.snapshot(of: path).snapshot.isPlaintext)

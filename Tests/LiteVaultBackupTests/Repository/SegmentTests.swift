@@ -67,8 +67,8 @@ import Testing
         try await repository.restore(selection, to: path)
         let restored = try Connection(path)
         defer { try? restored.close() }
-        #expect(try restored.scalar("PRAGMA integrity_check") as? String == "ok")
-        return try restored.scalar("SELECT max(a) FROM t") as? Int64
+        #expect(try restored.value("PRAGMA integrity_check", as: String.self) == "ok")
+        return try restored.value("SELECT max(a) FROM t", as: Int64?.self)
     }
 
     @Test func `every time that was seen is restored, across snapshots and checkpoints`() async throws {

@@ -52,7 +52,7 @@ func makeRichDatabase(_ db: Connection, encoding: String = "UTF-8") throws {
 /// `sqlite_master`.
 private func reopened(_ db: Connection) throws -> Connection {
     let other = try Connection()
-    try db.backup(usingConnection: other).step()
+    try Backup(sourceConnection: db, targetConnection: other).step()
     return other
 }
 
@@ -64,12 +64,12 @@ private func reopened(_ db: Connection) throws -> Connection {
         let copy = try Connection()
         try ContentCopier(from: source, to: copy).copy()
         try ContentComparator(source, copy).compare()
-        #expect(try copy.scalar("PRAGMA encoding") as? String == encoding)
-        #expect(try copy.scalar("PRAGMA auto_vacuum") as? Int64 == 2)
+        #expect(try copy.value("PRAGMA encoding", as: String.self) == encoding)
+        #expect(try copy.value("PRAGMA auto_vacuum", as: Int.self) == 2)
         #expect(try copy.all("SELECT rowid FROM implicit") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
-        #expect(try copy.scalar("SELECT seq FROM sqlite_sequence WHERE name = 'person'") as? Int64 == 12)
-        #expect(try copy.scalar("SELECT count(*) FROM log") as? Int64 == 1, "triggers do not fire during the copy")
-        #expect(try copy.scalar("PRAGMA integrity_check") as? String == "ok")
+        #expect(try copy.value("SELECT seq FROM sqlite_sequence WHERE name = 'person'", as: Int.self) == 12)
+        #expect(try copy.value("SELECT count(*) FROM log", as: Int.self) == 1, "triggers do not fire during the copy")
+        #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
     @Test func `virtual tables, views and triggers of a copy work once it is opened again`() throws {
@@ -78,13 +78,13 @@ private func reopened(_ db: Connection) throws -> Connection {
         let written = try Connection()
         try ContentCopier(from: source, to: written).copy()
         let copy = try reopened(written)
-        #expect(try copy.scalar("SELECT count(*) FROM words WHERE words MATCH 'quick'") as? Int64 == 1)
-        #expect(try copy.scalar("SELECT id FROM box WHERE minX < 1") as? Int64 == 1)
-        #expect(try copy.scalar("SELECT name FROM adults") as? String == "Ada")
+        #expect(try copy.value("SELECT count(*) FROM words WHERE words MATCH 'quick'", as: Int.self) == 1)
+        #expect(try copy.value("SELECT id FROM box WHERE minX < 1", as: Int.self) == 1)
+        #expect(try copy.value("SELECT name FROM adults", as: String.self) == "Ada")
         try copy.run("INSERT INTO implicit VALUES ('new', 1)")
-        #expect(try copy.scalar("SELECT what FROM log ORDER BY rowid DESC") as? String == "new")
+        #expect(try copy.value("SELECT what FROM log ORDER BY rowid DESC", as: String.self) == "new")
         if EngineInfo.linked.hasCompileOption("ENABLE_FTS5") {
-            #expect(try copy.scalar("SELECT rowid FROM search WHERE search MATCH 'text'") as? Int64 == 9)
+            #expect(try copy.value("SELECT rowid FROM search WHERE search MATCH 'text'", as: Int.self) == 9)
             try copy.execute("INSERT INTO search(search) VALUES ('integrity-check')")
         }
     }
@@ -129,7 +129,7 @@ private func reopened(_ db: Connection) throws -> Connection {
         try makeRichDatabase(source)
         let copy = try Connection()
         #expect(throws: Stop.self) { try ContentCopier(from: source, to: copy).copy(rows: { _ in throw Stop() }) }
-        #expect(try copy.scalar("SELECT count(*) FROM sqlite_master") as? Int64 == 0)
+        #expect(try copy.value("SELECT count(*) FROM sqlite_master", as: Int.self) == 0)
     }
 
     @Test func `a table that needs a collation of its application is an error that names it`() throws {

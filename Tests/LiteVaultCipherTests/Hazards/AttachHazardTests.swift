@@ -23,7 +23,7 @@ import Testing
         try write(db, "\"a b\"")
         try db.close()
         let alone = try Connection(scratch.path("attached.db"), key: other)
-        #expect(try alone.scalar("SELECT a FROM x") as? String == marker)
+        #expect(try alone.value("SELECT a FROM x", as: String.self) == marker)
         #expect(vaultError { _ = try Connection(scratch.path("attached.db"), key: key) }?.code == .keyRejected)
     }
 
@@ -79,7 +79,7 @@ import Testing
         try made.close()
         let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
         try db.attach(.uri(scratch.path("attached.db")), as: "other", key: other, settings: settings)
-        #expect(try db.scalar("SELECT a FROM other.x") as? String == marker)
+        #expect(try db.value("SELECT a FROM other.x", as: String.self) == marker)
         #expect(try db.cipherSettings(of: "other").pageSize == 8192)
         #expect(try db.cipherSettings().kdfIterations == fast.kdfIterations)
     }
@@ -90,7 +90,7 @@ import Testing
         for (index, fixture) in (Fixture.format3Files + Fixture.format4Files).enumerated() {
             let path = try scratch.copy(fixture.name, as: "f\(index).db")
             try db.attach(.uri(path), as: "f", key: fixture.databaseKey(), settings: fixture.settings)
-            #expect(try db.scalar("SELECT count(*) FROM f.t") as? Int64 == 3)
+            #expect(try db.value("SELECT count(*) FROM f.t", as: Int.self) == 3)
             try db.detach("f")
         }
     }

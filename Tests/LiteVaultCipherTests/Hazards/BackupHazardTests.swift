@@ -50,9 +50,9 @@ import Testing
         writer.stop()
         let copy = try open(scratch.path("copy.db"), key)
         // Each commit adds 1 to both: a copy of two moments would not balance.
-        #expect(try copy.scalar("SELECT (SELECT sum(a) FROM pair) - (SELECT sum(a) FROM twin)") as? Int64 == 0)
-        #expect(try copy.scalar("SELECT count(*) FROM pair") as? Int64 == 3000)
-        #expect(try copy.scalar("PRAGMA integrity_check") as? String == "ok")
+        #expect(try copy.value("SELECT (SELECT sum(a) FROM pair) - (SELECT sum(a) FROM twin)", as: Int.self) == 0)
+        #expect(try copy.value("SELECT count(*) FROM pair", as: Int.self) == 3000)
+        #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
     @Test(arguments: kinds) func `H-BAK-06 an existing destination is refused and stays as it is`(encrypted: Bool)
@@ -98,12 +98,12 @@ import Testing
         let key = try key(encrypted)
         let path = try make(key, wal: true)
         let db = try open(path, key)
-        db.walAutoCheckpoint = 0
+        try db.setPragma(.walAutoCheckpoint, to: 0)
         try db.execute("INSERT INTO t VALUES ('only in the log')")
         try backup(path, to: "copy.db", key)
         let copy = try open(scratch.path("copy.db"), key)
-        #expect(try copy.scalar("SELECT count(*) FROM t WHERE a = 'only in the log'") as? Int64 == 1)
-        #expect(copy.journalMode == .wal)
+        #expect(try copy.value("SELECT count(*) FROM t WHERE a = 'only in the log'", as: Int.self) == 1)
+        #expect(try copy.pragma(.journalMode) == .wal)
         try db.close()
     }
 
@@ -133,11 +133,11 @@ import Testing
             let settings = CipherSettings(pageSize: 8192, kdfIterations: 100)
             let source = try Connection(path, key: key, settings: fast)
             let target = try Connection(scratch.path("target.db"), key: key, settings: settings)
-            #expect(throws: DatabaseError.self) { try source.backup(usingConnection: target) }
+            #expect(throws: DatabaseError.self) { try Backup(sourceConnection: source, targetConnection: target) }
             try DatabaseFile(path).export(
                 to: scratch.path("copy.db"), key: key, settings: fast, newKey: key, newSettings: settings)
             let copy = try Connection(scratch.path("copy.db"), key: key, settings: settings)
-            #expect(try copy.scalar("SELECT a FROM t") as? String == marker)
+            #expect(try copy.value("SELECT a FROM t", as: String.self) == marker)
         }
 
         @Test func `H-BAK-02 a page copy between plain and encrypted is refused, a copy of the content is not`() throws
@@ -146,15 +146,15 @@ import Testing
             let encrypted = try Connection(tests.make(key), key: key, settings: fast)
             let plain = try Connection(scratch.makePlain())
             #expect(throws: DatabaseError.self) {
-                try encrypted.backup(usingConnection: Connection(scratch.path("a.db")))
+                try Backup(sourceConnection: encrypted, targetConnection: Connection(scratch.path("a.db")))
             }
             #expect(throws: DatabaseError.self) {
-                try plain.backup(usingConnection: Connection(scratch.path("b.db"), key: key, settings: fast))
+                try Backup(sourceConnection: plain, targetConnection: Connection(scratch.path("b.db"), key: key, settings: fast))
             }
             try plain.close()
             try DatabaseFile(scratch.path("plain.db")).backup(to: scratch.path("copy.db"), newKey: key)
             #expect(try scratch.namesWithMarker() == ["plain.db"])
-            #expect(try Connection(scratch.path("copy.db"), key: key).scalar("SELECT a FROM t") as? String == marker)
+            #expect(try Connection(scratch.path("copy.db"), key: key).value("SELECT a FROM t", as: String.self) == marker)
         }
     }
 }
@@ -174,7 +174,7 @@ private final class Writer: @unchecked Sendable {
 
     func start() {
         Thread.detachNewThread { [self] in
-            db.busyTimeout = 5
+            db.lockTimeout = .seconds(5)
             while !lock.withLock({ stopped }) {
                 do {
                     try db.transaction(.immediate) {

@@ -16,7 +16,7 @@ import Testing
         db.refusesKeyStatements = true
         #expect(throws: DatabaseError.self) { try db.execute(sql) }
         try db.execute("INSERT INTO t VALUES (2)")
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 2)
+        #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 2)
     }
 
     @Test func `H-ATT-01 attached with a key, a new file is encrypted or does not come to be`() throws {
@@ -38,14 +38,14 @@ import Testing
     func `H-EXP-01 a vacuumed copy keeps header fields, rowids and the journal mode`(wal: Bool) throws {
         let db = try Connection(scratch.path("rich.db"))
         try makeRichDatabase(db)
-        if wal { try db.setJournalMode(.wal) }
+        if wal { try db.setPragma(.journalMode, to: .wal) }
         try db.close()
         try DatabaseFile(scratch.path("rich.db")).vacuum(into: scratch.path("out.db"))
         let copy = try Connection(scratch.path("out.db"))
-        #expect(try copy.readUserVersion() == 7)
-        #expect(try copy.readApplicationID() == 1_196_444_487)
+        #expect(try copy.pragma(.userVersion) == 7)
+        #expect(try copy.pragma(.applicationID) == 1_196_444_487)
         #expect(try copy.integer("auto_vacuum") == 2)
-        #expect((copy.journalMode == .wal) == wal)
+        #expect(try (copy.pragma(.journalMode) == .wal) == wal)
         #expect(
             try copy.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
     }

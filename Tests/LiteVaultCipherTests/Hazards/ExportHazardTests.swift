@@ -28,7 +28,7 @@ import Testing
         let db = try Connection(scratch.path("rich.db"))
         try makeRichDatabase(db)
         // Not before: auto_vacuum is settled with the first page.
-        if wal { try db.setJournalMode(.wal) }
+        if wal { try db.setPragma(.journalMode, to: .wal) }
         try db.close()
         return scratch.path("rich.db")
     }
@@ -37,10 +37,10 @@ import Testing
     func `H-EXP-01 header fields and the journal mode come over`(way: Way) throws {
         try run(way, richDatabase(wal: true), to: scratch.path("out.db"))
         let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
-        #expect(try db.readUserVersion() == 7)
-        #expect(try db.readApplicationID() == 1_196_444_487)
+        #expect(try db.pragma(.userVersion) == 7)
+        #expect(try db.pragma(.applicationID) == 1_196_444_487)
         #expect(try db.integer("auto_vacuum") == 2)
-        #expect(db.journalMode == .wal)
+        #expect(try db.pragma(.journalMode) == .wal)
     }
 
     @Test(arguments: Way.allCases) func `H-EXP-04 implicit rowids come over`(way: Way) throws {
@@ -57,8 +57,8 @@ import Testing
     func `H-EXP-05 a full-text index on implicit rowids finds its rows`(way: Way) throws {
         try run(way, richDatabase(), to: scratch.path("out.db"))
         let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
-        #expect(try db.scalar("SELECT rowid FROM search WHERE search MATCH 'text'") as? Int64 == 9)
-        #expect(try db.scalar("SELECT a FROM search WHERE search MATCH 'text'") as? String == "text")
+        #expect(try db.value("SELECT rowid FROM search WHERE search MATCH 'text'", as: Int.self) == 9)
+        #expect(try db.value("SELECT a FROM search WHERE search MATCH 'text'", as: String.self) == "text")
         try db.execute("INSERT INTO search (search) VALUES ('integrity-check')")
     }
 
@@ -96,12 +96,12 @@ import Testing
     @Test func `H-EXP-09 exporting with a trace installed works, and the trace sees no key`() throws {
         let db = try Connection(scratch.makePlain())
         var traced: [String] = []
-        db.trace { traced.append($0) }
+        db.setTrace { traced.append($0) }
         try db.exportEncrypted(to: .uri(scratch.path("out.db")), key: .literalOrPassphrase("export-secret"))
         #expect(!traced.isEmpty)
         #expect(!traced.contains { $0.contains("export-secret") })
         let out = try Connection(scratch.path("out.db"), key: .passphrase("export-secret"))
-        #expect(try out.scalar("SELECT a FROM t") as? String == marker)
+        #expect(try out.value("SELECT a FROM t", as: String.self) == marker)
     }
 
     @Test func `H-KEY-13 an export goes only into a file that is named by its path`() throws {
@@ -123,7 +123,7 @@ import Testing
         try DatabaseFile(path).vacuum(into: scratch.path("into.db"), key: key, settings: fast)
         #expect(try scratch.bytes("into.db").prefix(16) != scratch.bytes("encrypted.db").prefix(16))
         #expect(
-            try Connection(scratch.path("into.db"), key: key, settings: fast).scalar("SELECT a FROM t") as? String
+            try Connection(scratch.path("into.db"), key: key, settings: fast).value("SELECT a FROM t", as: String.self)
                 == marker)
         let other = CipherSettings(pageSize: 8192, kdfIterations: 55)
         try DatabaseFile(path).export(
@@ -141,7 +141,7 @@ import Testing
         try DatabaseFile(path).encryptInPlace(key: key, settings: fast)
         #expect(try scratch.namesWithMarker() == [])
         #expect(try scratch.names() == ["plain.db"])
-        #expect(try Connection(path, key: key, settings: fast).scalar("SELECT a FROM t") as? String == marker)
+        #expect(try Connection(path, key: key, settings: fast).value("SELECT a FROM t", as: String.self) == marker)
     }
 
     @Test func `H-EXP-12 a database that somebody has open is not replaced`() throws {
@@ -174,7 +174,7 @@ struct MigrationHazardTests {
         try writer.execute("COMMIT")
         try writer.close()
         try DatabaseFile(path).migrate(key: key)
-        #expect(try Connection(path, key: key).scalar("SELECT count(*) FROM t") as? Int64 == 4)
+        #expect(try Connection(path, key: key).value("SELECT count(*) FROM t", as: Int.self) == 4)
     }
 
     @Test func `H-MIG-02 application_id and auto_vacuum are kept`() throws {
@@ -186,7 +186,7 @@ struct MigrationHazardTests {
         try DatabaseFile(path).migrate(key: key)
         let migrated = try Connection(path, key: key)
         #expect(try migrated.integer("auto_vacuum") == 2)
-        #expect(try migrated.readApplicationID() == 77)
+        #expect(try migrated.pragma(.applicationID) == 77)
     }
 
     @Test(arguments: [0o600, 0o640]) func `H-MIG-03 the file's mode is kept`(mode: Int) throws {
@@ -202,7 +202,7 @@ struct MigrationHazardTests {
         try DatabaseFile(path).migrate(key: key)
         #expect(try scratch.names() == [name])
         let db = try Connection(.uri(path), key: key)
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
+        #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 3)
     }
 
     @Test func `a key names the format of an old file instead of migrating it under an open connection`() throws {

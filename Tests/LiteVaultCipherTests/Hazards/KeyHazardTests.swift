@@ -26,14 +26,14 @@ import Testing
             vaultError { _ = try Connection(path, key: .passphrase("wrong"), settings: fast) }?.code == .keyRejected)
         let db = try Connection(path)
         #expect(vaultError { try db.unlock(with: .passphrase("wrong"), settings: fast) }?.code == .keyRejected)
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT 1") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT 1", as: StoredValue.self) }
     }
 
     @Test func `H-OPEN-03 a statement that needs no page proves no key, and none gets to run`() throws {
         let path = try scratch.makeEncrypted(key: key)
         let db = try Connection(path)
         // The trap itself: without a key these pass.
-        #expect(try db.scalar("SELECT 1") as? Int64 == 1)
+        #expect(try db.value("SELECT 1", as: Int.self) == 1)
         try db.execute("BEGIN; ROLLBACK")
         #expect(vaultError { try db.unlock(with: .literalOrPassphrase("wrong")) }?.code == .keyRejected)
         #expect(throws: DatabaseError.self) { try db.execute("BEGIN") }
@@ -75,7 +75,7 @@ import Testing
     func `H-KEY-06 any bytes are a key, whole`(bytes: [UInt8]) throws {
         let path = try scratch.makeEncrypted(key: .passphrase(bytes))
         #expect(
-            try Connection(path, key: .passphrase(bytes), settings: fast).scalar("SELECT a FROM t") as? String == marker
+            try Connection(path, key: .passphrase(bytes), settings: fast).value("SELECT a FROM t", as: String.self) == marker
         )
         let shorter = bytes.count > 1 ? Array(bytes.dropLast()) : [1]
         #expect(
@@ -89,12 +89,12 @@ import Testing
         try db.execute("CREATE TABLE t (a)")
         #expect(vaultError { try db.unlock(with: .literalOrPassphrase("late")) }?.code == .wrongKind)
         try db.execute("INSERT INTO t VALUES (1)")
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 1)
+        #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 1)
     }
 
     @Test func `H-KEY-07 a key that comes after a look at an empty file still encrypts it`() throws {
         let db = try Connection(scratch.path("new.db"))
-        #expect(try db.scalar("SELECT count(*) FROM sqlite_master") as? Int64 == 0)
+        #expect(try db.value("SELECT count(*) FROM sqlite_master", as: Int.self) == 0)
         try db.unlock(with: key)
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES ('\(marker)')")
         try db.close()
@@ -109,7 +109,7 @@ import Testing
         try db.execute("INSERT INTO t VALUES (2)")
         try db.close()
         let again = try Connection(scratch.path("encrypted.db"), key: key, settings: fast)
-        #expect(try again.scalar("SELECT count(*) FROM t") as? Int64 == 2)
+        #expect(try again.value("SELECT count(*) FROM t", as: Int.self) == 2)
     }
 
     @Test(arguments: ["PRAGMA journal_mode = WAL", "PRAGMA auto_vacuum = FULL; CREATE TABLE t (a)"])

@@ -10,10 +10,10 @@ import Testing
         let db = try Connection()
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
         // Newer functions with an older one in their place.
-        try db.run("UPDATE t SET a = a + ?", 1)
-        #expect(db.changes == 2)
-        #expect(db.totalChanges == 4)
-        #expect(try db.prepare("SELECT a FROM t WHERE a > ?", 2).map { $0[0] as? Int64 } == [3])
+        try db.run("UPDATE t SET a = a + ?", with: 1)
+        #expect(db.changedRowCount == 2)
+        #expect(db.totalChangedRowCount == 4)
+        #expect(try db.all("SELECT a FROM t WHERE a > ?", with: 2, as: Int.self) == [3])
         // Newer functions with nothing in their place.
         let offset = #expect(throws: DatabaseError.self) { try db.prepare("SELECT nonsense FROM t") }?.context?
             .byteOffset

@@ -53,7 +53,7 @@ import Testing
     @Test func `H-VER-01 the absence of a row is never taken for success`() throws {
         let db = try Connection(scratch.makePlain())
         // An engine without the pragma, one without a key and a passed check all answer nothing.
-        #expect(try db.prepare("PRAGMA cipher_integrity_check").step() == false)
+        #expect(try db.prepare("PRAGMA cipher_integrity_check").advance() == false)
         #expect(throws: VaultError.self) { try db.cipherSettings() }
     }
 
@@ -85,7 +85,7 @@ import Testing
         #expect(vaultError { _ = try DatabaseFile(path).verify() }?.code == .keyRejected)
         _ = try DatabaseFile(path).info()
         let db = try Connection(path)
-        #expect(throws: DatabaseError.self) { try db.scalar("SELECT count(*) FROM sqlite_master") }
+        #expect(throws: DatabaseError.self) { try db.value("SELECT count(*) FROM sqlite_master", as: StoredValue.self) }
         try db.close()
         #expect(try scratch.bytes("copy.db") == before.0)
         #expect(try scratch.bytes("copy.db-wal") == before.1)

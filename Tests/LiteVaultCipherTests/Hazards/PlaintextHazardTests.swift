@@ -22,7 +22,7 @@ import Testing
             INSERT INTO work SELECT '\(marker)' || i || hex(zeroblob(50)) FROM c;
             CREATE INDEX temp.by_a ON work (a);
             """)
-        let first = try db.scalar("SELECT a FROM work ORDER BY substr(a, -60) DESC, a DESC") as? String
+        let first = try db.value("SELECT a FROM work ORDER BY substr(a, -60) DESC, a DESC", as: String?.self)
         #expect(first?.hasPrefix(marker) == true)
     }
 
@@ -85,7 +85,7 @@ import Testing
             INSERT INTO t (a) SELECT '\(marker)' || i || hex(zeroblob(50)) FROM c;
             """)
         let other = try Connection(path, key: key, settings: fast)
-        #expect(try other.scalar("SELECT count(*) FROM t") as? Int64 == 2000)
+        #expect(try other.value("SELECT count(*) FROM t", as: Int.self) == 2000)
         try other.close()
         var journals: [String] = []
         try db.transaction {

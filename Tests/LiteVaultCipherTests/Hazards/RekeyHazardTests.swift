@@ -33,7 +33,7 @@ import Testing
     private func expectKey(_ key: DatabaseKey, not other: DatabaseKey, rows: Int64) throws {
         let path = scratch.path("encrypted.db")
         let db = try Connection(path, key: key, settings: fast)
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == rows)
+        #expect(try db.value("SELECT count(*) FROM t", as: Int64.self) == rows)
         try db.close()
         #expect(try DatabaseFile(path).verify(key: key, settings: fast).problems == [])
         #expect(vaultError { _ = try Connection(path, key: other, settings: fast) }?.code == .keyRejected)
@@ -43,7 +43,7 @@ import Testing
         let path = try scratch.makeEncrypted(key: old, wal: wal)
         try rekey(path, by: way)
         try expectKey(new, not: old, rows: way == .file ? 1 : 2)
-        #expect(try Connection(path, key: new, settings: fast).journalMode == (wal ? .wal : .delete))
+        #expect(try Connection(path, key: new, settings: fast).pragma(.journalMode) == (wal ? .wal : .delete))
         #expect(try scratch.names() == ["encrypted.db"])
     }
 
@@ -88,9 +88,9 @@ import Testing
         let path = try scratch.makeEncrypted(key: old, wal: wal)
         let reader = try Connection(path, key: old, settings: fast)
         try reader.execute("BEGIN")
-        _ = try reader.scalar("SELECT count(*) FROM t")
+        _ = try reader.value("SELECT count(*) FROM t", as: StoredValue.self)
         #expect(vaultError { try rekey(path, by: way) }?.code == .busy)
-        #expect(try reader.scalar("SELECT count(*) FROM t") as? Int64 == 1)
+        #expect(try reader.value("SELECT count(*) FROM t", as: Int.self) == 1)
         try reader.execute("COMMIT")
         try reader.close()
         try expectKey(old, not: new, rows: 1)
@@ -147,7 +147,7 @@ import Testing
         // Copied as it is, without a log: what a crash right after would leave.
         let copy = try scratch.write(scratch.bytes("encrypted.db"), to: "copy.db")
         let db = try Connection(copy, key: .raw([UInt8](repeating: 7, count: 32)), settings: fast)
-        #expect(try db.scalar("SELECT a FROM t") as? String == marker)
+        #expect(try db.value("SELECT a FROM t", as: String.self) == marker)
     }
 
     @Test func `H-VER-04 a database that was rekeyed in WAL mode verifies`() throws {
@@ -170,7 +170,7 @@ import Testing
         let report = try DatabaseFile(path).verify(key: .passphrase("old"), settings: settings)
         #expect(report.problems == [])
         let db = try Connection(path, key: .passphrase("old"), settings: settings)
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 60)
+        #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 60)
     }
 
     @Test func `a rekey through a link replaces the file that it leads to`() throws {

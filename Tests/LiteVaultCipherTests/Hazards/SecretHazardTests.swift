@@ -13,8 +13,8 @@ private let secret = "secret-key-3b9d"
     @Test func `H-SEC-05 no error shows a bound value`() throws {
         let db = try Connection()
         try db.execute("CREATE TABLE t (a UNIQUE)")
-        try db.run("INSERT INTO t VALUES (?)", secret)
-        let error = #expect(throws: DatabaseError.self) { try db.run("INSERT INTO t VALUES (?)", secret) }
+        try db.run("INSERT INTO t VALUES (?)", with: secret)
+        let error = #expect(throws: DatabaseError.self) { try db.run("INSERT INTO t VALUES (?)", with: secret) }
         #expect(error.map { "\($0) \(String(reflecting: $0))" }?.contains(secret) == false)
     }
 
@@ -47,16 +47,16 @@ private let secret = "secret-key-3b9d"
         let path = try scratch.makeEncrypted(key: key)
         let lines = Mutex<[String]>([])
         let db = try Connection(path)
-        db.trace { line in lines.withLock { $0.append(line) } }
+        db.setTrace { line in lines.withLock { $0.append(line) } }
         try db.unlock(with: key, settings: fast)
         try db.attach(.uri(scratch.path("attached.db")), as: "other", key: .passphrase(secret))
         try db.detach("other")
         // What a program may do itself, against all advice.
         try? db.execute("PRAGMA rekey = '\(secret)'; PRAGMA main.hexkey='\(secret)'; PRAGMA key(\"\(secret)\")")
         try db.execute("ATTACH ':memory:' AS x KEY '\(secret)'; DETACH x")
-        try db.run("ATTACH ':memory:' AS y KEY ?", secret)
+        try db.run("ATTACH ':memory:' AS y KEY ?", with: secret)
         try db.run("DETACH y")
-        try db.run("SELECT ?", "shown")
+        try db.run("SELECT ?", with: "shown")
         let seen = lines.withLock { $0 }
         #expect(seen.contains { $0.contains("shown") }, "the trace shows other values")
         #expect(seen.filter { $0.contains(secret) } == [])
@@ -66,7 +66,7 @@ private let secret = "secret-key-3b9d"
         let path = try scratch.makeEncrypted(key: .passphrase("old " + secret))
         let lines = Mutex<[String]>([])
         let db = try Connection(path, key: .passphrase("old " + secret), settings: fast)
-        db.trace { line in lines.withLock { $0.append(line) } }
+        db.setTrace { line in lines.withLock { $0.append(line) } }
         try db.changeKey(to: key)
         #expect(lines.withLock { $0 }.filter { $0.contains(secret) } == [])
     }
@@ -134,7 +134,7 @@ private let secret = "secret-key-3b9d"
         note { try db.execute("PRAGMA rekey = '\(secret)' and more") }
         note { try db.execute("ATTACH 'nowhere/x' AS y KEY '\(secret)'") }
         note { try db.execute("ATTACH 'x' AS y KEY '\(secret)' \(secret)") }
-        note { try db.run("ATTACH 'nowhere/x' AS y KEY ?", secret) }
+        note { try db.run("ATTACH 'nowhere/x' AS y KEY ?", with: secret) }
         note { try db.execute("SELECT sqlcipher_export('\(secret)') FROM nothing") }
         #expect(shown.count >= 13 * 4)
         #expect(shown.filter { $0.contains(secret) || $0.contains("5ec7e75ec7e7") } == [])

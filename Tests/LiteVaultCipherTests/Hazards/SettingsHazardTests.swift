@@ -78,10 +78,10 @@ struct SettingsHazardTests {
         _ = try other.cipherSettings()
         try other.execute("CREATE TABLE t (a)")
         // SQLCipher 3 settles the salt of a connection with its key: the first has to open the file again there.
-        if Engine.format4 { #expect(try one.scalar("SELECT count(*) FROM t") as? Int64 == 0) }
+        if Engine.format4 { #expect(try one.value("SELECT count(*) FROM t", as: Int.self) == 0) }
         try other.close()
         #expect(
-            try Connection(scratch.path("new.db"), key: key, settings: fast).scalar("SELECT count(*) FROM t") as? Int64
+            try Connection(scratch.path("new.db"), key: key, settings: fast).value("SELECT count(*) FROM t", as: Int.self)
                 == 0)
     }
 
@@ -94,17 +94,17 @@ struct SettingsHazardTests {
         let other = try DatabaseKey.passphrase("other")
         try DatabaseFile(scratch.path("out.db")).rekey(from: key, to: other, settings: settings)
         let db = try Connection(scratch.path("out.db"), key: other, settings: settings)
-        #expect(try db.scalar("SELECT a FROM t") as? String == marker)
+        #expect(try db.value("SELECT a FROM t", as: String.self) == marker)
         #expect(try DatabaseFile(scratch.path("out.db")).verify(key: other, settings: settings).isIntact)
     }
 
     @Test func `H-SET-11 attaching with settings leaves the defaults of the process as they were`() throws {
         let path = try scratch.makeEncrypted(key: key)
         let db = try Connection()
-        let before = try db.scalar("PRAGMA cipher_default_kdf_iter")
+        let before = try db.untypedValue("PRAGMA cipher_default_kdf_iter")
         try db.attach(.uri(path), as: "other", key: key, settings: fast)
         vaultError { try db.attach(.uri(path), as: "third", key: .passphrase("wrong"), settings: fast) }
-        let after = try db.scalar("PRAGMA cipher_default_kdf_iter")
+        let after = try db.untypedValue("PRAGMA cipher_default_kdf_iter")
         #expect("\(String(describing: before))" == "\(String(describing: after))")
         #expect(before != nil)
     }
@@ -122,7 +122,7 @@ struct SettingsHazardTests {
     @Test func `H-SET-12 a setting that the engine gets wrong is an error before anything is written`() throws {
         // Somebody changed the defaults of the process; what is asked for holds all the same.
         let other = try Connection(scratch.path("first.db"), key: key, settings: fast)
-        let before = try #require(try other.scalar("PRAGMA cipher_default_page_size"))
+        let before = try #require(try other.untypedValue("PRAGMA cipher_default_page_size"))
         try other.execute("PRAGMA cipher_default_page_size = 16384")
         defer { try? other.execute("PRAGMA cipher_default_page_size = \(before)") }
         let db = try Connection(scratch.path("new.db"), key: key, settings: .init(pageSize: 2048, kdfIterations: 100))

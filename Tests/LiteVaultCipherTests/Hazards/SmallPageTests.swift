@@ -28,11 +28,11 @@ import Testing
         let settings = CipherSettings(pageSize: 512, kdfIterations: 100, usesHMAC: false, compatibility: format)
         let db = try Connection(path, key: key, settings: settings)
         try db.execute("CREATE TABLE t (a)")
-        for number in 0..<100 { try db.run("INSERT INTO t VALUES (zeroblob(?))", number * 10) }
+        for number in 0..<100 { try db.run("INSERT INTO t VALUES (zeroblob(?))", with: number * 10) }
         try db.close()
         let again = try Connection(path, key: key, settings: settings)
-        #expect(try again.scalar("SELECT sum(length(a)) FROM t") as? Int64 == 49500)
-        #expect(try again.scalar("PRAGMA integrity_check") as? String == "ok")
+        #expect(try again.value("SELECT sum(length(a)) FROM t", as: Int.self) == 49500)
+        #expect(try again.value("PRAGMA integrity_check", as: String.self) == "ok")
         #expect(try again.cipherSettings().pageSize == 512)
     }
 }

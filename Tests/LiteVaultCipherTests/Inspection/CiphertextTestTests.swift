@@ -179,11 +179,11 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
         try db.transaction {
             for row in 0..<rows {
                 try db.run(
-                    "INSERT INTO texts VALUES (?, ?)", "the text of row \(row)", "and more of it, so that pages fill")
-                try db.run("INSERT INTO numbers VALUES (?, ?)", row * 7919, Double(row) / 7)
+                    "INSERT INTO texts VALUES (?, ?)", with: "the text of row \(row)", "and more of it, so that pages fill")
+                try db.run("INSERT INTO numbers VALUES (?, ?)", with: row * 7919, Double(row) / 7)
             }
-            try db.run("INSERT INTO blobs VALUES (zeroblob(?))", 3 * pageSize)
-            try db.run("INSERT INTO texts VALUES (?, '')", String(repeating: "A long text. ", count: pageSize / 4))
+            try db.run("INSERT INTO blobs VALUES (zeroblob(?))", with: 3 * pageSize)
+            try db.run("INSERT INTO texts VALUES (?, '')", with: String(repeating: "A long text. ", count: pageSize / 4))
             try db.execute("CREATE TABLE gone AS SELECT * FROM texts; DROP TABLE gone")
         }
         try db.close()

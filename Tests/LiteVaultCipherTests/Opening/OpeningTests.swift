@@ -12,10 +12,10 @@ import Testing
     @Test(arguments: Engine.fixtures)
     func `a fixture opens with its key and settings, and shows its rows`(fixture: Fixture) throws {
         let db = try Connection(scratch.copy(fixture.name), key: fixture.databaseKey(), settings: fixture.settings)
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
-        #expect(try db.scalar("SELECT name FROM t WHERE id = 2") as? String == "béta")
-        #expect(try db.readUserVersion() == 7)
-        #expect(try db.scalar("PRAGMA integrity_check") as? String == "ok")
+        #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 3)
+        #expect(try db.value("SELECT name FROM t WHERE id = 2", as: String.self) == "béta")
+        #expect(try db.pragma(.userVersion) == 7)
+        #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
     @Test(arguments: Engine.fixtures)
@@ -99,7 +99,7 @@ import Testing
         let path = scratch.path("new.db")
         try Connection(path, key: .passphrase("first"), journalMode: .wal).execute("CREATE TABLE secret (text)")
         #expect(code { _ = try Connection(path, key: .passphrase("second")) }?.code == .keyRejected)
-        #expect(try Connection(path, key: .passphrase("first")).scalar("SELECT count(*) FROM secret") as? Int64 == 0)
+        #expect(try Connection(path, key: .passphrase("first")).value("SELECT count(*) FROM secret", as: Int.self) == 0)
         #expect(!(try scratch.bytes("new.db")).starts(with: Array("SQLite format 3".utf8)))
     }
 
@@ -109,7 +109,7 @@ import Testing
     {
         let key = try DatabaseKey.passphrase("right")
         let writer = try Connection(scratch.path("live.db"), key: key, settings: fast, journalMode: .wal)
-        writer.walAutoCheckpoint = 0
+        try writer.setPragma(.walAutoCheckpoint, to: 0)
         try writer.execute("CREATE TABLE t (a); INSERT INTO t VALUES ('in-wal')")
         // What a crash leaves: file and log, and nobody who has them open.
         let path = try scratch.write(scratch.bytes("live.db"), to: "copy.db")
@@ -125,7 +125,7 @@ import Testing
         #expect(try scratch.bytes("copy.db") == before.0)
         #expect(try scratch.bytes("copy.db-wal") == before.1)
         let db = try Connection(path, key: key, settings: fast)
-        #expect(try db.scalar("SELECT a FROM t") as? String == "in-wal")
+        #expect(try db.value("SELECT a FROM t", as: String.self) == "in-wal")
     }
 
     @Test(arguments: ["key=secret", "hexkey=00", "%6bey=x", "mode=rw&textkey=abc"])
@@ -152,6 +152,6 @@ import Testing
         let found = try CipherProbe.settings(of: scratch.copy(fixture.name), key: fixture.databaseKey())
         if fixture.key == .passphrase, Engine.format4 { #expect(found.compatibility == fixture.settings.compatibility) }
         let db = try Connection(scratch.path("copy.db"), key: fixture.databaseKey(), settings: found)
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
+        #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 3)
     }
 }

@@ -15,7 +15,7 @@ import Testing
     private func plain(_ name: String = "plain.db", wal: Bool = false) throws -> String {
         let db = try Connection(scratch.path(name))
         try makeRichDatabase(db)
-        if wal { try db.setJournalMode(.wal) }
+        if wal { try db.setPragma(.journalMode, to: .wal) }
         try db.close()
         return scratch.path(name)
     }
@@ -30,7 +30,7 @@ import Testing
         let encrypted = scratch.path("encrypted.db")
         try DatabaseFile(source).encrypt(to: encrypted, key: key, settings: fast)
         #expect(try DatabaseFile(encrypted).kind() == .encryptedOrUnknown)
-        #expect(try Connection(encrypted, key: key, settings: fast).journalMode == (wal ? .wal : .delete))
+        #expect(try Connection(encrypted, key: key, settings: fast).pragma(.journalMode) == (wal ? .wal : .delete))
         try DatabaseFile(encrypted).decrypt(to: scratch.path("decrypted.db"), key: key, settings: fast)
         #expect(try DatabaseFile(scratch.path("decrypted.db")).kind() == .plain)
         try expectSame(Connection(source), Connection(scratch.path("decrypted.db")))
@@ -46,8 +46,8 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o640)
         try expectSame(Connection(scratch.path("kept.db")), Connection(path, key: key, settings: fast))
-        #expect(try Connection(path, key: key, settings: fast).journalMode == (wal ? .wal : .delete))
-        #expect(try Connection(scratch.path("kept.db")).journalMode == (wal ? .wal : .delete))
+        #expect(try Connection(path, key: key, settings: fast).pragma(.journalMode) == (wal ? .wal : .delete))
+        #expect(try Connection(scratch.path("kept.db")).pragma(.journalMode) == (wal ? .wal : .delete))
         #expect(try scratch.names() == ["kept.db", "plain.db"])
     }
 
@@ -57,7 +57,7 @@ import Testing
         let other = try DatabaseKey.raw([UInt8](repeating: 9, count: 32))
         try DatabaseFile(path).rekey(from: key, to: other, settings: fast)
         try expectSame(Connection(scratch.path("plain.db")), Connection(path, key: other, settings: fast))
-        #expect(try Connection(path, key: other, settings: fast).journalMode == (wal ? .wal : .delete))
+        #expect(try Connection(path, key: other, settings: fast).pragma(.journalMode) == (wal ? .wal : .delete))
         #expect(throws: VaultError.self) { try Connection(path, key: key, settings: fast) }
         #expect(try scratch.names() == ["encrypted.db", "plain.db"])
     }
@@ -73,7 +73,7 @@ import Testing
         try expectSame(
             Connection(path, key: key, settings: fast), Connection(scratch.path("other.db"), key: other, settings: fast)
         )
-        #expect(try Connection(scratch.path("same.db"), key: key, settings: fast).journalMode == (wal ? .wal : .delete))
+        #expect(try Connection(scratch.path("same.db"), key: key, settings: fast).pragma(.journalMode) == (wal ? .wal : .delete))
     }
 
     @Test func `exporting changes key and settings`() throws {
@@ -98,7 +98,7 @@ import Testing
         try db.close()
         try DatabaseFile(path).vacuum(into: scratch.path("into.db"), key: key, settings: fast)
         let into = try Connection(scratch.path("into.db"), key: key, settings: fast)
-        #expect(try into.scalar("SELECT rowid FROM kept") as? Int64 == 77)
+        #expect(try into.value("SELECT rowid FROM kept", as: Int.self) == 77)
         #expect(try into.integer("freelist_count") == 0)
         try DatabaseFile(path).vacuum(key: key, settings: fast)
         #expect(try Connection(path, key: key, settings: fast).integer("freelist_count") == 0)
@@ -111,9 +111,9 @@ import Testing
         let path = try scratch.copy(fixture.name)
         try DatabaseFile(path).migrate(key: fixture.databaseKey())
         let db = try Connection(path, key: fixture.databaseKey())
-        #expect(try db.scalar("SELECT count(*) FROM t") as? Int64 == 3)
-        #expect(try db.readUserVersion() == 7)
-        #expect(try db.readApplicationID() == 1_196_444_487)
+        #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 3)
+        #expect(try db.pragma(.userVersion) == 7)
+        #expect(try db.pragma(.applicationID) == 1_196_444_487)
         #expect(try db.pageSize() == 4096)
         #expect(throws: VaultError.self) { try DatabaseFile(path).migrate(key: fixture.databaseKey()) }
     }
@@ -140,7 +140,7 @@ import Testing
         let report = try DatabaseFile(path).verify(key: other, settings: fast)
         #expect(report.problems == [])
         #expect(!report.unchecked.isEmpty)
-        #expect(try Connection(path, key: other, settings: fast).scalar("SELECT count(*) FROM t") as? Int64 == 2)
+        #expect(try Connection(path, key: other, settings: fast).value("SELECT count(*) FROM t", as: Int.self) == 2)
     }
 
     @Test func `a path with a NUL is refused, not cut`() throws {

@@ -22,8 +22,8 @@ final class Observed: Sendable {
         self.scratch = scratch
         self.access = access
         try await access.writeWithoutTransaction { db in
-            db.createFunction("reenter", argumentCount: 1) { [unowned db] arguments in
-                _ = try? db.scalar("SELECT count(*) FROM sqlite_master")
+            try db.defineFunction("reenter", argumentCount: 1) { [unowned db] arguments in
+                _ = try? db.value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
                 return arguments[0]
             }
             try db.execute(setup)
@@ -66,7 +66,7 @@ final class Observed: Sendable {
         while last != told.value.values.reduce(0, +) {
             last = told.value.values.reduce(0, +)
             try await Task.sleep(for: .milliseconds(80))
-            _ = try await access.read { try $0.scalar("SELECT 1") as? Int64 }
+            _ = try await access.read { try $0.value("SELECT 1", as: Int64?.self) }
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
         try db.create(table: "team") { t in t.autoIncrementedPrimaryKey("id") }
         try db.create(table: "player") { t in
             t.autoIncrementedPrimaryKey("id")
@@ -34,7 +34,7 @@ import Testing
                 "up" REFERENCES "player"("id"), f TEXT, h TEXT DEFAULT 'O''Brien')
                 """)
         #expect(try db.sql("player_on_c") != nil)
-        #expect(try db.scalar("SELECT group_concat(id || c || h) FROM player") as? String == "31O'Brien,81O'Brien")
+        #expect(try db.value("SELECT group_concat(id || c || h) FROM player", as: String.self) == "31O'Brien,81O'Brien")
     }
 
     @Test func `what ADD COLUMN refuses is done by a rebuild`() throws {
@@ -47,12 +47,12 @@ import Testing
         }
         #expect(
             try db.schema.columnDefinitions(table: "player").map(\.name) == ["id", "email", "score", "code", "added"])
-        #expect(try db.scalar("SELECT group_concat(id) FROM player WHERE added IS NOT NULL") as? String == "3,8")
-        #expect(try db.scalar("SELECT count(*) FROM child") as? Int64 == 1)
+        #expect(try db.value("SELECT group_concat(id) FROM player WHERE added IS NOT NULL", as: String.self) == "3,8")
+        #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 1)
         #expect(try db.sql("tr") != nil)
         try db.run("UPDATE player SET code = 'x' WHERE id = 3")
         #expect(try db.refuses("UPDATE player SET code = 'X' WHERE id = 8"))
-        #expect(db.foreignKeys)
+        #expect(try db.pragma(.foreignKeys))
         let stored = {
             try db.alter(table: "player") { t in
                 t.add(column: "twice", .integer).generatedAs(Column("score") * 2, .stored)
@@ -60,7 +60,7 @@ import Testing
         }
         if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 31) {
             try stored()
-            #expect(try db.scalar("SELECT twice FROM player WHERE id = 8") as? Int64 == 40)
+            #expect(try db.value("SELECT twice FROM player WHERE id = 8", as: Int.self) == 40)
         } else {
             #expect(throws: EngineUnsupported.self) { try stored() }
         }
@@ -84,7 +84,7 @@ import Testing
             t.belongsTo("player", onDelete: .cascade)
             t.column("note", .text).indexed()
         }
-        db.foreignKeys = false
+        try db.setPragma(.foreignKeys, to: false)
         try db.transaction { try db.rename(table: "player", to: "user") }
         #expect(try db.schema.foreignKeys(table: "child").map(\.toTable) == ["user"])
         #expect(try db.names() == ["child", "child_on_note", "child_on_playerId", "team", "user"])

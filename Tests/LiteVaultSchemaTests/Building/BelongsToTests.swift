@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
         try db.create(table: "team") { t in t.autoIncrementedPrimaryKey("id") }
         try db.create(table: "people") { t in t.primaryKey("id", .integer) }
         try db.create(table: "citizenship") { t in

@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
         try db.execute(
             """
             CREATE TABLE player (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, points TEXT, junk);
@@ -42,18 +42,18 @@ import Testing
                 "fresh" TEXT NOT NULL DEFAULT 'new')
                 """)
         #expect(
-            try db.scalar("SELECT group_concat(id || name || score || rank || fresh) FROM player") as? String
+            try db.value("SELECT group_concat(id || name || score || rank || fresh) FROM player", as: String.self)
                 == "3a106new,5c3010new")
         #expect(try db.names() == ["by_name", "child", "log", "logged", "names", "player", "player_on_rank"])
-        #expect(try db.scalar("SELECT count(*) FROM child") as? Int64 == 2)
-        #expect(try db.scalar("SELECT name FROM names") as? String == "a")
+        #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 2)
+        #expect(try db.value("SELECT name FROM names", as: String.self) == "a")
         try db.run("UPDATE player SET rank = 1 WHERE id = 3")
-        #expect(try db.scalar("SELECT what FROM log") as? String == "a")
+        #expect(try db.value("SELECT what FROM log", as: String.self) == "a")
         try db.run("INSERT INTO player (name, score) VALUES ('d', 1)")
-        #expect(db.lastInsertRowid == 10, "numbers are not used again")
+        #expect(db.lastInsertedRowID == 10, "numbers are not used again")
         try db.run("DELETE FROM player WHERE id = 3")
-        #expect(try db.scalar("SELECT count(*) FROM child") as? Int64 == 1, "the reference still cascades")
-        #expect(try db.schema.integrityCheck().isEmpty && db.schema.foreignKeyCheck().isEmpty && db.foreignKeys)
+        #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 1, "the reference still cascades")
+        #expect(try db.schema.integrityCheck().isEmpty && db.schema.foreignKeyCheck().isEmpty && db.pragma(.foreignKeys))
     }
 
     @Test func `rows keep numbers that no column shows`() throws {
@@ -62,22 +62,22 @@ import Testing
             t.column("b")
             t.column("a", .text)
         }
-        #expect(try db.scalar("SELECT rowid FROM t WHERE a = 'x'") as? Int64 == 7)
+        #expect(try db.value("SELECT rowid FROM t WHERE a = 'x'", as: Int.self) == 7)
         try db.recreate(table: "t") { t in
             t.primaryKey("id", .integer)
             t.column("a", .text)
         }
-        #expect(try db.scalar("SELECT group_concat(id || a) FROM t") as? String == "4y,7x")
+        #expect(try db.value("SELECT group_concat(id || a) FROM t", as: String.self) == "4y,7x")
         try db.recreate(table: "t", copying: ["id": Column("id") + 100]) { t in
             t.primaryKey("id", .integer)
             t.column("a", .text)
         }
-        #expect(try db.scalar("SELECT group_concat(id || a) FROM t") as? String == "104y,107x")
+        #expect(try db.value("SELECT group_concat(id || a) FROM t", as: String.self) == "104y,107x")
         try db.recreate(table: "t", options: .withoutRowID) { t in
             t.primaryKey("a", .text)
             t.column("id", .integer)
         }
-        #expect(try db.scalar("SELECT group_concat(id || a) FROM t") as? String == "107x,104y")
+        #expect(try db.value("SELECT group_concat(id || a) FROM t", as: String.self) == "107x,104y")
     }
 
     @Test func `a temporary table stays temporary`() throws {
@@ -88,7 +88,7 @@ import Testing
         }
         #expect(try db.sql("t", temp: true) == #"CREATE TABLE "t" ("a" INTEGER, "b")"#)
         #expect(try db.sql("t") == nil)
-        #expect(try db.scalar("SELECT a FROM t") as? Int64 == 1)
+        #expect(try db.value("SELECT a FROM t", as: Int.self) == 1)
     }
 
     @Test func `what would be left broken is refused, and everything is as it was`() throws {
@@ -126,8 +126,8 @@ import Testing
         }
         #expect(
             try db.schema.objectDefinitions() == before.filter { !["by_name", "names", "logged"].contains($0.name) })
-        #expect(try db.scalar("SELECT count(*) FROM player") as? Int64 == 2)
-        #expect(db.foreignKeys)
+        #expect(try db.value("SELECT count(*) FROM player", as: Int.self) == 2)
+        #expect(try db.pragma(.foreignKeys))
     }
 
     @Test func `inside a transaction it needs foreign keys that are not enforced`() throws {
@@ -138,10 +138,10 @@ import Testing
             }
         }
         #expect(throws: SchemaChangeRefused.self) { try db.transaction { try recreate() } }
-        db.foreignKeys = false
+        try db.setPragma(.foreignKeys, to: false)
         try db.transaction { try recreate() }
         #expect(try db.schema.columnDefinitions(table: "player").map(\.name) == ["id", "name"])
-        #expect(try db.scalar("SELECT count(*) FROM child") as? Int64 == 2)
+        #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 2)
     }
 
     @Test func `a full-text index goes on following its table`() throws {

@@ -10,7 +10,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
     }
 
     @Test func `all clauses of a column stand in order`() throws {
@@ -58,7 +58,7 @@ import Testing
                 "c" INTEGER, FOREIGN KEY ("c") REFERENCES "team"("id") ON DELETE NO ACTION DEFERRABLE INITIALLY DEFERRED)
                 """)
         try db.execute("INSERT INTO team VALUES (1); INSERT INTO t (a) VALUES (1); DELETE FROM team")
-        #expect(try db.scalar("SELECT count(*) FROM t WHERE a IS NULL") as? Int64 == 1)
+        #expect(try db.value("SELECT count(*) FROM t WHERE a IS NULL", as: Int.self) == 1)
     }
 
     @Test func `default values are literals, whatever is in them`() throws {
@@ -79,7 +79,7 @@ import Testing
             t.column("k").defaults(sql: "(1 + 1)")
         }
         try db.run("INSERT INTO t (x) VALUES (0)")
-        let row = try #require(try db.prepare("SELECT * FROM t").makeIterator().next())
+        let row = try #require(try db.first("SELECT * FROM t") { $0.copy().values })
         #expect(row[1] as? Int64 == 1 && row[2] as? Double == -1.5 && row[4] as? Int64 == 1)
         #expect(try db.first("SELECT c FROM t") { try $0.get(0, as: String.self) } == text)
         #expect(row[5] as? Blob == Blob(bytes: [1, 255]))

@@ -7,7 +7,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
     }
 
     private func migrator(_ type: ColumnType, extra: Bool = false) -> Migrator {
@@ -34,8 +34,8 @@ import Testing
         try db.run("INSERT INTO a (x) VALUES ('kept')")
         try migrator(.text).migrate(db)
         try migrator(.text, extra: true).migrate(db)
-        #expect(try db.scalar("SELECT count(*) FROM a") as? Int64 == 2)
-        #expect(try db.scalar("SELECT count(*) FROM ft WHERE ft MATCH 'kept'") as? Int64 == 1)
+        #expect(try db.value("SELECT count(*) FROM a", as: Int.self) == 2)
+        #expect(try db.value("SELECT count(*) FROM ft WHERE ft MATCH 'kept'", as: Int.self) == 1)
     }
 
     @Test func `an edited migration rebuilds the database`() throws {
@@ -43,9 +43,9 @@ import Testing
         try db.run("INSERT INTO b VALUES (1)")
         try migrator(.integer).migrate(db)
         #expect(try db.sql("a")?.contains("INTEGER PRIMARY KEY AUTOINCREMENT, \"x\" INTEGER") == true)
-        #expect(try db.scalar("SELECT (SELECT count(*) FROM a) + (SELECT count(*) FROM b)") as? Int64 == 0)
+        #expect(try db.value("SELECT (SELECT count(*) FROM a) + (SELECT count(*) FROM b)", as: Int.self) == 0)
         #expect(try migrator(.integer).completedMigrations(db) == ["v1"])
-        #expect(db.foreignKeys && !db.isInTransaction)
+        #expect(try db.pragma(.foreignKeys) && !db.isInTransaction)
     }
 
     @Test func `a schema that was changed by hand rebuilds the database`() throws {

@@ -8,7 +8,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        try db.setForeignKeys(false)
+        try db.setPragma(.foreignKeys, to: false)
     }
 
     private func migrate(_ name: String, _ body: @escaping @Sendable (Connection) throws -> Void) throws {

@@ -16,7 +16,7 @@ import Testing
             try migrator.migrate(db)
             #expect(try migrator.appliedMigrations(db) == ["0001-note", "0002-colour"])
         }
-        #expect(try db.scalar("SELECT group_concat(title || colour) FROM note") as? String == "firstred")
+        #expect(try db.value("SELECT group_concat(title || colour) FROM note", as: String.self) == "firstred")
     }
 
     @Test func `a script that fails half way leaves nothing behind`() throws {

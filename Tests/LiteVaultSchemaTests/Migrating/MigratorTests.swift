@@ -10,7 +10,7 @@ import Testing
 
     init() throws {
         db = try Connection()
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
     }
 
     private func migrator(_ count: Int = 3) -> Migrator {
@@ -31,9 +31,9 @@ import Testing
         #expect(try migrator.completedMigrations(db) == ["v1", "v2", "v3"])
         #expect(try migrator.hasCompletedMigrations(db))
         #expect(migrator.migrations == ["v1", "v2", "v3"])
-        let changes = db.totalChanges
+        let changes = db.totalChangedRowCount
         try migrator.migrate(db)
-        #expect(db.totalChanges == changes)
+        #expect(db.totalChangedRowCount == changes)
     }
 
     @Test func `migrations are made up to one, and there is no way back`() throws {
@@ -71,9 +71,9 @@ import Testing
         #expect(error?.code == .failed && error?.migration == "bad" && error?.underlyingError is DatabaseError)
         #expect(error?.description.contains("nonsense") == true)
         #expect(try db.names() == ["litevault_migrations", "t1", "t2"])
-        #expect(try db.scalar("SELECT count(*) FROM t1") as? Int64 == 0)
+        #expect(try db.value("SELECT count(*) FROM t1", as: Int.self) == 0)
         #expect(try migrator.completedMigrations(db) == ["v1", "v2"])
-        #expect(db.foreignKeys && !db.isInTransaction)
+        #expect(try db.pragma(.foreignKeys) && !db.isInTransaction)
     }
 
     @Test func `the first migration that fails leaves an empty database`() throws {
@@ -99,7 +99,7 @@ import Testing
             try db.run("INSERT INTO child VALUES (5)")
         }
         migrator.registerMigration("v2") { db in
-            #expect(!db.foreignKeys)
+            #expect(try !db.pragma(.foreignKeys))
             try db.alter(table: "parent") { t in
                 t.rename(column: "name", to: "title")
                 t.drop(column: "old")
@@ -112,9 +112,9 @@ import Testing
             }
         }
         try migrator.migrate(db)
-        #expect(try db.scalar("SELECT count(*) FROM child") as? Int64 == 1)
+        #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 1)
         #expect(try db.schema.foreignKeys(table: "child").map(\.toTable) == ["ancestor"])
-        #expect(db.foreignKeys)
+        #expect(try db.pragma(.foreignKeys))
     }
 
     @Test func `a migration that leaves rows which refer to nothing fails`() throws {
@@ -130,11 +130,11 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try bad.migrate(db) }
         #expect(error?.code == .foreignKeyViolation && error?.migration == "v2")
         #expect(error?.violations.map(\.description) == ["child [1] => parent"])
-        #expect(try db.scalar("SELECT count(*) FROM parent") as? Int64 == 1)
+        #expect(try db.value("SELECT count(*) FROM parent", as: Int.self) == 1)
         #expect(try bad.completedMigrations(db) == ["v1"])
         var immediate = migrator
         immediate.registerMigration("v2", foreignKeyChecks: .immediate) { db in
-            #expect(db.foreignKeys)
+            #expect(try db.pragma(.foreignKeys))
             try db.run("DELETE FROM parent")
         }
         #expect(code { try immediate.migrate(db) } == .failed)

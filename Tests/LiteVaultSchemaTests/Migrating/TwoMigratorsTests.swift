@@ -29,7 +29,7 @@ import Testing
         #expect(failures.all.isEmpty, "\(failures.all)")
         let db = try Connection(path)
         #expect(try migrator.completedMigrations(db).count == 8)
-        for number in 1...7 { #expect(try db.scalar("SELECT count(*) FROM t\(number)") as? Int64 == 2) }
+        for number in 1...7 { #expect(try db.value("SELECT count(*) FROM t\(number)", as: Int.self) == 2) }
     }
 
     @Test func `a database that stays locked is reported as busy`() throws {

@@ -51,7 +51,7 @@ final class Workspace {
         try database.transaction {
             for row in 1...rows {
                 try database.run(
-                    "INSERT INTO note (title, body) VALUES (?, zeroblob(200))", "a title nobody should see \(row)")
+                    "INSERT INTO note (title, body) VALUES (?, zeroblob(200))", with: "a title nobody should see \(row)")
             }
         }
         try database.close()

@@ -28,7 +28,7 @@ func content(_ db: Connection) throws -> [String] {
     }
     var lines = objects.map { "\($0.type.rawValue) \($0.name): \($0.sql ?? "")" }
     for table in objects where table.type == .table && !table.name.contains("_ft_") {
-        for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \(row)") }
+        try db.forEach("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \($0.copy().values)") }
     }
     if objects.contains(where: { $0.name == "book_ft" }) {
         let found = try db.value("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'", as: Int.self)
@@ -73,7 +73,7 @@ do {
         if arguments.count > 3 { try db.setPragma(.journalMode, to: .wal) }
         if arguments[1] == "create" {
             // Several processes that find an empty file would each choose a salt for it, and only one would be used.
-            try db.setApplicationID(1)
+            try db.setPragma(.applicationID, to: 1)
             exit(0)
         }
         try db.setPragma(.foreignKeys, to: true)
