@@ -17,8 +17,10 @@ public final class S3Store: ObjectStore {
 
     /// The store of the settings; nothing is asked of it yet.
     ///
-    /// - Parameter environment: the variables, as the AWS tools name them; nil takes those of the process.
-    /// - Throws: ``BackupError`` `config` for an endpoint that is none.
+    /// - Parameters:
+    ///   - settings: the bucket, its endpoint, and how long to try.
+    ///   - environment: variables as the AWS tools name them; nil for those of the process.
+    /// - Throws: `BackupError` `config` if the endpoint or the region is invalid.
     public init(_ settings: S3Settings, environment: [String: String]? = nil) throws {
         let variables = AWSEnvironment(
             environment ?? ProcessInfo.processInfo.environment, profile: settings.profile)
@@ -84,7 +86,7 @@ extension S3Store {
             location: "\(location)/\(name)")
     }
 
-    /// Makes a request, and tells a refusal as a ``BackupError``.
+    /// Makes a request, and reports a refusal as a `BackupError`.
     func sending<T>(
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
         _ receive: (S3Response) async throws -> T

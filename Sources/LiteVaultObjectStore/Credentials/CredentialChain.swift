@@ -10,7 +10,7 @@ struct CredentialChain: Sendable {
 
     /// The first that there are.
     ///
-    /// - Throws: ``BackupError`` `config` when there are none, or when those that were asked for can not be had.
+    /// - Throws: `BackupError` `config` when there are none, or when those that were asked for can not be had.
     func find() async throws -> AWSCredentials {
         let variables = environment.variables
         // Somebody who names a profile wants that, and not what is left in the environment; as the AWS tools do, a

@@ -12,7 +12,7 @@ package struct Endpoint: Sendable, Equatable {
 
     /// The address of a bucket on the server `url`.
     ///
-    /// - Throws: ``BackupError`` `config` when `url` is none of a server.
+    /// - Throws: `BackupError` `config` when `url` is none of a server.
     package init(url text: String, bucket: String, usesPathStyle: Bool) throws {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https", let host = url.host, !host.isEmpty,

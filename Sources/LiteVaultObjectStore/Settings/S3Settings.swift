@@ -43,7 +43,7 @@ public struct S3Settings: Sendable {
 
     /// The bucket and prefix of `s3://BUCKET/PREFIX`.
     ///
-    /// - Throws: ``BackupError`` `config` when the text is not of that form, or has a prefix with other characters than
+    /// - Throws: `BackupError` `config` when the text is not of that form, or has a prefix with other characters than
     ///   ASCII letters, digits, `-`, `_`, `.` and `/`.
     public init(url: String) throws {
         guard url.lowercased().hasPrefix("s3://") else {

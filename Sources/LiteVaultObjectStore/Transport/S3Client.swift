@@ -34,7 +34,7 @@ final class S3Client: Sendable {
 
     /// The client below, with the time limits that the store asks for.
     ///
-    /// - Throws: ``BackupError`` `config` when the certificates that `AWS_CA_BUNDLE` names can not be read.
+    /// - Throws: `BackupError` `config` when the certificates that `AWS_CA_BUNDLE` names can not be read.
     static func http(_ settings: S3Settings, _ environment: AWSEnvironment) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         let silence = TimeAmount.milliseconds(Int64(settings.timeout * 1000))
@@ -62,7 +62,7 @@ final class S3Client: Sendable {
     ///
     /// - Parameters:
     ///   - accepting: whether an answer of that status, besides 2xx, is one to receive.
-    ///   - receive: reads the answer. What it throws, but for ``BackupError`` and ``S3Failure``, counts as a failure of
+    ///   - receive: reads the answer. What it throws, but for `BackupError` and ``S3Failure``, counts as a failure of
     ///     the connection.
     func send<T>(
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },

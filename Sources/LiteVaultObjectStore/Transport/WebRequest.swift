@@ -6,7 +6,7 @@ internal import LiteVaultBackup
 package enum WebRequest {
     /// Asks for `url` up to three times, ten seconds each at most, and `seconds` in all.
     ///
-    /// - Throws: ``BackupError`` `io` when there is no answer of success. The URL is not in it: it is as good as a password.
+    /// - Throws: `BackupError` `io` when there is no answer of success. The URL is not in it: it is as good as a password.
     package static func get(_ url: String, attempts: Int = 3, within seconds: Double = 60) async throws {
         let backoff = Backoff(first: 1)
         let end = ContinuousClock.now + .seconds(seconds)

@@ -80,8 +80,10 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
     /// A child that must not outlive the command.
     func watch(child: pid_t) {
         lock.lock()
+        defer { lock.unlock() }
         children.insert(child)
-        lock.unlock()
+        // The signal came after the child was started and before this.
+        if received != 0 { kill(child, received) }
     }
 
     /// The child was waited for: its number may belong to another process from now on.
