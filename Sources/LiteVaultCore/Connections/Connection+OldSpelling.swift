@@ -54,7 +54,8 @@ extension Connection {
         body: (borrowing RowView) throws -> Void
     ) throws { try forEach(sql, with: a, b, c, d, body: body) }
 
-    package func forEachRow(_ sql: String, bindings: [(any Binding)?], body: (borrowing RowView) throws -> Void) throws {
+    package func forEachRow(_ sql: String, bindings: [(any Binding)?], body: (borrowing RowView) throws -> Void) throws
+    {
         try forEach(sql, with: Bindings(bindings), body: body)
     }
 

@@ -162,8 +162,7 @@ extension ConnectionCoordinator {
 
 extension Cancellation {
     /// A report of progress by which an operation is cancelled.
-    func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report
-    {
+    func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report {
         { step in
             try self.check()
             try progress?(step)
