@@ -63,18 +63,24 @@ let package = Package(
             dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3", "CEngineSupport"],
             swiftSettings: swift),
 
+        // What every target may use and none of them is about: locks, hexadecimal, backoff, secret memory, child processes.
+        .target(name: "CProcessSupport"),
+        .target(name: "LiteVaultSupport", dependencies: ["CProcessSupport"], swiftSettings: swift),
+
         .target(name: "CFileSupport"),
-        .target(name: "DurableFile", dependencies: ["CFileSupport"], swiftSettings: swift),
-        .target(name: "LiteVaultCore", dependencies: engine, swiftSettings: swift),
+        .target(name: "DurableFile", dependencies: ["CFileSupport", "LiteVaultSupport"], swiftSettings: swift),
+        .target(name: "LiteVaultCore", dependencies: ["LiteVaultSupport"] + engine, swiftSettings: swift),
         .target(
-            name: "LiteVaultCipher", dependencies: ["LiteVaultCore", "DurableFile", "CProcessSupport"] + engine,
+            name: "LiteVaultCipher",
+            dependencies: ["LiteVaultCore", "LiteVaultSupport", "DurableFile", "CProcessSupport"] + engine,
             swiftSettings: swift),
-        .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore"], swiftSettings: swift),
+        .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore", "LiteVaultSupport"], swiftSettings: swift),
         // Apart from the types: operators are exported only as a whole module, which module SQLite does with nothing else.
         .target(name: "LiteVaultOperators", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(name: "LiteVaultSchema", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
         .target(
-            name: "LiteVaultPool", dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema"] + engine,
+            name: "LiteVaultPool",
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema", "LiteVaultSupport"] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVault",
@@ -83,17 +89,33 @@ let package = Package(
                 "LiteVaultPool",
             ],
             swiftSettings: swift),
+        // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
         .target(
-            name: "LiteVaultBackup",
+            name: "LiteVaultCapture",
+            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "CFileSupport"]
+                + engine,
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultRepository",
             dependencies: [
-                "LiteVaultCore", "LiteVaultCipher", "DurableFile", .product(name: "Crypto", package: "swift-crypto"),
-            ] + engine,
+                "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultFollow",
+            dependencies: [
+                "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+            ],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
             swiftSettings: swift),
         // Alone in linking an HTTP client: what keeps to folders builds without one.
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
-                "LiteVaultBackup", .product(name: "Crypto", package: "swift-crypto"),
+                "LiteVaultBackup", "LiteVaultSupport", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -103,11 +125,11 @@ let package = Package(
         .target(
             name: "LiteVaultSchedule",
             dependencies: [
-                "LiteVaultBackup", "LiteVaultCipher", "DurableFile", .product(name: "Crypto", package: "swift-crypto"),
+                "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: swift),
-        .target(name: "CProcessSupport"),
         .target(
             name: "SQLite",
             dependencies: [
@@ -117,7 +139,7 @@ let package = Package(
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVault", "DurableFile", "LiteVaultBackup", "LiteVaultObjectStore",
+                "LiteVault", "LiteVaultSupport", "DurableFile", "LiteVaultBackup", "LiteVaultObjectStore",
                 "LiteVaultSchedule",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -135,11 +157,12 @@ let package = Package(
                     verb: "encrypt-database", description: "Makes an encrypted database from a plaintext one."),
                 permissions: [.writeToPackageDirectory(reason: "The encrypted database is written beside the other.")])),
 
+        .testTarget(name: "LiteVaultSupportTests", dependencies: ["LiteVaultSupport"], swiftSettings: swift),
         .testTarget(name: "DurableFileTests", dependencies: ["DurableFile"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultCoreTests", dependencies: ["LiteVaultCore"] + engine, swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultCipherTests", dependencies: ["LiteVault", "DurableFile"] + engine,
+            name: "LiteVaultCipherTests", dependencies: ["LiteVault", "LiteVaultSupport", "DurableFile"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
@@ -157,15 +180,17 @@ let package = Package(
             name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultObjectStoreTests", dependencies: ["LiteVaultObjectStore", "LiteVaultBackup"],
-            swiftSettings: swift),
+            name: "LiteVaultObjectStoreTests",
+            dependencies: ["LiteVaultObjectStore", "LiteVaultBackup", "LiteVaultSupport"], swiftSettings: swift),
         .testTarget(
             name: "LiteVaultScheduleTests", dependencies: ["LiteVaultSchedule", "LiteVaultBackup"], swiftSettings: swift
         ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
         // As a project that was written for SQLite.swift would compile them: without upcoming features.
         .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),
-        .testTarget(name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault"], swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultToolTests", dependencies: ["LiteVaultTool", "LiteVault", "LiteVaultSupport"],
+            swiftSettings: swift),
     ],
     swiftLanguageModes: [.v6]
 )

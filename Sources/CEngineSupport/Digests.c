@@ -47,12 +47,6 @@ static const void *algorithm(const struct crypto *c, enum lv_digest digest) {
     return 0;
 }
 
-void lv_wipe(void *bytes, size_t length) {
-    // memset through a volatile pointer: explicit_bzero is not available on every platform.
-    static void *(*volatile const wipe)(void *, int, size_t) = memset;
-    wipe(bytes, 0, length);
-}
-
 bool lv_digests_available(void) {
     struct crypto c;
     return find(&c);

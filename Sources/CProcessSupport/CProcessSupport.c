@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/resource.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -23,4 +24,10 @@ void cps_forbid_backtraces(void) {
         sigemptyset(&standard.sa_mask);
         sigaction(signals[i], &standard, NULL);
     }
+}
+
+void cps_wipe(void *bytes, size_t length) {
+    // memset through a volatile pointer: explicit_bzero is not available on every platform.
+    static void *(*volatile const wipe)(void *, int, size_t) = memset;
+    wipe(bytes, 0, length);
 }

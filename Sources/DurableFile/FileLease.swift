@@ -1,5 +1,6 @@
 internal import CFileSupport
 internal import Foundation
+internal import LiteVaultSupport
 
 /// Proof that nobody else has a file open, and a way to keep newcomers waiting: a write lease (`F_SETLEASE`, Linux).
 ///
@@ -14,11 +15,11 @@ internal import Foundation
 /// moment, and ask again after the rename, before ``release()``. If it broke only then, somebody had looked the name up
 /// before the rename, and will get the *old* file, without a name, once the lease goes: what they write would be lost.
 /// Make the old file unusable first (overwrite its first page through the descriptor that is open).
-package final class FileLease: @unchecked Sendable {
+package final class FileLease: Sendable {
     package let path: String
-    private let lock = NSLock()
     private let file: FileMetadata
-    private var descriptor: Int32?
+    /// nil once released.
+    private let descriptor: Locked<Int32?>
 
     /// Leases the file that this process has open exactly once.
     ///
@@ -45,7 +46,7 @@ package final class FileLease: @unchecked Sendable {
             default: throw error
             }
         }
-        self.descriptor = descriptor
+        self.descriptor = Locked(descriptor)
     }
 
     /// A program that another thread is just starting shares every descriptor of this process for a moment, until its own
@@ -68,18 +69,18 @@ package final class FileLease: @unchecked Sendable {
     /// Whether somebody is waiting to open the file, or the lease is gone for another reason: released, expired, or the
     /// descriptor was closed by its owner.
     package var isBroken: Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        guard let descriptor, stillOurs(descriptor) else { return true }
-        return cfs_lease_is_whole(descriptor) != 1
+        descriptor.withLock { descriptor in
+            guard let descriptor, stillOurs(descriptor) else { return true }
+            return cfs_lease_is_whole(descriptor) != 1
+        }
     }
 
     /// Gives the lease up; whoever waits gets the file. Does nothing the second time, or when the descriptor was closed.
     package func release() {
-        lock.lock()
-        defer { lock.unlock() }
-        if let descriptor, stillOurs(descriptor) { _ = cfs_lease_release(descriptor) }
-        descriptor = nil
+        descriptor.withLock { descriptor in
+            if let number = descriptor, stillOurs(number) { _ = cfs_lease_release(number) }
+            descriptor = nil
+        }
     }
 
     /// The number may stand for another file by now: the descriptor belongs to SQLite.

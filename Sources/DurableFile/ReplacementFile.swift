@@ -1,5 +1,6 @@
 internal import CFileSupport
 internal import Foundation
+internal import LiteVaultSupport
 
 /// A file in the making: written under a temporary name in its destination's directory, mode 0600, and given its final
 /// name only once it is complete and durable.
@@ -12,7 +13,7 @@ internal import Foundation
 ///
 /// An object that goes away unpublished removes its file, unless the process is killed: then the file stays, under the
 /// temporary name, and the next ``ReplacementFile`` made in that directory sweeps it.
-package final class ReplacementFile: @unchecked Sendable {
+package final class ReplacementFile: Sendable {
     /// The final path, as given.
     package let destination: String
     /// The temporary path.
@@ -22,8 +23,8 @@ package final class ReplacementFile: @unchecked Sendable {
     let destinationName: String
     let temporaryName: String
     let registry: TemporaryFileRegistry
-    private let lock = NSLock()
-    private var descriptor: Int32?
+    /// nil once one caller took it to publish or to remove the file.
+    private let descriptor: Locked<Int32?>
 
     /// Creates the temporary file, after removing what dead processes have left in the directory.
     ///
@@ -45,7 +46,7 @@ package final class ReplacementFile: @unchecked Sendable {
         self.destination = destination
         self.directory = directory
         self.registry = registry
-        self.descriptor = descriptor
+        self.descriptor = Locked(descriptor)
         destinationName = parts.name
         temporaryName = name
         path = parts.sibling(name)
@@ -93,11 +94,7 @@ package final class ReplacementFile: @unchecked Sendable {
     }
 
     /// Whether the file still has its temporary name: neither published nor discarded.
-    package var isPending: Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        return descriptor != nil
-    }
+    package var isPending: Bool { descriptor.value != nil }
 
     /// Removes the temporary file with its `-wal`, `-journal` and `-shm`. Does nothing after a publication.
     ///
@@ -113,15 +110,11 @@ package final class ReplacementFile: @unchecked Sendable {
 
     /// The descriptor, for one caller: publication and removal exclude each other.
     func takeDescriptor() -> Int32? {
-        lock.lock()
-        defer { lock.unlock() }
-        defer { descriptor = nil }
-        return descriptor
+        descriptor.withLock { descriptor in
+            defer { descriptor = nil }
+            return descriptor
+        }
     }
 
-    func giveBack(_ descriptor: Int32) {
-        lock.lock()
-        defer { lock.unlock() }
-        self.descriptor = descriptor
-    }
+    func giveBack(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
 }

@@ -1,6 +1,7 @@
 internal import AsyncHTTPClient
 internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
@@ -85,7 +86,7 @@ final class S3Client: Sendable {
                     continue
                 }
                 guard failure.isTransient else { throw failure }
-                let pause = backoff.pause(after: number, retryAfter: failure.retryAfter)
+                let pause = backoff.jittered(number, asked: failure.retryAfter)
                 guard budget.allows(since: begin, pause: pause), number < attempts else { throw failure }
                 try await wait(pause)
             } catch let error as BackupError {
@@ -95,7 +96,7 @@ final class S3Client: Sendable {
             } catch {
                 if Task.isCancelled { throw CancellationError() }
                 let failure = TransportFailure(error, endpoint)
-                let pause = backoff.pause(after: number)
+                let pause = backoff.jittered(number)
                 guard budget.allows(since: begin, pause: pause), number < attempts, !failure.isPermanent else {
                     throw failure.backupError(request.location, endpoint, attempts: number)
                 }

@@ -1,5 +1,6 @@
 internal import Foundation
 public import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// An object store in a bucket of Amazon S3 or of a compatible server.
 ///
@@ -43,7 +44,7 @@ public final class S3Store: ObjectStore {
         client = S3Client(
             endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.resolve() }, http: http,
             attempts: settings.attempts, budget: RetryBudget(settings.retryTimeLimit),
-            backoff: Backoff(first: settings.firstPause.seconds),
+            backoff: Backoff(first: settings.firstPause.seconds, most: 20),
             clock: ServerClock(local: settings.clock))
     }
 

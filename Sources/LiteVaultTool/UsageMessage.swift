@@ -1,11 +1,11 @@
 internal import ArgumentParser
 
-/// Turns what the argument parser says about wrong arguments into a failure of ours.
+/// Turns the argument parser's errors into failures.
 ///
-/// The parser repeats arguments that it did not expect. One of them may be a key, given by somebody who took the tool
-/// for another one, and what is printed ends up in logs: such arguments are counted, never repeated.
+/// The parser repeats unexpected arguments. One of them may be a key, passed by habit from another tool, and messages end up
+/// in logs. Such arguments are counted, never repeated.
 enum UsageMessage {
-    /// Options that other tools take a key in. None of them exists here.
+    /// Options with which other tools take a key. None of them exists here.
     private static let keyOptions: Set<String> = {
         let nouns = [
             "key", "hexkey", "rawkey", "raw-key", "hex-key", "textkey", "pass", "passphrase", "password", "secret",
@@ -13,12 +13,12 @@ enum UsageMessage {
         return Set(["", "new-", "old-", "to-", "source-"].flatMap { prefix in nouns.map { "--" + prefix + $0 } })
     }()
 
-    /// Finds a key given as an argument before anything else is said about the arguments.
+    /// The failure for a key among the arguments; nil if there is none. Checked before the arguments are parsed.
     static func failure(forKeyIn arguments: [String]) -> Failure? {
         for argument in arguments.prefix(while: { $0 != "--" }) {
             let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? ""
             if keyOptions.contains(name) { return keyInArguments(name) }
-            // -k KEY, -kKEY, -p PASSWORD: of all our short options only -h exists.
+            // -k KEY, -kKEY, -p PASSWORD: our only short option is -h.
             if argument.hasPrefix("-k") || argument.hasPrefix("-p") {
                 return keyInArguments(String(argument.prefix(2)))
             }
@@ -28,35 +28,35 @@ enum UsageMessage {
 
     private static func keyInArguments(_ option: String) -> Failure {
         Failure(
-            .usage, "there is no option '\(option)': every process of this machine can read the arguments",
+            .usage, "no option '\(option)': a key must not be an argument, which other processes can read",
             remedy: "Use --key-file PATH, --key-fd N, --key-env NAME, --key-command CMD or --key-credential NAME,"
-                + " or let litevault ask on the terminal. A key that was given here should be changed.")
+                + " or let litevault ask on the terminal. Change a key that you have passed as an argument.")
     }
 
-    /// The failure for an error of the argument parser.
+    /// The failure for an error of the parser.
     static func failure(for error: any Error, arguments: [String]) -> Failure {
         let command = LiteVaultCommand.configuration.subcommands.first { $0._commandName == arguments.first }
         let help = (["litevault"] + [command?._commandName].compactMap { $0 } + ["--help"]).joined(separator: " ")
         if command == nil, let first = arguments.first, !first.hasPrefix("-") { return unknownCommand(first) }
         return Failure(
-            .usage, tidy(LiteVaultCommand.message(for: error)), remedy: "See '\(help)' for the arguments and examples.")
+            .usage, redacted(LiteVaultCommand.message(for: error)), remedy: "See '\(help)' for arguments and examples.")
     }
 
     private static func unknownCommand(_ name: String) -> Failure {
         let names = LiteVaultCommand.configuration.subcommands.map { $0._commandName }
         let close = names.map { ($0, distance($0, name)) }.min { $0.1 < $1.1 }
         if let close, close.1 <= 2 {
-            return Failure(.usage, "there is no such command", remedy: "Did you mean 'litevault \(close.0)'?")
+            return Failure(.usage, "unknown command", remedy: "Did you mean 'litevault \(close.0)'?")
         }
-        return Failure(.usage, "there is no such command", remedy: "The commands are " + Wording.list(names) + ".")
+        return Failure(.usage, "unknown command", remedy: "The commands are " + Format.list(names) + ".")
     }
 
-    /// The parser's message, without values that could be a key, as the rest of our messages are written.
-    static func tidy(_ message: String) -> String {
+    /// The parser's message in the style of ours, without values that could be a key.
+    private static func redacted(_ message: String) -> String {
         let line = message.split(separator: "\n").map(String.init).joined(separator: " ")
-        if line.hasPrefix("Unexpected argument") { return "one argument too many" }
+        if line.hasPrefix("Unexpected argument") { return "unexpected argument" }
         if line.contains("unexpected arguments:") {
-            return line.prefix { $0.isNumber } + " arguments too many, or an option that does not exist"
+            return line.prefix { $0.isNumber } + " unexpected arguments, or an unknown option"
         }
         if line.hasPrefix("The option"), let end = line.range(of: ", but '") {
             return "the" + line[line.startIndex..<end.lowerBound].dropFirst(3)
@@ -72,7 +72,7 @@ enum UsageMessage {
         return line.prefix(1).lowercased() + line.dropFirst()
     }
 
-    /// Damerau-Levenshtein would know transpositions; for the names of ten commands this is enough.
+    /// The Levenshtein distance.
     private static func distance(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.utf8.prefix(32)), Array(right.utf8.prefix(32)))
         var row = Array(0...right.count)

@@ -52,7 +52,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             store: { DirectoryStore($0.location) },
             secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
             key: { _ in throw BackupError(.keyRejected, "there is no key") },
-            shell: { command, variables, _ in
+            hook: { command, variables, _ in
                 journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
                 if command == "hold" {
                     let lease = """
@@ -63,7 +63,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
                 }
                 if command == "false" { throw BackupError(.jobFailed, "the hook failed") }
             },
-            ping: { url, _ in journal.add(url) },
+            heartbeat: { url, _ in journal.add(url) },
             check: { if stopping { throw CancellationError() } }, tool: "tests",
             local: LocalFolders(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))

@@ -6,7 +6,7 @@
  * requests anybody else may do anything, for as long as they like: that is a process that sleeps or is stopped. A writer may
  * also die before each request that stores something.
  *
- *   here                    in Sources/LiteVaultBackup/Repository
+ *   here                    in Sources/LiteVaultRepository
  *   write: lease            Lease.take (Coordination/Lease.swift)
  *   write: plan, promise    newest, nextSequence, Lease.promise (Writing/Repository+Snapshot.swift)
  *   write: packs, publish   upload, publish (the same)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""blocks.py MARKDOWN FOLDER: the fenced sh and swift blocks of a page, as files that ci/readme can run and compile.
+"""blocks.py MARKDOWN DIRECTORY: the fenced sh and swift blocks of a page, as files that ci/readme can run and compile.
 
-sh blocks become FOLDER/commands.sh, in order. Each swift block becomes FOLDER/swift/Sources/BlockN/main.swift; one that
+sh blocks become DIRECTORY/commands.sh, in order. Each swift block becomes DIRECTORY/swift/Sources/BlockN/main.swift; one that
 is a manifest (Package.swift) or a fragment of one is not Swift to compile here and is left to ci/consumer.
 A block after a line `<!-- not run: REASON -->` is left out; it is printed with the reason, as is every other block
 that is not run. Exit status 1 when the page has no block at all: then nothing would be checked.
@@ -14,7 +14,7 @@ FENCE = re.compile(r"(?:^<!-- not run: (?P<reason>.*?) -->\n)?^```(?P<kind>\w+)\
 
 
 def main():
-    page, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    page, directory = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     if not page.exists():
         sys.exit(f"{page} does not exist")
     commands, programs = [], 0
@@ -29,13 +29,13 @@ def main():
             commands.append(f"# {page.name}:{line}\n{body}")
         else:
             programs += 1
-            target = folder / "swift" / "Sources" / f"Block{programs}"
+            target = directory / "swift" / "Sources" / f"Block{programs}"
             target.mkdir(parents=True)
             (target / "main.swift").write_text(f'#sourceLocation(file: "{page.name}", line: {line + 1})\n{body}')
     if not commands and not programs:
         sys.exit(f"{page} has no sh or swift block to check")
     if commands:
-        (folder / "commands.sh").write_text("\n".join(commands))
+        (directory / "commands.sh").write_text("\n".join(commands))
     print(f"{page.name}: {len(commands)} sh blocks, {programs} swift blocks")
 
 

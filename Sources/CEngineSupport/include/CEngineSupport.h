@@ -159,10 +159,7 @@ ptrdiff_t lv_find_structure(const void *_Nonnull bytes, size_t length);
 /// of all counts may sum up to; from this number on the bytes are not uniform.
 uint32_t lv_byte_limit(size_t length, bool squares);
 
-// MARK: Secrets and digests
-
-/// Overwrites memory in a way that the optimiser may not remove.
-void lv_wipe(void *_Nonnull bytes, size_t length);
+// MARK: Digests
 
 /// The digests that SQLCipher uses.
 enum lv_digest { LV_SHA1 = 1, LV_SHA256 = 2, LV_SHA512 = 3 };

@@ -1,6 +1,8 @@
-// What a process asks of the system about itself, where Swift cannot say it: a variadic system call, and signal handlers.
+// What Swift cannot say: a variadic system call, signal handlers, and a write that the optimizer keeps.
 #ifndef LITEVAULT_PROCESS_SUPPORT_H
 #define LITEVAULT_PROCESS_SUPPORT_H
+
+#include <stddef.h>
 
 /// Makes the process write no core dump, and keeps others of the same user from attaching to it or reading its memory
 /// and environment (`RLIMIT_CORE`; on Linux also `PR_SET_DUMPABLE`). Best effort: the result does not tell.
@@ -9,5 +11,8 @@ void cps_forbid_dumps(void);
 /// Gives the signals of a crash their default action, in place of the handlers that Swift's runtime installed before
 /// `main`: these start a program that prints the memory at each register.
 void cps_forbid_backtraces(void);
+
+/// Overwrites memory in a way that the optimizer may not remove.
+void cps_wipe(void *_Nonnull bytes, size_t length);
 
 #endif

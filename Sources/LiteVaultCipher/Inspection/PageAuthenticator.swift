@@ -1,4 +1,5 @@
 internal import CEngineSupport
+internal import LiteVaultSupport
 
 /// Verifies the authentication codes of pages without the engine.
 ///
@@ -32,7 +33,7 @@ package struct PageAuthenticator: Sendable {
         self.hmac = hmac
         self.layout = layout
         if key.form == .rawWithAuthenticationKeyAndSalt {
-            authenticationKey = try key.secret.withBytes { try SecretBytes($0[32..<64]) }
+            authenticationKey = try key.secret.withBytes { try .secret($0[32..<64]) }
             return
         }
         let encryptionKey = try Self.encryptionKey(of: key, layout: layout, salt: salt)
@@ -42,18 +43,18 @@ package struct PageAuthenticator: Sendable {
     }
 
     /// The key that encrypts: derived from a passphrase, or the raw key itself.
-    package static func encryptionKey(of key: DatabaseKey, layout: PageLayout, salt: [UInt8]) throws -> SecretBytes {
+    static func encryptionKey(of key: DatabaseKey, layout: PageLayout, salt: [UInt8]) throws -> SecretBytes {
         if key.form == .passphrase {
             return try derive(
                 from: key.secret, digest: layout.kdfAlgorithm, salt: salt, iterations: layout.kdfIterations)
         }
-        return try key.secret.withBytes { try SecretBytes($0.prefix(32)) }
+        return try key.secret.withBytes { try .secret($0.prefix(32)) }
     }
 
     private static func derive(
         from secret: SecretBytes, digest: CipherAlgorithm, salt: [UInt8], iterations: Int
     ) throws -> SecretBytes {
-        try SecretBytes(count: 32) { key in
+        try .secret(count: 32) { key in
             guard let base = key.baseAddress else { return }
             let done = secret.withBytes { bytes in
                 bytes.baseAddress.map {

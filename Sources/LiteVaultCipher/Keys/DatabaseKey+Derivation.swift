@@ -1,5 +1,6 @@
 internal import CEngineSupport
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 extension DatabaseKey {
     /// Whether the engine derives a key from this one each time it is given it.
@@ -17,7 +18,7 @@ extension DatabaseKey {
         guard lv_digests_available(), salt.count == 16 else { return nil }
         let layout = PageLayout(settings, defaultCompatibility: try CipherEngine.require().defaultCompatibility)
         let key = try PageAuthenticator.encryptionKey(of: self, layout: layout, salt: salt)
-        let secret = try SecretBytes(count: 48) { bytes in
+        let secret = try SecretBytes.secret(count: 48) { bytes in
             key.withBytes { bytes.copyBytes(from: $0) }
             UnsafeMutableRawBufferPointer(rebasing: bytes[32...]).copyBytes(from: salt)
         }

@@ -1,8 +1,10 @@
+internal import LiteVaultSupport
+
 extension DatabaseKey {
     /// The bytes for `sqlite3_key_v2`: a passphrase as it is, a raw key as the literal `x'…'`.
     package func withEngineBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
         if form == .passphrase { return try secret.withBytes(body) }
-        let literal = try SecretBytes(count: secret.count * 2 + 3) { text in
+        let literal = try SecretBytes.secret(count: secret.count * 2 + 3) { text in
             text[0] = UInt8(ascii: "x")
             text[1] = UInt8(ascii: "'")
             text[text.count - 1] = UInt8(ascii: "'")

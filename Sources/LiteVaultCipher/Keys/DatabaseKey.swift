@@ -1,3 +1,5 @@
+internal import LiteVaultSupport
+
 /// The key of an encrypted database.
 ///
 /// A key says what it is: a passphrase, from which SQLCipher derives the key that encrypts, or that key itself. The
@@ -81,14 +83,14 @@ extension DatabaseKey {
             throw VaultError(.keyRejected, "The key is longer than the engine can take")
         }
         guard RawKeyLiteral.looksLikeOne(bytes) else {
-            return DatabaseKey(form: .passphrase, secret: try SecretBytes(bytes))
+            return DatabaseKey(form: .passphrase, secret: try .secret(bytes))
         }
         guard allowingRawKeyLiteral else {
             throw VaultError(
                 .keyRejected, "The passphrase has the form of a raw key, and the engine would take it for one",
                 remedy: "Give it as a raw key, or say that a raw key literal is meant.")
         }
-        return try RawKeyLiteral.key(bytes) ?? DatabaseKey(form: .passphrase, secret: SecretBytes(bytes))
+        return try RawKeyLiteral.key(bytes) ?? DatabaseKey(form: .passphrase, secret: .secret(bytes))
     }
 
     /// A raw key: the 32 bytes that encrypt. Nothing is derived, so opening takes microseconds.
@@ -96,7 +98,7 @@ extension DatabaseKey {
     /// - Throws: ``VaultError`` `keyRejected` for any other length.
     public static func raw(_ key: [UInt8]) throws -> DatabaseKey {
         guard key.count == 32 else { throw wrongLength(key.count, expected: "32 bytes") }
-        return DatabaseKey(form: .raw, secret: try SecretBytes(key))
+        return DatabaseKey(form: .raw, secret: try .secret(key))
     }
 
     /// A raw key with the salt of the file: needed where the file does not hold its salt (a plaintext header).
@@ -105,7 +107,7 @@ extension DatabaseKey {
     public static func raw(_ key: [UInt8], salt: [UInt8]) throws -> DatabaseKey {
         guard key.count == 32 else { throw wrongLength(key.count, expected: "32 bytes") }
         guard salt.count == 16 else { throw wrongLength(salt.count, expected: "16 bytes of salt") }
-        return DatabaseKey(form: .rawWithSalt, secret: try SecretBytes(joining: key, salt))
+        return DatabaseKey(form: .rawWithSalt, secret: try .secret(joining: key, salt))
     }
 
     /// A raw key, the raw key that authenticates pages, and the salt: SQLCipher 4.7 and newer.
@@ -116,7 +118,7 @@ extension DatabaseKey {
         guard authenticationKey.count == 32 else { throw wrongLength(authenticationKey.count, expected: "32 bytes") }
         guard salt.count == 16 else { throw wrongLength(salt.count, expected: "16 bytes of salt") }
         return DatabaseKey(
-            form: .rawWithAuthenticationKeyAndSalt, secret: try SecretBytes(joining: key, authenticationKey, salt))
+            form: .rawWithAuthenticationKeyAndSalt, secret: try .secret(joining: key, authenticationKey, salt))
     }
 
     /// A raw key in hexadecimal: 64 digits, or 96 with the salt. Digits of either case, nothing else.
@@ -129,7 +131,7 @@ extension DatabaseKey {
             guard digits.count == 64 || digits.count == 96, let form = Form.raw(length: digits.count / 2) else {
                 throw wrongLength(digits.count, expected: "64 or 96 hexadecimal digits")
             }
-            let secret = try SecretBytes(count: digits.count / 2) { bytes in
+            let secret = try SecretBytes.secret(count: digits.count / 2) { bytes in
                 guard Hexadecimal.decode(digits, into: bytes) else {
                     throw VaultError(
                         .keyRejected, "The key is not hexadecimal",
@@ -149,7 +151,7 @@ extension DatabaseKey {
         guard bytes.count == 32 || bytes.count == 48, let form = Form.raw(length: bytes.count) else {
             throw wrongLength(bytes.count, expected: "32 bytes, or 48 with the salt")
         }
-        return DatabaseKey(form: form, secret: try SecretBytes(bytes))
+        return DatabaseKey(form: form, secret: try .secret(bytes))
     }
 
     private static func wrongLength(_ length: Int, expected: String) -> VaultError {
@@ -164,4 +166,32 @@ extension DatabaseKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var debugDescription: String { "<redacted>" }
     /// A mirror without children: `dump` shows nothing.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}
+
+// Secrets of this layer: without memory for one, a `VaultError` is thrown.
+extension SecretBytes {
+    /// Allocates `count` bytes and has `fill` write them.
+    static func secret(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws -> SecretBytes {
+        do {
+            return try SecretBytes(count: count, fill)
+        } catch let error as SecretError {
+            throw VaultError(.internalFailure, "There is no memory for a key", cause: error)
+        }
+    }
+
+    /// Copies `bytes`.
+    static func secret(_ bytes: some Collection<UInt8>) throws -> SecretBytes {
+        try secret(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    /// Copies several pieces, one after the other.
+    static func secret(joining pieces: [UInt8]...) throws -> SecretBytes {
+        try secret(count: pieces.reduce(0) { $0 + $1.count }) { target in
+            var offset = 0
+            for piece in pieces {
+                UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyBytes(from: piece)
+                offset += piece.count
+            }
+        }
+    }
 }

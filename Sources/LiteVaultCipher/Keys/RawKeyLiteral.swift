@@ -1,3 +1,5 @@
+internal import LiteVaultSupport
+
 /// The text form that SQLCipher takes for a raw key: `x'` and hexadecimal digits and `'`.
 enum RawKeyLiteral {
     /// Lengths of the literal with 64, 96 and 160 digits.
@@ -19,7 +21,7 @@ enum RawKeyLiteral {
             let form = DatabaseKey.Form.raw(length: digits.count / 2),
             digits.allSatisfy({ Hexadecimal.value($0) != nil })
         else { return nil }
-        let secret = try SecretBytes(count: digits.count / 2) { target in
+        let secret = try SecretBytes.secret(count: digits.count / 2) { target in
             _ = Hexadecimal.decode(digits, into: target)
         }
         return DatabaseKey(form: form, secret: secret)

@@ -1,17 +1,16 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// SQLCipher from 4.6 on prints lines to standard error for every wrong key. They are of no use to anybody, and the
 /// error that is thrown says more.
 enum CipherLog {
     /// Whether somebody asked for the log, see `Connection.enableCipherLogging`. For the whole process, as is the log.
     static var isWanted: Bool {
-        get { lock.withLock { wanted } }
-        set { lock.withLock { wanted = newValue } }
+        get { wanted.value }
+        set { wanted.withLock { $0 = newValue } }
     }
 
-    private static let lock = NSLock()
-    nonisolated(unsafe) private static var wanted = false
+    private static let wanted = Locked(false)
 
     /// After the key and before the first page: the first key of a process sets the level that holds by default.
     static func silence(_ connection: Connection, engine: CipherVersion) throws {

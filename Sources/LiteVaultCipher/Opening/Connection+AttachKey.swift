@@ -1,6 +1,7 @@
 internal import CEngineSupport
 public import LiteVaultCore
 internal import LiteVaultEngine
+internal import LiteVaultSupport
 
 extension Connection {
     /// Attaches an encrypted database under a name (`ATTACH … KEY`), or creates one.

@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 extension Connection.Location {
     /// A database file that exists. The name is never taken for a URI, and opening it never creates it.

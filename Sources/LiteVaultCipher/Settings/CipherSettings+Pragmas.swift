@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 extension CipherSettings {
     /// The PRAGMAs that put the settings into effect, in the order in which they have to follow the key.
@@ -30,7 +31,7 @@ extension CipherSettings {
                 lines.append("cipher_kdf_algorithm = \(kdfAlgorithm.kdfName)")
             }
             if let plaintextHeaderSize { lines.append("cipher_plaintext_header_size = \(plaintextHeaderSize)") }
-            if let salt { lines.append("cipher_salt = \"x'\(Hexadecimal.text(salt))'\"") }
+            if let salt { lines.append("cipher_salt = \"x'\(salt.hexadecimal)'\"") }
         }
         if let kdfIterations = effective.kdfIterations { lines.append("kdf_iter = \(kdfIterations)") }
         return lines.map { prefix + $0 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// Who may use which connection when. Made and used by ``DatabasePool`` and ``DatabaseQueue``.
 public final class AccessCore: Sendable {
@@ -27,7 +28,7 @@ public final class AccessCore: Sendable {
     let writerGate = Gate(count: 1)
     /// nil: reads use the writer.
     let readerGate: Gate?
-    let state = Protected(State())
+    let state = Locked(State())
     let broker = ChangeBroker()
     let knowledge = SchemaKnowledge()
     let pressure = MemoryPressure()
@@ -148,7 +149,7 @@ public final class AccessCore: Sendable {
 /// A permit that is given back once.
 final class Permit: Sendable {
     private let gate: Gate
-    private let isHeld = Protected(true)
+    private let isHeld = Locked(true)
 
     init(_ gate: Gate) { self.gate = gate }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// Ends an access when its task is cancelled.
 final class Cancellation: Sendable {
@@ -11,7 +12,7 @@ final class Cancellation: Sendable {
         var withdraw: (@Sendable () -> Void)?
     }
 
-    private let state = Protected(State())
+    private let state = Locked(State())
 
     /// Says how to give up waiting. False when it is cancelled already.
     func willWait(withdraw: @escaping @Sendable () -> Void) -> Bool {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LiteVaultSupport
 
 /// Lets a number of accesses in at a time, first come, first served. Threads wait in it, and jobs without a thread.
 final class Gate: Sendable {
@@ -29,11 +30,11 @@ final class Gate: Sendable {
     }
 
     let count: Int
-    private let state: Protected<State>
+    private let state: Locked<State>
 
     init(count: Int) {
         self.count = count
-        state = Protected(State(free: count))
+        state = Locked(State(free: count))
     }
 
     /// How many are in at the moment.
@@ -68,7 +69,7 @@ final class Gate: Sendable {
             return false
         }
         if isIn { return }
-        let isGivenUp = Protected(false)
+        let isGivenUp = Locked(false)
         let giveUp = { @Sendable in
             guard self.withdraw(semaphore) else { return }
             isGivenUp.withLock { $0 = true }

@@ -1,10 +1,11 @@
 internal import Foundation
+internal import LiteVaultSupport
 
 /// Tells when the system is short of memory, where the system says so: Darwin's memory pressure events, and Linux's pressure
 /// stall information. Elsewhere `releaseMemory()` has to be called.
 final class MemoryPressure: Sendable {
     #if canImport(Darwin)
-        private let source = Protected<(any DispatchSourceMemoryPressure)?>(nil)
+        private let source = Locked<(any DispatchSourceMemoryPressure)?>(nil)
 
         func start(_ body: @escaping @Sendable () -> Void) {
             let source = DispatchSource.makeMemoryPressureSource(eventMask: [.warning, .critical])
@@ -13,7 +14,7 @@ final class MemoryPressure: Sendable {
             self.source.withLock { $0 = source }
         }
     #else
-        private let source = Protected<(any DispatchSourceTimer)?>(nil)
+        private let source = Locked<(any DispatchSourceTimer)?>(nil)
 
         /// Looks at it from time to time. The kernel could wake us instead, but only for privileged processes on most of
         /// its versions, and by an event that Dispatch cannot wait for.

@@ -1,8 +1,9 @@
 internal import Foundation
+internal import LiteVaultSupport
 
 /// Tells observers of committed changes.
 final class ChangeBroker: Sendable {
-    private let observers = Protected<[ObjectIdentifier: ChangeSignal]>([:])
+    private let observers = Locked<[ObjectIdentifier: ChangeSignal]>([:])
 
     /// Whether anybody wants to be told.
     var isObserved: Bool { observers.withLock { !$0.isEmpty } }
@@ -28,9 +29,9 @@ final class ChangeSignal: Sendable {
         var isOver = false
     }
 
-    private let state: Protected<State>
+    private let state: Locked<State>
 
-    init(region: DatabaseRegion) { state = Protected(State(region: region)) }
+    init(region: DatabaseRegion) { state = Locked(State(region: region)) }
 
     /// A read begins that sees all that was told until now, and of which it is not known yet what it reads.
     func beginRead() {

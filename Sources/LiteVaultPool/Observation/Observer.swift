@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// An observation under way: it is told of changes as long as it lives.
 final class Observer: Sendable {
@@ -7,7 +8,7 @@ final class Observer: Sendable {
     private let signal: ChangeSignal
     private let polling: ForeignChangePoll?
     /// The rows that there were, of those that the region names.
-    private let present = Protected<[TableName: Set<Int64>]>([:])
+    private let present = Locked<[TableName: Set<Int64>]>([:])
 
     /// Begins. When it returns, no change that is committed from then on is missed.
     init(_ access: any DatabaseAccess, region: DatabaseRegion, pollInterval: Duration?) async throws {
@@ -77,8 +78,8 @@ final class Observer: Sendable {
 private final class ForeignChangePoll: Sendable {
     private let core: AccessCore
     private let interval: Duration
-    private let version = Protected<Int64?>(nil)
-    private let task = Protected<Task<Void, Never>?>(nil)
+    private let version = Locked<Int64?>(nil)
+    private let task = Locked<Task<Void, Never>?>(nil)
 
     init(_ core: AccessCore, every interval: Duration) {
         self.core = core

@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// What has to be known of a schema to make out what a statement reads or writes. It is read when the schema has changed.
 struct SchemaFacts: Sendable {
@@ -70,7 +71,7 @@ final class SchemaKnowledge: Sendable {
         let facts: SchemaFacts
     }
 
-    private let known = Protected<Known?>(nil)
+    private let known = Locked<Known?>(nil)
 
     /// The facts of a schema, as it is for a connection now.
     func facts(_ schema: String, of db: Connection) throws -> SchemaFacts {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// Opens connections to one database, and derives its key once for all of them.
 final class ConnectionSource: Sendable {
@@ -14,11 +15,11 @@ final class ConnectionSource: Sendable {
 
     /// nil: in memory.
     private let file: String?
-    private let state: Protected<State>
+    private let state: Locked<State>
 
     init(file: String?, key: DatabaseKey?, settings: CipherSettings) {
         self.file = file
-        state = Protected(State(key: key, settings: settings))
+        state = Locked(State(key: key, settings: settings))
     }
 
     var path: String { file ?? "" }

@@ -1,5 +1,6 @@
 internal import Foundation
 package import LiteVaultBackup
+internal import LiteVaultSupport
 internal import Yams
 
 /// A job: which databases are backed up, when, into which repository, and what else is done.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 internal import Logging
 
 /// Follows the databases of all jobs with `follow`. It rescans the sources regularly, starts to follow new databases and stops

@@ -1,6 +1,7 @@
 package import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultCipher
+internal import LiteVaultSupport
 internal import Logging
 
 /// One run of a job: hook, snapshots, retention, verification, hook, heartbeat. Failures are recorded, and the run continues

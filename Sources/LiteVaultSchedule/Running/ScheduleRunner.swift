@@ -1,5 +1,6 @@
 package import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 package import Logging
 
 /// Runs the jobs of a configuration when they are due.
@@ -148,11 +149,11 @@ package final class ScheduleRunner: Sendable {
         log.info("job started", metadata: ["job": "\(job.name)"])
         let start = now()
         // Work on other threads does not see that its task was cancelled; it checks this.
-        let expired = Flag()
+        let expired = Locked(false)
         var services = services
         let check = services.check
         services.check = {
-            if expired.isSet { throw CancellationError() }
+            if expired.value { throw CancellationError() }
             try check()
         }
         let steps = jobRun(job, services, start)
@@ -167,7 +168,7 @@ package final class ScheduleRunner: Sendable {
             outcome = ended
         } else {
             abandoned = task
-            expired.set()
+            expired.withLock { $0 = true }
             task.cancel()
             outcome = JobOutcome(job: job.name, start: start)
             if Task.isCancelled {
@@ -301,29 +302,21 @@ package final class ScheduleRunner: Sendable {
     }
 }
 
-/// A flag that is set once.
-private final class Flag: @unchecked Sendable {  // the lock guards `value`
-    private let lock = NSLock()
-    private var value = false
-
-    var isSet: Bool { lock.withLock { value } }
-
-    func set() { lock.withLock { value = true } }
-}
-
 /// Reports outcomes one at a time, and keeps the first error.
-private final class OutcomeReporter: @unchecked Sendable {  // the lock guards `failure`, and serializes the reports
-    private let lock = NSLock()
+private final class OutcomeReporter: Sendable {
     private let body: @Sendable (JobOutcome) throws -> Void
-    private var failure: (any Error)?
+    private let failure = Locked<(any Error)?>(nil)
 
     init(_ body: @escaping @Sendable (JobOutcome) throws -> Void) { self.body = body }
 
     func report(_ outcome: JobOutcome) {
-        lock.withLock { do { try body(outcome) } catch { failure = failure ?? error } }
+        // Under the lock, which serializes the reports.
+        failure.withLock { failure in
+            do { try body(outcome) } catch { failure = failure ?? error }
+        }
     }
 
-    func check() throws { if let failure = lock.withLock({ failure }) { throw failure } }
+    func check() throws { if let failure = failure.withLock({ $0 }) { throw failure } }
 }
 
 /// The status of a job.

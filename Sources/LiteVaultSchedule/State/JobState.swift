@@ -1,5 +1,6 @@
 package import Foundation
 package import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// The state of a configuration's jobs, as it is stored between runs.
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {

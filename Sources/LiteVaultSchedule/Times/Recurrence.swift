@@ -1,5 +1,6 @@
 internal import Crypto
 package import Foundation
+internal import LiteVaultSupport
 
 /// When a job runs.
 package enum Recurrence: Sendable, Equatable {
@@ -79,9 +80,4 @@ package enum TimeSpan {
         }
         return text.isEmpty ? "0s" : text
     }
-}
-
-extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
-    init(seconds: Double) { self = .milliseconds(Int64((seconds * 1000).rounded())) }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// `litevault forget`: applies retention rules.
 struct Forget: VaultCommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// `litevault snapshot`: stores a snapshot of a database in a repository.
 struct SnapshotCommand: VaultCommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import DurableFile
 internal import Foundation
 internal import LiteVault
+internal import LiteVaultSupport
 
 /// Cipher settings of the file that a command reads or writes. Absent ones are the engine's defaults.
 struct CipherOptions<Side: CipherSide>: ParsableArguments {

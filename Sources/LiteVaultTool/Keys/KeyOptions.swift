@@ -144,19 +144,19 @@ struct DatabaseOptions<Name: DatabaseArgument>: ParsableArguments {
 /// The name of the database's argument.
 protocol DatabaseArgument {
     static var valueName: String { get }
-    static var help: ArgumentHelp { get }
+    static var help: String { get }
 }
 
 /// The database of a command that writes another file.
 enum SourceArgument: DatabaseArgument {
     static let valueName = "source"
-    static let help: ArgumentHelp = "The database to read."
+    static let help = "The database to read."
 }
 
 /// The database of a command that has only one.
 enum OnlyArgument: DatabaseArgument {
     static let valueName = "database"
-    static let help: ArgumentHelp = "The database."
+    static let help = "The database."
 }
 
 /// A path in the arguments. SQLite gives some names a special meaning; on the command line all of them name files.

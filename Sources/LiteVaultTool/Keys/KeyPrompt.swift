@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LiteVaultSupport
 
 /// Asks for a key on the terminal, without echo.
 struct KeyPrompt {

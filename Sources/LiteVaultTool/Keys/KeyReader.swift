@@ -1,6 +1,7 @@
 internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// Reads keys from their sources and decodes them.
 final class KeyReader {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LiteVaultSupport
 
 /// The two output streams. Commands do not write to them: they return a ``Report``, which a reporter prints here.
 ///
@@ -125,22 +126,22 @@ struct ProgressState: Equatable, Sendable {
 }
 
 /// Limits the rate of progress: operations report it after every few pages.
-final class ProgressMeter: @unchecked Sendable {  // its lock guards `last` and `next`
+final class ProgressMeter: Sendable {
     private let interval: Double
-    private let lock = NSLock()
-    private var last: ProgressState?
-    private var next = 0.0
+    /// The last state shown, and the time from which the next one may be.
+    private let shown = Locked<(last: ProgressState?, next: Double)>((nil, 0))
 
     /// - Parameter interval: the shortest time between two states of one phase, in seconds.
     init(interval: Double) { self.interval = interval }
 
     /// Whether a state is to be shown: the first and the last of each phase, and one per interval between them.
     func admits(_ state: ProgressState) -> Bool {
-        lock.withLock {
+        shown.withLock { shown in
             let now = ProcessInfo.processInfo.systemUptime
-            guard last != state, last?.phase != state.phase || state.isFinished || now >= next else { return false }
-            last = state
-            next = now + interval
+            guard shown.last != state,
+                shown.last?.phase != state.phase || state.isFinished || now >= shown.next
+            else { return false }
+            shown = (state, now + interval)
             return true
         }
     }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVault
+internal import LiteVaultSupport
 
 /// Ends a command cleanly on SIGINT, SIGTERM and SIGHUP.
 ///
@@ -154,19 +155,16 @@ enum Hardening {
 
 /// Runs asynchronous work and blocks until it is done: commands are synchronous.
 func runBlocking<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
-    let outcome = BlockingResult<T>()
+    let outcome = Locked<Result<T, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
     Task.detached {
-        outcome.value = await Result(catching: body)
+        let result = await Result(catching: body)
+        outcome.withLock { $0 = result }
         done.signal()
     }
     done.wait()
     guard let result = outcome.value else { throw CancellationError() }
     return try result.get()
-}
-
-private final class BlockingResult<T: Sendable>: @unchecked Sendable {  // written before the signal, read after it
-    var value: Result<T, any Error>?
 }
 
 extension Result where Failure == any Error {

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 extension Session {
     /// Opens the repository that the options name, or creates it.
@@ -55,13 +55,12 @@ private struct WarningResult: Encodable {
 }
 
 /// Collects distinct warnings from other threads.
-final class WarningList: @unchecked Sendable {  // its lock guards `warnings`
-    private let lock = NSLock()
-    private var warnings: [RepositoryWarning] = []
+final class WarningList: Sendable {
+    private let warnings = Locked<[RepositoryWarning]>([])
 
     func add(_ warning: RepositoryWarning) {
-        lock.withLock { if !warnings.contains(warning) { warnings.append(warning) } }
+        warnings.withLock { if !$0.contains(warning) { $0.append(warning) } }
     }
 
-    var all: [RepositoryWarning] { lock.withLock { warnings } }
+    var all: [RepositoryWarning] { warnings.value }
 }

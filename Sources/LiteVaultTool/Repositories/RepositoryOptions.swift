@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultObjectStore
+internal import LiteVaultSupport
 
 /// A repository, its secret, and the local directories that belong to it.
 struct RepositoryOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultSchedule
+internal import LiteVaultSupport
 
 /// The outcome of a job's run in results.
 struct OutcomeSummary: Encodable {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// A command of the tool. It returns a report; `Main` prints it and handles failures.
 protocol VaultCommand: ParsableCommand {

@@ -114,6 +114,12 @@ import Testing
         manifest["blocks"] = (Int64(1) << 35) - 1
         try await put(manifest, name)
         #expect(try await !repository.check().isIntact)
+        var options = RepairOptions()
+        options.dryRun = true
+        let lost = try await repository.repair(options).lostBlocks
+        #expect(lost.map(\.snapshot.object) == [name])
+        #expect(lost.map(\.blocks) == [[(1 << 35) - 32..<(1 << 35) - 1]])
+        #expect(lost.map(\.count) == [31])
     }
 
     @Test(arguments: ["fifo", "folder", "link", "loop", "device"])

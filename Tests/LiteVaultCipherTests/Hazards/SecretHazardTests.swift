@@ -1,6 +1,7 @@
 import CEngineSupport
 import Foundation
 import LiteVault
+import LiteVaultSupport
 import Synchronization
 import Testing
 
@@ -147,7 +148,7 @@ private let secret = "secret-key-3b9d"
 
         private func uninverted<T>(_ bytes: [UInt8], _ body: ([UInt8]) throws -> T) rethrows -> T {
             var plain = bytes.map { ~$0 }
-            defer { plain.withUnsafeMutableBytes { $0.baseAddress.map { lv_wipe($0, bytes.count) } } }
+            defer { plain.wipe() }
             return try body(plain)
         }
 

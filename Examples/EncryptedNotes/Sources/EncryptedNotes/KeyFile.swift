@@ -3,21 +3,17 @@ import LiteVault
 
 /// A file with a random key. On a server this would be a systemd credential, on a phone the keychain.
 enum KeyFile {
-    /// Reads the key, and makes one when there is no such file.
+    /// Reads the key, and creates the file with a random one if it is missing.
     ///
-    /// - Throws: an error of Foundation when the file can not be read or made; `VaultError` when it holds no key.
+    /// - Throws: an error of Foundation if the file cannot be read or created; `VaultError` if it holds no key.
     static func key(at path: String) throws -> DatabaseKey {
-        let file = URL(fileURLWithPath: path)
         if !FileManager.default.fileExists(atPath: path) {
-            var generator = SystemRandomNumberGenerator()
-            let key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+            let key = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
             // Readable by nobody else from the first moment on, not only after a chmod.
-            guard
-                FileManager.default.createFile(
-                    atPath: path, contents: key, attributes: [.posixPermissions: 0o600])
+            guard FileManager.default.createFile(atPath: path, contents: key, attributes: [.posixPermissions: 0o600])
             else { throw CocoaError(.fileWriteUnknown) }
         }
         // 32 bytes that are the key itself: nothing is derived, so opening takes no time.
-        return try DatabaseKey.raw([UInt8](Data(contentsOf: file)))
+        return try DatabaseKey.raw([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
     }
 }

@@ -1,59 +1,65 @@
-import Foundation
 import LiteVault
+
+/// One note, a row of the table `note`.
+struct Note: Codable {
+    let id: Int64
+    let title: String
+    let body: String
+}
 
 /// Notes in an encrypted database. Nothing of them is ever on the disk in plaintext: not in the file, not in its
 /// write-ahead log, not in temporary files.
 struct NoteStore {
-    private let database: DatabasePool
+    private let pool: DatabasePool
 
-    /// Opens the store, and makes it when it is missing.
+    private static let notes = Table("note")
+    private static let id = SQLExpression<Int64>("id")
+    private static let title = SQLExpression<String>("title")
+    private static let body = SQLExpression<String>("body")
+
+    /// What was done to the schema, in order. A new version of this app registers further migrations at the end.
+    private static var migrator: Migrator {
+        var migrator = Migrator()
+        migrator.registerMigration("notes") { db in
+            try db.create(table: "note") { t in
+                t.autoIncrementedPrimaryKey("id")
+                t.column("title", .text).notNull()
+                t.column("body", .text).notNull()
+            }
+        }
+        return migrator
+    }
+
+    /// Opens the store, creates it if it is missing, and brings its schema up to date.
     ///
-    /// - Throws: `VaultError`, `keyRejected` for a wrong key; the file is then as it was.
+    /// - Throws: `VaultError` with the code `keyRejected` for a wrong key; the file is unchanged then.
     init(path: String, key: DatabaseKey) throws {
-        var configuration = DatabaseConfiguration()
-        // Another process may be writing a note of its own: wait for it for up to two seconds.
-        configuration.busyTimeout = 2
-        database = try DatabasePool(path, key: key, configuration: configuration)
-        try database.write(bringSchemaUpToDate)
+        pool = try DatabasePool(path, key: key)
+        try Self.migrator.migrate(pool)
     }
 
     /// Writes a note and returns its number.
-    @discardableResult
     func add(title: String, body: String) throws -> Int64 {
-        try database.write { db in
-            try db.run("INSERT INTO note (title, body, written) VALUES (?, ?, ?)", with: title, body, Date())
-            return db.lastInsertRowid
-        }
+        try pool.write { db in try db.run(Self.notes.insert(Self.title <- title, Self.body <- body)) }
     }
 
-    /// All notes, the newest first; or those in which a text occurs.
-    func notes(containing text: String = "") throws -> [Note] {
-        let sql = """
-            SELECT id, title, body, written FROM note
-            WHERE ?1 = '' OR instr(title, ?1) OR instr(body, ?1) ORDER BY id DESC
-            """
-        return try database.read { db in
-            try db.all(sql, with: text) { row in
-                try Note(id: row.get(0), title: row.get(1), body: row.get(2), written: row.get(3))
-            }
+    /// Returns all notes, the newest first, or those that contain a text.
+    func notes(containing text: String?) throws -> [Note] {
+        var query = Self.notes.order(Self.id.desc)
+        if let text {
+            let place: SQLExpression<Int> = function("instr", Self.title + "\n" + Self.body, text)
+            query = query.filter(place > 0)
         }
+        return try pool.read { db in try db.all(query, as: Note.self) }
     }
 
-    /// Removes a note. Returns whether there was one of that number.
+    /// Removes a note. Returns whether it existed.
     func remove(_ id: Int64) throws -> Bool {
-        try database.write { db in
-            try db.run("DELETE FROM note WHERE id = ?", with: id)
-            return db.changes > 0
-        }
+        try pool.write { db in try db.run(Self.notes.filter(Self.id == id).delete()) } > 0
     }
 
-    /// `user_version` says which steps a file has been through; a new version of this app appends steps.
-    private func bringSchemaUpToDate(_ db: Connection) throws {
-        let steps = [
-            "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL, written TEXT NOT NULL)"
-        ]
-        let done = Int(try db.readUserVersion())
-        for step in steps.dropFirst(done) { try db.execute(step) }
-        if done < steps.count { try db.setUserVersion(UserVersion(steps.count)) }
+    /// Copies the notes into a new file under the same key, also while another process writes.
+    func backUp(to path: String) throws {
+        try pool.backup(to: path)
     }
 }

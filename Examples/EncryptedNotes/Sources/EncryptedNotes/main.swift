@@ -1,9 +1,7 @@
 import Foundation
 import LiteVault
 
-// notes KEYFILE DATABASE add TITLE     (the text comes from standard input)
-// notes KEYFILE DATABASE list [TEXT]
-// notes KEYFILE DATABASE remove NUMBER
+let usage = "notes KEYFILE DATABASE add TITLE (text from standard input) | list [TEXT] | remove NUMBER | backup FILE"
 
 func fail(_ message: String) -> Never {
     FileHandle.standardError.write(Data("notes: \(message)\n".utf8))
@@ -11,7 +9,7 @@ func fail(_ message: String) -> Never {
 }
 
 let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count >= 3 else { fail("notes KEYFILE DATABASE add TITLE | list [TEXT] | remove NUMBER") }
+guard arguments.count >= 3 else { fail(usage) }
 
 do {
     let store = try NoteStore(path: arguments[1], key: KeyFile.key(at: arguments[0]))
@@ -20,16 +18,18 @@ do {
         let body = String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
         print("note", try store.add(title: title, body: body))
     case ("list", let text):
-        for note in try store.notes(containing: text ?? "") {
+        for note in try store.notes(containing: text) {
             print("\(note.id)\t\(note.title)\t\(note.body.split(separator: "\n").first ?? "")")
         }
     case ("remove", let number?):
         guard let id = Int64(number), try store.remove(id) else { fail("there is no note \(number)") }
+    case ("backup", let file?):
+        try store.backUp(to: file)
     default:
-        fail("add TITLE, list [TEXT] or remove NUMBER")
+        fail(usage)
     }
 } catch let error as VaultError {
-    // Says which file, what is wrong with it and what to do; never a key.
+    // Names the file, what is wrong with it and what to do; never a key.
     fail("\(error)")
 } catch {
     fail(error.localizedDescription)

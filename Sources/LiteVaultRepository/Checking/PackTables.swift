@@ -1,0 +1,72 @@
+internal import Crypto
+internal import Foundation
+internal import LiteVaultCapture
+
+/// The hashes that data packs say their blocks have, in a temporary file: there is one for every 4096 bytes of them.
+final class PackTables {
+    private let file: LocalFile
+    private let path: String
+    private var places: [PackID: (offset: Int64, blocks: Int)] = [:]
+    private var end: Int64 = 0
+
+    init(folder: String) throws {
+        path = folder + "/tables-" + PackID().hex
+        file = try LocalFile(creating: path)
+        // Gone with the descriptor, however the process ends.
+        unlink(path)
+    }
+
+    /// Reads what a pack says, and with `readsData` compares it with the blocks.
+    ///
+    /// - Throws: ``BackupError`` `damaged`.
+    func add(
+        _ object: ObjectAttributes, repository: [UInt8], store: any ObjectStore, readsData: Bool
+    ) async throws {
+        guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }),
+            RepositoryFormat.data(pack) == object.name
+        else { throw BackupError(.damaged, "has a name that no data pack has", path: object.name) }
+        guard let blocks = RepositoryFormat.blocks(inDataPackOf: object.size) else {
+            throw BackupError(.damaged, "has a length that no data pack has", path: object.name)
+        }
+        let header = try await store.get(object.name, range: 0..<Int64(RepositoryFormat.packHeader))
+        let tableStart = Int64(RepositoryFormat.packHeader + blocks * blockSize)
+        let tail = try await store.get(object.name, range: tableStart..<object.size)
+        let table = Array(tail.dropLast(RepositoryFormat.hashBytes))
+        guard header == DataPackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
+            Array(tail.suffix(RepositoryFormat.hashBytes)) == Hash256(of: header + table).withBytes(Array.init)
+        else { throw BackupError(.damaged, "its header or its table is damaged", path: object.name) }
+        try file.write(table, at: end)
+        places[pack] = (end, blocks)
+        end += Int64(table.count)
+        if readsData { try await compare(object.name, table, blocks, store) }
+    }
+
+    private func compare(_ name: String, _ table: [UInt8], _ blocks: Int, _ store: any ObjectStore) async throws {
+        let step = 2048
+        for first in stride(from: 0, to: blocks, by: step) {
+            let count = min(step, blocks - first)
+            let start = Int64(RepositoryFormat.packHeader + first * blockSize)
+            let bytes = try await store.get(name, range: start..<(start + Int64(count * blockSize)))
+            try bytes.withUnsafeBytes { bytes in
+                try table.withUnsafeBytes { table in
+                    for index in 0..<count {
+                        let block = UnsafeRawBufferPointer(
+                            rebasing: bytes[(index * blockSize)..<((index + 1) * blockSize)])
+                        let place = (first + index) * RepositoryFormat.hashBytes
+                        let hash = Hash256(UnsafeRawBufferPointer(rebasing: table[place..<(place + 32)]))
+                        guard Hash256(of: block) == hash else {
+                            throw BackupError(.damaged, "block \(first + index) is damaged", path: name)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the pack says that the block has that hash.
+    func has(_ entry: TreeEntry) throws -> Bool {
+        guard let place = places[entry.pack], entry.position < place.blocks else { return false }
+        let bytes = try file.read(at: place.offset + Int64(entry.position) * 32, count: 32)
+        return entry.hash.withBytes { $0.elementsEqual(bytes) }
+    }
+}

@@ -1,0 +1,95 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCapture
+internal import LiteVaultCipher
+internal import LiteVaultCore
+
+extension Repository {
+    /// Restores snapshots into temporary files and looks at them as databases.
+    func restoreTests(_ options: CheckOptions, _ report: inout CheckReport) async throws {
+        var isAnyChosen = false
+        for (_, group) in Dictionary(grouping: report.snapshots.indices, by: { report.snapshots[$0].snapshot.database })
+        {
+            guard let index = group.last(where: { options.chooses(report.snapshots[$0].snapshot) }) else { continue }
+            let snapshot = report.snapshots[index].snapshot
+            if let wanted = options.databases, !wanted.contains(snapshot.database) { continue }
+            isAnyChosen = true
+            let problems = try await restoreTest(snapshot, options)
+            report.problems += problems
+            report.snapshots[index].verification = SnapshotVerification(
+                level: options.restores ? .restore : .pages,
+                passed: problems.isEmpty && report.snapshots[index].verification.passed, time: Date())
+        }
+        // What was asked for by name and is not there must not pass for whole.
+        guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
+            throw BackupError(
+                .noInput, "there is no such snapshot to look into", path: store.location,
+                remedy: "'litevault snapshots' lists those that are there.")
+        }
+    }
+
+    private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
+        let name = "\(snapshot.database) \(snapshot.id)"
+        let folder = try workFolder()
+        let file = try BackupError.about(folder) { try ReplacementFile(destination: folder + "/restored.db") }
+        defer { file.discard() }
+        do {
+            try await write(snapshot, into: LocalFile(updating: file.path), progress: options.progress)
+        } catch let error as BackupError where error.code == .damaged {
+            return [.init(error.path ?? name, error.message)]
+        }
+        let key = snapshot.isPlaintext ? nil : options.key
+        let database = DatabaseFile(file.path)
+        do {
+            let found = try database.verify(key: key, settings: options.settings)
+            var problems = found.problems.filter { options.restores || $0.kind != .foreignKey }.map {
+                CheckReport.Problem(name, $0.message)
+            }
+            if options.restores, problems.isEmpty {
+                problems += try asserted(options.assertions, file.path, key, options.settings).map { .init(name, $0) }
+            }
+            return problems
+        } catch let error as VaultError where error.code == .damaged {
+            return [.init(name, error.message)]
+        } catch {
+            // Named after the snapshot: the temporary file is of no interest.
+            throw try BackupError.about(name) { () -> BackupError in
+                guard let error = error as? VaultError else { throw error }
+                return BackupError(
+                    .init(rawValue: error.code.name) ?? .internal, error.message, path: name, remedy: error.remedy,
+                    cause: error)
+            }
+        }
+    }
+
+    /// The assertions that do not hold.
+    private func asserted(
+        _ assertions: [String], _ path: String, _ key: DatabaseKey?, _ settings: CipherSettings
+    ) throws -> [String] {
+        guard !assertions.isEmpty else { return [] }
+        // Never a URI, whatever the folder is called.
+        let name = path.hasPrefix("/") ? path : "./" + path
+        let connection = try key.map { try Connection(name, key: $0, settings: settings) } ?? Connection(name)
+        defer { try? connection.close() }
+        return assertions.compactMap { sql in
+            do {
+                let value = try connection.scalar(sql)
+                if let number = value as? Int64, number != 0 { return nil }
+                if let number = value as? Double, number != 0 { return nil }
+                return "does not hold: \(sql)"
+            } catch {
+                return "can not be asked: \(sql): \(error)"
+            }
+        }
+    }
+}
+
+extension CheckOptions {
+    fileprivate func chooses(_ snapshot: Snapshot) -> Bool {
+        switch selection {
+        case .latest, .latestReachable: true
+        case .id(let id): snapshot.id.hasPrefix(id)
+        case .at(let time): snapshot.time <= time
+        }
+    }
+}

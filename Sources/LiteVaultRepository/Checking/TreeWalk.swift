@@ -1,0 +1,94 @@
+internal import LiteVaultCapture
+
+/// Visits every node of the block maps of many snapshots once, and tells every block once a map that has it.
+final class TreeWalk {
+    /// The nodes that were visited, and whether all was well below them.
+    private var visited: [PackID: [UInt32: Known]] = [:]
+    /// The blocks of those that are not full: one a level of each map.
+    private var spans: [TreeEntry: Int] = [:]
+    private let visit: (TreeEntry) throws -> Bool
+    private let problem: (any Error) throws -> Void
+
+    /// - Parameters:
+    ///   - visit: told where each block is; false for one that is not there.
+    ///   - problem: told of a node that can not be read; throws to end the walk.
+    init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (any Error) throws -> Void) {
+        self.visit = visit
+        self.problem = problem
+    }
+
+    /// The tree packs that were needed.
+    var packs: Set<PackID> { Set(visited.keys) }
+
+    /// Walks the map of one snapshot; false if something is wrong in it.
+    func walk(root: TreeEntry, blocks: Int, source: NodeSource) throws -> Bool {
+        try walk(root, level: TreeShape.height(blocks: blocks) - 1, index: 0, blocks: blocks, source)
+    }
+
+    private func walk(
+        _ entry: TreeEntry, level: Int, index: Int, blocks: Int, _ source: NodeSource
+    ) throws -> Bool {
+        let place = Place(level: level, index: index, blocks: blocks)
+        if let known = visited[entry.pack]?[entry.position] {
+            do {
+                // The same place under another hash: its parent was not read before.
+                _ = try source.node(entry, level: level)
+                // A node that is whole in one place is not in another that needs more blocks, or fewer.
+                let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
+                guard isSame else { throw Self.misplaced(entry) }
+            } catch let error as BackupError {
+                try problem(error)
+                return false
+            }
+            return known.isWell
+        }
+        visited[entry.pack, default: [:]][entry.position] = Known(isWell: false, isFull: place.isFull)
+        if !place.isFull { spans[entry] = place.span }
+        let node: TreeNode
+        do {
+            node = try source.node(entry, level: level)
+            guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
+                throw Self.misplaced(entry)
+            }
+        } catch let error as BackupError {
+            try problem(error)
+            return false
+        }
+        var isWell = true
+        for (number, child) in node.entries.enumerated() {
+            let well =
+                level == 0
+                ? try visit(child)
+                : try walk(
+                    child, level: level - 1, index: index * RepositoryFormat.fanOut + number, blocks: blocks, source)
+            isWell = isWell && well
+        }
+        visited[entry.pack]?[entry.position] = Known(isWell: isWell, isFull: place.isFull)
+        return isWell
+    }
+
+    private static func misplaced(_ entry: TreeEntry) -> BackupError {
+        BackupError(
+            .damaged, "a node has not as many entries as its place says", path: RepositoryFormat.tree(entry.pack))
+    }
+
+    /// What was found of a node.
+    private struct Known {
+        var isWell: Bool
+        /// Whether it stood for as many blocks as its level has room for.
+        var isFull: Bool
+    }
+
+    /// Where a node stands in a map: for how many blocks.
+    private struct Place {
+        let span: Int
+        let isFull: Bool
+
+        init(level: Int, index: Int, blocks: Int) {
+            var room = 1
+            for _ in 0...level { room *= RepositoryFormat.fanOut }
+            span = min(room, blocks - index * room)
+            isFull = span == room
+        }
+    }
+}

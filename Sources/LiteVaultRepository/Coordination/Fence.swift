@@ -1,0 +1,83 @@
+internal import Foundation
+internal import LiteVaultCapture
+
+/// An object in the place of a manifest, so that nobody stores one there.
+///
+/// Whoever ends the lease of a writer that may only be asleep leaves one at the name which that writer would publish. Confirming a
+/// lease and storing a manifest are two requests, and between them a process may sleep for hours: the condition that the
+/// name is free is what stops it then. It stays for good, as nobody can tell when the last of such writers has ended.
+struct Fence: CheckedDocument {
+    var type = "fence"
+    var repository: String
+    var database: String
+    var sequence: Int
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) { try require("sequence", sequence, in: RepositoryFormat.sequences) }
+}
+
+extension Repository {
+    /// Sees to it that a writer publishes nothing any more under a lease that is about to be ended.
+    ///
+    /// Where its snapshot is there already, a mark keeps that name from becoming free: the writer may store it again, as it
+    /// may not know that it did.
+    ///
+    /// - Parameters:
+    ///   - held: what the lease says; without a sequence its writer writes to the lease before it stores anything, and so
+    ///     learns that it was ended.
+    ///   - database: whose lease it is.
+    func fence(_ held: Lease.Record, _ database: String) async throws {
+        // A number that no writer can have is none: nothing but the store vouches for a lease.
+        guard let sequence = held.sequence, try await 1...(newestSequence(database) + 1000) ~= sequence else { return }
+        let fence = Fence(repository: config.id, database: database, sequence: sequence)
+        let name = RepositoryFormat.snapshot(database, sequence)
+        do {
+            try await put(fence, as: name, condition: .absent)
+        } catch let error as BackupError where error.code == .conflict {
+            // What can not be read is a snapshot that was damaged.
+            if (try? await isFence(name, database)) == true { return }
+            try await put(
+                fence, as: RepositoryFormat.fences(database) + RepositoryFormat.padded(sequence), condition: .none)
+        }
+    }
+
+    /// Removes a manifest, and keeps its name from being used again where its writer may not have ended.
+    ///
+    /// - Parameter marked: ``marks(_:)``, listed after the manifest was.
+    func remove(_ snapshot: Snapshot, marked: Set<String>) async throws {
+        let (database, sequence) = (snapshot.manifest.database, snapshot.sequence)
+        guard marked.contains(snapshot.object) else { return try await store.remove(snapshot.object) }
+        let fence = Fence(repository: config.id, database: database, sequence: sequence)
+        try await put(fence, as: snapshot.object, condition: .none)
+    }
+
+    /// The names of the manifests that are replaced instead of removed.
+    func marks(_ database: String) async throws -> Set<String> {
+        let prefix = RepositoryFormat.fences(database)
+        return Set(
+            try await store.list(prefix).map { RepositoryFormat.snapshots(database) + $0.name.dropFirst(prefix.count) })
+    }
+
+    /// Whether a fence is at the name of a manifest.
+    func isFence(_ name: String, _ database: String) async throws -> Bool {
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+        let document = try SealedDocument(whole: bytes, name: name)
+        return try isFence(document, name, database)
+    }
+
+    /// Whether a document is the fence of the name that it has.
+    func isFence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Bool {
+        struct Kind: CheckedDocument {
+            static let byteLimit = RepositoryFormat.documentBytes
+            var type: String
+            func check() throws(OutOfLimits) {}
+        }
+        guard try document.value(Kind.self, key: key, name: name).type == "fence" else { return false }
+        let fence = try document.value(Fence.self, key: key, name: name)
+        guard fence.repository == config.id, fence.database == database,
+            RepositoryFormat.snapshot(database, fence.sequence) == name
+        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name) }
+        return true
+    }
+}

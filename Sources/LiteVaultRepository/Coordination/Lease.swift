@@ -1,0 +1,275 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCapture
+
+/// The right to write to a database's snapshots, or to remove: an object that is taken and renewed by conditional writes.
+///
+/// Its age by the store's clock tells whether its holder still renews it. A holder of this machine that is dead needs no
+/// waiting for.
+final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
+    struct Record: CheckedDocument, Equatable {
+        var type = "lease"
+        /// Random: which holder.
+        var holder: String
+        var host: String
+        var process: Int32
+        var start: UInt64
+        var boot: UInt32
+        var namespace: UInt32
+        /// When it was taken, by the store's clock, in seconds since 1970.
+        var acquired: Double
+        var released: Bool
+        /// Which snapshot its holder may store; nil until that is decided, and where none is stored.
+        var sequence: Int?
+        /// What its holder wants to be kept with it, through all who take it: a follower's newest segment, sealed.
+        var note: String?
+
+        static let byteLimit = RepositoryFormat.documentBytes
+
+        func check() throws(OutOfLimits) {
+            try require("acquired", seconds: acquired)
+            try require("sequence", sequence, in: RepositoryFormat.sequences)
+        }
+
+        /// Whether its holder is known to be gone.
+        var isDead: Bool {
+            let identity = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
+            if identity == .current { return !LeaseHolders.shared.contains(holder) }
+            return identity.state == .dead
+        }
+    }
+
+    /// Seconds after which a lease that nobody renews is anybody's.
+    static let patience = 600.0
+    /// As ``patience``, for whoever removes packs, where the store keeps no conditions: nothing stops a writer that wakes up later.
+    static let patienceWithoutConditions = 7 * 86_400.0
+    /// What the name of a second object starts with that tells of a writer where the store keeps no conditions. The first one may
+    /// be overwritten by another writer that comes at the same time.
+    static let announcement = "write-"
+    /// What the leases of followers start with. They write no packs.
+    static let follower = "follow-"
+    private static let interval = 60.0
+
+    let name: String
+    let acquired: Double
+    private let store: any ObjectStore
+    private let keepsConditions: Bool
+    /// The second object's name, where there is one.
+    private let announced: String?
+    private let lock = NSLock()
+    private var record: Record
+    private var tag: ObjectTag
+    private var renewal: Task<Void, Never>?
+    private var isAbandoned = false
+
+    private init(
+        name: String, store: any ObjectStore, keepsConditions: Bool, announced: String?, record: Record, tag: ObjectTag
+    ) {
+        self.name = name
+        self.store = store
+        self.keepsConditions = keepsConditions
+        self.announced = announced
+        self.record = record
+        self.tag = tag
+        acquired = record.acquired
+    }
+
+    deinit {
+        renewal?.cancel()
+        LeaseHolders.shared.remove(record.holder)
+    }
+
+    /// Takes the lease.
+    ///
+    /// - Parameters:
+    ///   - what: what it guards, for the message.
+    ///   - fence: for a lease to store snapshots: keeps the one that had it, and did not give it back, from storing its own.
+    /// - Throws: ``BackupError`` `busy` when somebody has it.
+    static func take(
+        _ short: String, of store: any ObjectStore, what: String, fence: ((Record) async throws -> Void)? = nil
+    ) async throws -> Lease {
+        let name = RepositoryFormat.lease(short)
+        let keepsConditions = try await store.keepsConditions()
+        let now = try await store.now()
+        let own = ProcessIdentity.current
+        var record = Record(
+            holder: PackID().hex, host: ProcessInfo.processInfo.hostName, process: own.process, start: own.start,
+            boot: own.boot, namespace: own.namespace, acquired: now, released: false)
+        let announced = fence == nil || keepsConditions ? nil : RepositoryFormat.lease(announcement + record.holder)
+        LeaseHolders.shared.insert(record.holder)
+        do {
+            // Before it looks: from here on nothing is removed that it may count on.
+            if let announced {
+                try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+            }
+            var condition = PutCondition.absent
+            if let present = try await store.attributes(name) {
+                let held = try await holder(name, store)
+                record.note = held?.note
+                if let held, !held.released {
+                    guard held.isDead || isStale(present, now, patience) else {
+                        throw BackupError(
+                            .busy, "\(what) is in use by process \(held.process) on \(held.host)",
+                            path: "\(store.location)/\(name)",
+                            remedy: "Try again later. If that process is gone, its claim ends after 10 minutes.")
+                    }
+                    if keepsConditions { try await fence?(held) }
+                }
+                condition = .unchanged(present.tag)
+            }
+            let tag = try await store.put(
+                name, bytes: Decoding.bytes(record, path: name), condition: keepsConditions ? condition : .none)
+            let lease = Lease(
+                name: name, store: store, keepsConditions: keepsConditions, announced: announced, record: record,
+                tag: tag)
+            if !keepsConditions { try await lease.confirm() }
+            lease.keep()
+            return lease
+        } catch {
+            // Where only the answer was lost, the lease is there and nobody's.
+            LeaseHolders.shared.remove(record.holder)
+            if let announced { await retract(announced, record, store) }
+            guard let error = error as? BackupError, error.code == .conflict else { throw error }
+            throw BackupError(
+                .busy, "\(what) was taken by somebody else just now", path: "\(store.location)/\(name)",
+                remedy: "Try again later.")
+        }
+    }
+
+    /// Whether a lease was not renewed for so long that its holder is taken for dead. A holder renews it each minute, so one that
+    /// is as far in the future was written before the store's clock was put back.
+    static func isStale(_ object: ObjectAttributes, _ now: Double, _ patience: Double) -> Bool {
+        abs(now - object.modified) >= patience
+    }
+
+    /// Takes an announcement back. What can not be removed is written once more.
+    private static func retract(_ name: String, _ record: Record, _ store: any ObjectStore) async {
+        do {
+            try await store.remove(name)
+        } catch {
+            var record = record
+            record.released = true
+            if let bytes = try? Decoding.bytes(record, path: name) {
+                _ = try? await store.put(name, bytes: bytes, condition: .none)
+            }
+        }
+    }
+
+    /// Whoever has it, or had it; nil when that can not be read.
+    static func holder(_ name: String, _ store: any ObjectStore) async throws -> Record? {
+        do {
+            return try Decoding.value(
+                Record.self, from: try await store.get(name, upTo: Record.byteLimit), path: name)
+        } catch let error as BackupError where error.code == .missing || error.code == .damaged {
+            return nil
+        }
+    }
+
+    /// What is kept with it. A new note is stored with the next renewal: with ``confirm()``, ``release()``, or in a minute.
+    var note: String? {
+        get { locked { record.note } }
+        set { locked { record.note = newValue } }
+    }
+
+    /// Makes sure that it is still ours, in the store.
+    ///
+    /// - Throws: ``BackupError`` `busy` when somebody else took it, or broke it as it had not been renewed.
+    func confirm() async throws { try await write(released: false) }
+
+    /// Says which snapshot its holder may store from now on, in the store.
+    ///
+    /// - Throws: as ``confirm()``.
+    func promise(_ sequence: Int) async throws {
+        locked { record.sequence = sequence }
+        try await write(released: false)
+    }
+
+    /// Leaves the lease as it is, for the next one to end: what its holder promised may be stored yet.
+    func abandon() { locked { isAbandoned = true } }
+
+    /// Ends the lease of a holder that has not renewed it in time: where that one is only asleep, it finds out before it
+    /// counts on what was removed meanwhile.
+    ///
+    /// - Returns: whether it is ended; false when its holder renewed it just now.
+    static func end(_ object: ObjectAttributes, _ held: Record, _ store: any ObjectStore) async throws -> Bool {
+        var record = held
+        record.released = true
+        // Not the same holder: a renewal whose answer was lost is known by it.
+        record.holder = PackID().hex
+        do {
+            let condition = try await store.keepsConditions() ? PutCondition.unchanged(object.tag) : .none
+            try await store.put(
+                object.name, bytes: Decoding.bytes(record, path: object.name), condition: condition)
+            return true
+        } catch let error as BackupError where error.code == .conflict {
+            return false
+        }
+    }
+
+    /// Gives it back.
+    func release() async {
+        renewal?.cancel()
+        await renewal?.value
+        defer { LeaseHolders.shared.remove(record.holder) }
+        if locked({ isAbandoned }) { return }
+        if let announced { await Self.retract(announced, record, store) }
+        for _ in 0..<3 {
+            do { return try await write(released: true) } catch { continue }
+        }
+        // The lease ends with the process, or by its age.
+    }
+
+    private func keep() {
+        // On a store that hangs it blocks its thread.
+        renewal = Lane.task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(nanoseconds: UInt64(Self.interval * 1e9))
+                if Task.isCancelled { return }
+                // A store that can not be reached for a while is asked again; confirm() decides in the end.
+                try? await self?.write(released: false)
+            }
+        }
+    }
+
+    /// What is thrown once it is somebody else's.
+    func lost() -> BackupError {
+        BackupError(
+            .busy, "was taken over by somebody else, as it had not been renewed in time",
+            path: "\(store.location)/\(name)", remedy: "Try again.")
+    }
+
+    private func write(released: Bool) async throws {
+        for _ in 0..<5 {
+            let (current, record) = locked {
+                self.record.released = released
+                return (tag, self.record)
+            }
+            // Where the store keeps no conditions, a look before the write is the most that can be had.
+            if !keepsConditions, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
+            do {
+                if let announced, !released {
+                    try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
+                }
+                let new = try await store.put(
+                    name, bytes: Decoding.bytes(record, path: name),
+                    condition: keepsConditions ? .unchanged(current) : .none)
+                return locked { tag = new }
+            } catch let error as BackupError where error.code == .conflict {
+                // A write of our own whose answer was lost, or a renewal at the same time. The tag first: what is ours after it was
+                // ours then, as others never give it back.
+                guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),
+                    held.holder == record.holder
+                else { throw lost() }
+                locked { tag = present.tag }
+                if held == record { return }
+            }
+        }
+        throw lost()
+    }
+
+    private func locked<T>(_ body: () -> T) -> T {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
+    }
+}

@@ -1,0 +1,97 @@
+internal import LiteVaultCapture
+
+/// What is stored of one snapshot: enough to restore it, given the packs that its block map names.
+struct Manifest: CheckedDocument, Sendable, Equatable {
+    /// A node in a tree pack.
+    struct Root: Codable, Sendable, Equatable {
+        var pack: String
+        var offset: UInt32
+        var hash: String
+    }
+
+    /// Where in the write-ahead log the image ends; absent in rollback-journal mode.
+    struct LogPosition: Codable, Sendable, Equatable {
+        /// Both salts of the log's header, 16 hexadecimal digits.
+        var salts: String
+        /// How many frames of it are in the image.
+        var frames: Int
+    }
+
+    /// What a follower of the log could not see before this snapshot, which closes the gap.
+    struct Gap: Codable, Sendable, Equatable {
+        /// When it last looked; absent where nothing tells.
+        var since: String?
+        var reason: String
+    }
+
+    var type = "snapshot"
+    var format = RepositoryFormat.version
+    /// Identifiers of the repository and of the database in it.
+    var repository: String
+    var database: String
+    /// The database's name.
+    var name: String
+    /// From 1; what orders snapshots.
+    var sequence: Int
+    /// The hash of the manifest that was the newest before; absent for the first.
+    var predecessor: String?
+    /// Counts up whenever nearly all blocks changed at once: a rekey, a VACUUM.
+    var epoch: Int
+    /// Whether nothing was taken over from the predecessor.
+    var base: Bool
+    /// Whether nearly all blocks differ from the predecessor's.
+    var rewritten: Bool
+    var time: String
+    var host: String
+    /// The path of the database there.
+    var source: String
+    var tool: String
+    /// The first 16 bytes of the image, 32 hexadecimal digits: the salt of an encrypted database.
+    var salt: String
+    /// Whether the first page is readable by everybody.
+    var plaintext: Bool
+    /// Bytes in the image, and blocks of 4096 bytes, the last of which may be filled up with zeros.
+    var size: Int64
+    var blocks: Int
+    var root: Root
+    var log: LogPosition?
+    var gap: Gap?
+    /// The newest segment that was stored before it, as far as its machine knew; absent where nobody followed.
+    var newestSegment: SegmentMark?
+    /// Blocks that differ from the predecessor's, and bytes of the packs that were written.
+    var changedBlocks: Int
+    var dataBytes: Int64
+    var treeBytes: Int64
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) {
+        try require("sequence", sequence, in: RepositoryFormat.sequences)
+        try require("predecessor", predecessor, digits: 64)
+        try require("epoch", epoch, in: RepositoryFormat.sequences)
+        try require("time", time: time)
+        try require("gap", time: gap?.since)
+        try newestSegment?.check()
+        try require("size", size, in: 1...RepositoryFormat.imageBytes)
+        try require("blocks", Int64(blocks), in: Self.blocks(size)...Self.blocks(size))
+        try require("pack", root.pack, digits: 32)
+        try require("hash", root.hash, digits: 64)
+        try require("salts", log?.salts, digits: 16)
+        try require("frames", log?.frames, in: 0...Int(UInt32.max))
+        try require("changed_blocks", changedBlocks, in: 0...blocks)
+        // Packs have a little beside the blocks.
+        try require("data_bytes", dataBytes, in: 0...(2 * RepositoryFormat.imageBytes))
+        try require("tree_bytes", treeBytes, in: 0...RepositoryFormat.imageBytes)
+    }
+
+    /// The blocks of an image of that many bytes.
+    private static func blocks(_ size: Int64) -> Int64 { (size + Int64(blockSize) - 1) / Int64(blockSize) }
+
+    /// The node at the top of the block map.
+    func rootEntry(_ name: String) throws -> TreeEntry {
+        guard let pack = PackID(hex: root.pack), let hash = Hash256(hex: root.hash) else {
+            throw BackupError(.damaged, "does not say where its blocks are", path: name)
+        }
+        return TreeEntry(pack: pack, position: root.offset, hash: hash)
+    }
+}

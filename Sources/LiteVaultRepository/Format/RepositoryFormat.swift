@@ -1,0 +1,122 @@
+internal import LiteVaultCapture
+
+/// The numbers of the repository's format, version 1. The page "Repository format" of the documentation describes it.
+package enum RepositoryFormat {
+    /// The version that this code writes, and the newest that it reads.
+    package static let version = 1
+    /// Entries in a node of a block map, at most. Small nodes: a random block that changed costs one node a level.
+    package static let fanOut = 32
+    /// Blocks in a data pack, at most: 32 MiB.
+    package static let packBlocks = 8192
+    /// Bytes in a tree pack, at most.
+    package static let treePackBytes: Int64 = 32 << 20
+    /// Bytes before the first block of a data pack, and before the first node of a tree pack.
+    package static let packHeader = 64
+    /// Bytes of a hash.
+    package static let hashBytes = 32
+
+    // What a reader accepts at most; arithmetic with numbers within these limits cannot overflow.
+
+    /// The numbers of snapshots and of segments: ten digits.
+    package static let sequences = 1...9_999_999_999
+    /// Bytes of an image: the largest database that there can be, and of an object of the store.
+    package static let imageBytes: Int64 = 1 << 48
+    /// Bytes of a document that tells one thing: a manifest, a lease.
+    package static let documentBytes = 64 << 10
+    /// Bytes of a document that has a list.
+    package static let listBytes = 16 << 20
+    /// Packs in a list of those that are about to be removed, so that it fits.
+    package static let listedPacks = 100_000
+    /// Bytes of a whole tree pack, which is ended with the first node beyond ``treePackBytes``.
+    package static let wholeTreePack = Int(treePackBytes) + (1 << 20)
+    /// Bytes of the frames of one segment.
+    package static let segmentBytes: Int64 = 4 << 30
+    /// Iterations by which a secret is derived.
+    package static let iterations = 1...5_000_000
+
+    /// How data packs start.
+    package static let dataMagic = Array("LVdata".utf8) + [0, 1]
+    /// How tree packs start.
+    package static let treeMagic = Array("LVtree".utf8) + [0, 1]
+
+    /// The object that says what the repository is.
+    package static let config = "repository.json"
+    /// The object that lists packs which are about to be removed.
+    package static let doomed = "doomed.json"
+
+    package static func data(_ pack: PackID) -> String { "data/" + pack.path }
+    package static func tree(_ pack: PackID) -> String { "tree/" + pack.path }
+    package static func snapshots(_ database: String) -> String { "snapshots/\(database)/" }
+    package static func snapshot(_ database: String, _ sequence: Int) -> String {
+        snapshots(database) + padded(sequence)
+    }
+    package static func segments(_ database: String) -> String { "segments/\(database)/" }
+    package static func verified(_ database: String) -> String { "verified/\(database)" }
+    package static func forgotten(_ database: String) -> String { "forgotten/\(database)" }
+    package static func fences(_ database: String) -> String { "fences/\(database)/" }
+    package static func lease(_ name: String) -> String { "leases/\(name)" }
+
+    /// The sequence of a snapshot by its manifest's name; nil for a name that is none of the format's, such as what a
+    /// program that synchronises folders or an editor leaves.
+    static func sequence(ofSnapshot name: String, _ database: String) -> Int? {
+        let prefix = snapshots(database)
+        guard name.hasPrefix(prefix) else { return nil }
+        return sequence(name.dropFirst(prefix.count))
+    }
+
+    /// Whether it is the name of a data pack or a tree pack.
+    static func isPack(_ name: String) -> Bool {
+        guard let last = name.split(separator: "/").last, isIdentifier(last), let pack = PackID(hex: last) else {
+            return false
+        }
+        return name == data(pack) || name == tree(pack)
+    }
+
+    /// Whether an object of the format may have the name. What was set aside is one whatever it is.
+    static func isObject(_ name: String) -> Bool {
+        guard ObjectName.isValid(name) else { return false }
+        let parts = name.split(separator: "/").map(String.init)
+        switch parts.first {
+        case config, doomed: return parts.count == 1
+        case "data", "tree": return isPack(name)
+        case "verified", "forgotten": return parts.count == 2 && isIdentifier(parts[1])
+        case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
+        case "segments": return parts.count == 3 && isIdentifier(parts[1]) && SegmentName(name) != nil
+        case "leases": return parts.count == 2
+        case "damaged": return true
+        default: return false
+        }
+    }
+
+    /// Ten digits: names in order are numbers in order.
+    static func padded(_ sequence: Int) -> String {
+        let digits = String(sequence)
+        return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
+    }
+
+    /// The number that ten digits stand for; nil for anything else.
+    package static func sequence(_ digits: some StringProtocol) -> Int? {
+        guard digits.utf8.count == 10, digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(digits),
+            sequences.contains(number)
+        else { return nil }
+        return number
+    }
+
+    /// Whether a text is the identifier of a database, a repository or a pack: 32 lowercase hexadecimal digits.
+    package static func isIdentifier(_ text: some StringProtocol) -> Bool {
+        text.utf8.count == 32 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+
+    /// The length of a data pack of so many blocks.
+    package static func dataPackSize(blocks: Int) -> Int64 {
+        Int64(packHeader + blocks * (blockSize + hashBytes) + hashBytes)
+    }
+
+    /// How many blocks a data pack of this length has; nil if no pack is so long.
+    package static func blocks(inDataPackOf size: Int64) -> Int? {
+        let content = size - Int64(packHeader + hashBytes)
+        let unit = Int64(blockSize + hashBytes)
+        guard content > 0, content % unit == 0, content / unit <= Int64(packBlocks) else { return nil }
+        return Int(content / unit)
+    }
+}

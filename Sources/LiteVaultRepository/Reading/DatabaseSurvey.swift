@@ -1,0 +1,185 @@
+internal import LiteVaultCapture
+
+/// What a repository has of one database: the snapshots that can be read, and whatever stands beside them.
+struct DatabaseSurvey: Sendable {
+    /// A manifest that is there and can not be read. Which snapshot it is, its name tells; nothing else does.
+    struct Unreadable: Sendable {
+        let sequence: Int
+        let object: String
+        let error: BackupError
+    }
+
+    let database: String
+    /// In order.
+    var snapshots: [Snapshot] = []
+    /// In order.
+    var unreadable: [Unreadable] = []
+    /// The sequences whose names are occupied by a ``Fence``, in order.
+    var fences: [Int] = []
+    /// Why the repository is older than what this machine remembers; nil where it is not.
+    var rollback: BackupError?
+    /// Whether this machine remembered a snapshot of it.
+    var isRemembered = false
+    var warnings: [RepositoryWarning] = []
+
+    /// The sequences of which something is there, in order: none of them is missing.
+    var present: [Int] { (snapshots.map(\.sequence) + unreadable.map(\.sequence) + fences).sorted() }
+
+    /// The highest sequence that a manifest has by its name, read or not.
+    var newestSequence: Int { max(snapshots.last?.sequence ?? 0, unreadable.last?.sequence ?? 0) }
+
+    /// What is newer than every snapshot that can be read.
+    var unreadableNewest: Unreadable? {
+        unreadable.last.flatMap { $0.sequence > snapshots.last?.sequence ?? 0 ? $0 : nil }
+    }
+
+    /// Manifests that can not be read and may be of a time between a snapshot and the next that can be read.
+    func unreadable(after snapshot: Snapshot) -> [Unreadable] {
+        let next = snapshots.first { $0.sequence > snapshot.sequence }?.sequence ?? .max
+        return unreadable.filter { $0.sequence > snapshot.sequence && $0.sequence < next }
+    }
+
+    /// Why nobody can tell what is needed; nil where everything can be read.
+    var strictFailure: BackupError? {
+        unreadable.first.map { first in
+            BackupError(
+                first.error.code, "can not be read, and may need anything: \(first.error.message)", path: first.object,
+                remedy: "Nothing was removed. " + RepositoryWarning.repair, cause: first.error)
+        } ?? rollback
+    }
+}
+
+extension Repository {
+    /// Reads the manifests of a database, and compares them with what this machine remembers.
+    ///
+    /// What is damaged is in the result: only a store that can not be listed is an error.
+    func survey(_ database: String) async throws -> DatabaseSurvey {
+        var survey = DatabaseSurvey(database: database)
+        // Before the list, as another process may add to both.
+        var head: Head?
+        do {
+            head = try self.head(database)
+        } catch let error as BackupError {
+            survey.warnings.append(
+                RepositoryWarning(error, database, remedy: "It is written again with the next snapshot."))
+        }
+        survey.isRemembered = head != nil
+        var named: [(name: String, sequence: Int)] = []
+        for object in try await store.list(RepositoryFormat.snapshots(database)) {
+            if let sequence = RepositoryFormat.sequence(ofSnapshot: object.name, database) {
+                named.append((object.name, sequence))
+            } else {
+                survey.warnings.append(.stray(object.name))
+            }
+        }
+        let found = try await concurrently(named) { name, sequence -> Result<Snapshot?, BackupError>? in
+            do {
+                return .success(try await snapshotUnlessFence(name, database))
+            } catch let error as BackupError where error.code == .missing {
+                // Removed since it was listed, by retention.
+                return nil
+            } catch let error as BackupError {
+                return .failure(error)
+            }
+        }
+        for (one, result) in zip(named, found) {
+            switch result {
+            case .success(let snapshot?): survey.snapshots.append(snapshot)
+            case .success(nil): survey.fences.append(one.sequence)
+            case .failure(let error):
+                survey.unreadable.append(.init(sequence: one.sequence, object: one.name, error: error))
+                survey.warnings.append(RepositoryWarning(error, one.name))
+            case nil: break
+            }
+        }
+        for (one, next) in zip(survey.snapshots, survey.snapshots.dropFirst())
+        where next.sequence == one.sequence + 1 && next.manifest.predecessor != one.hash.hex {
+            survey.warnings.append(
+                RepositoryWarning(
+                    .damage, path: next.object,
+                    message: "does not follow on the snapshot before it: one of the two was replaced",
+                    remedy: "Restore both under other names, and look which of them is what it should be."))
+        }
+        do {
+            try compare(head, database, survey)
+        } catch let error as BackupError {
+            // What was set aside by a repair is said to be gone, by somebody who has the secret where there is one.
+            let isGone = survey.newestSequence < head?.sequence ?? 0
+            if isGone, let head, let known = try? await forgotten(database), known.contains(head.sequence) {
+                return survey
+            }
+            survey.rollback = error
+            survey.warnings.append(RepositoryWarning(error, database))
+        }
+        return survey
+    }
+
+    /// The highest sequence that a manifest of a database has by its name, whether it can be read or not; 0 without one.
+    package func newestSequence(_ database: String) async throws -> Int {
+        try await store.list(RepositoryFormat.snapshots(database))
+            .compactMap { RepositoryFormat.sequence(ofSnapshot: $0.name, database) }.max() ?? 0
+    }
+
+    /// The surveys of one database, or of all, in the order of their identifiers.
+    ///
+    /// - Parameter name: a database's name; nil for all.
+    func surveys(_ name: String?) async throws -> [DatabaseSurvey] {
+        try await concurrently(databaseIDs(name)) { try await survey($0) }
+    }
+
+    /// The results of verifications, and what is wrong with the documents that say something about snapshots without being
+    /// needed for one: they too are told, and stop nothing.
+    func advisories(
+        _ survey: DatabaseSurvey
+    ) async throws -> (verifications: Verifications, newestForgotten: Int, warnings: [RepositoryWarning]) {
+        let database = survey.database
+        var warnings: [RepositoryWarning] = []
+        var verifications = noVerifications(database)
+        var newestForgotten = 0
+        do {
+            verifications = try await self.verifications(database)
+        } catch let error as BackupError {
+            warnings.append(
+                RepositoryWarning(
+                    error, RepositoryFormat.verified(database),
+                    remedy: "'litevault check' or 'litevault repair' writes it again."))
+        }
+        do {
+            let forgotten = try await forgotten(database)
+            newestForgotten = forgotten.newest
+            for gap in forgotten.missing(survey.present) {
+                let (first, last) = (gap.lowerBound, gap.upperBound)
+                let names = RepositoryFormat.snapshot(database, first)
+                warnings.append(
+                    RepositoryWarning(
+                        .damage, path: names,
+                        message: (first == last ? "is missing" : "is missing, and those after it up to \(last)")
+                            + ", and was not removed by 'forget'",
+                        remedy: "Bring it back from a copy of the repository. " + RepositoryWarning.repair))
+            }
+        } catch let error as BackupError {
+            warnings.append(RepositoryWarning(error, RepositoryFormat.forgotten(database)))
+        }
+        return (verifications, newestForgotten, warnings)
+    }
+
+    /// The identifiers of the databases, those included of which only this machine remembers a snapshot.
+    func databaseIDs(_ name: String?) async throws -> [String] {
+        if let name { return [databaseID(name)] }
+        var ids = Set(
+            try await store.list("snapshots/").compactMap { object in
+                object.name.split(separator: "/").dropFirst().first.map(String.init)
+            })
+        for folder in headFolders {
+            for name in (try? Folder.names(folder)) ?? [] where name.hasSuffix(".json") {
+                ids.insert(String(name.dropLast(5)))
+            }
+        }
+        return ids.filter(RepositoryFormat.isIdentifier).sorted()
+    }
+
+    /// What is wrong with names that start with a prefix: those that no object of the format has.
+    func strays(_ prefix: String) async throws -> [RepositoryWarning] {
+        try await store.list(prefix).filter { !RepositoryFormat.isObject($0.name) }.map { .stray($0.name) }
+    }
+}

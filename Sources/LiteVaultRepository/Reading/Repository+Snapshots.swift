@@ -1,0 +1,184 @@
+internal import Foundation
+internal import LiteVaultCapture
+
+extension Repository {
+    /// The snapshots of one database, or of all, oldest first within each, and what is wrong beside them.
+    ///
+    /// A manifest that is damaged, a repository that was rolled back since this machine saw it, and names that are none are
+    /// ``SnapshotList/warnings``; they keep no other snapshot from being listed and restored.
+    ///
+    /// - Parameter database: a database's name; nil for all.
+    /// - Throws: ``BackupError`` when the store can not be listed.
+    public func snapshots(database: String? = nil) async throws -> SnapshotList {
+        var warnings = notices
+        // Those in a database's own folder of snapshots are in its survey.
+        if database == nil { warnings += try await strays("snapshots/").filter { !$0.isBelowDatabase } }
+        warnings += try await strays(database.map { RepositoryFormat.segments(databaseID($0)) } ?? "segments/")
+        let found = try await concurrently(databaseIDs(database)) { id in
+            let survey = try await survey(id)
+            let (verifications, _, more) = try await advisories(survey)
+            rememberNewest(survey)
+            var snapshots = survey.snapshots
+            for index in snapshots.indices {
+                snapshots[index].verification = verifications.results[snapshots[index].hash.hex]
+            }
+            return (snapshots, survey.warnings + more)
+        }
+        return SnapshotList(
+            found.flatMap(\.0).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
+            warnings: warnings + found.flatMap(\.1))
+    }
+
+    /// Reads one manifest, and compares what it says with the name that it has.
+    ///
+    /// - Throws: ``BackupError`` `missing` where there is none; a fence is none.
+    func snapshot(_ name: String, database: String) async throws -> Snapshot {
+        guard let found = try await snapshotUnlessFence(name, database) else {
+            throw BackupError(.missing, "there is no snapshot: its writer was taken for dead", path: name)
+        }
+        return found
+    }
+
+    /// As ``snapshot(_:database:)``; nil for a fence.
+    func snapshotUnlessFence(_ name: String, _ database: String) async throws -> Snapshot? {
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+        let document = try SealedDocument(whole: bytes, name: name)
+        if try isFence(document, name, database) { return nil }
+        let manifest = try document.value(Manifest.self, key: key, name: name)
+        return try snapshot(manifest, document.hash, name, database)
+    }
+
+    /// The snapshot of a manifest that was read under a name.
+    func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
+        guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
+            RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
+        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name) }
+        _ = try manifest.rootEntry(name)
+        return try Snapshot(manifest: manifest, hash: hash, name: name)
+    }
+
+    /// One snapshot of a database. It alone has to be whole; where ``SnapshotSelection/latest`` or
+    /// ``SnapshotSelection/at(_:)`` may mean one that can not be read, an older one is not taken in its place.
+    ///
+    /// - Throws: ``BackupError`` `noInput` when there is none, or when several are meant; `damaged` when it, or perhaps it,
+    ///   can not be read.
+    public func snapshot(_ selection: SnapshotSelection, database: String? = nil) async throws -> Snapshot {
+        try await select(selection, database).snapshot
+    }
+
+    /// As ``snapshot(_:database:)``, with what is wrong beside it.
+    func select(
+        _ selection: SnapshotSelection, _ database: String?
+    ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning], newest: Snapshot?) {
+        let surveys = try await surveys(database)
+        var warnings = notices + surveys.flatMap(\.warnings)
+        if case .id(let id) = selection { return (try choose(id, surveys), warnings, nil) }
+        let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
+        guard present.count <= 1 else {
+            let names = Set(present.compactMap(\.snapshots.last?.database)).sorted()
+            throw BackupError(
+                .noInput, "there are \(present.count) databases: \(names.prefix(5).joined(separator: ", "))",
+                path: store.location, remedy: "Name one with --database.")
+        }
+        guard let survey = present.first else {
+            throw BackupError(
+                .noInput,
+                database.map { "there is no snapshot of a database '\($0)'" } ?? "there is no snapshot",
+                path: store.location, remedy: "'litevault snapshots' lists those that are there.")
+        }
+        if case .at(let time) = selection {
+            let chosen = try choose(time, survey)
+            var missing: Int?
+            do {
+                missing = try await missingSequence(after: chosen, survey)
+            } catch let error as BackupError {
+                // The list of what retention removed is advisory: it may stop no restore.
+                warnings.append(RepositoryWarning(error, RepositoryFormat.forgotten(survey.database)))
+            }
+            if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
+            return (chosen, warnings, survey.snapshots.last)
+        }
+        // What asks for the best that can be had goes on from the newest that can be read.
+        let takesLess = selection == .latestReachable
+        if !takesLess, let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
+        if !takesLess, let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
+        guard let last = survey.snapshots.last else {
+            throw BackupError(.noInput, "there is no snapshot", path: store.location)
+        }
+        return (last, warnings, last)
+    }
+
+    private func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {
+        let found = surveys.flatMap(\.snapshots).filter { $0.id.hasPrefix(id.lowercased()) }
+        guard let first = found.first else {
+            let unreadable = surveys.flatMap(\.unreadable)
+            if let one = unreadable.first {
+                throw BackupError(
+                    one.error.code,
+                    "no snapshot that can be read has an id that starts with '\(id)', and \(unreadable.count) can not "
+                        + "be read: \(one.error.message)", path: one.object, remedy: RepositoryWarning.repair,
+                    cause: one.error)
+            }
+            throw BackupError(
+                .noInput, "there is no snapshot whose id starts with '\(id)'", path: store.location,
+                remedy: "'litevault snapshots' lists those that are there.")
+        }
+        if let exact = found.first(where: { $0.id == id.lowercased() }) { return exact }
+        guard found.count == 1 else {
+            throw BackupError(.noInput, "several snapshots have an id that starts with '\(id)'", path: store.location)
+        }
+        return first
+    }
+
+    private func choose(_ time: Date, _ survey: DatabaseSurvey) throws -> Snapshot {
+        guard let chosen = survey.snapshots.last(where: { $0.time <= time }) else {
+            if let one = survey.unreadable.first { throw instead(of: one, nil) }
+            if let rollback = survey.rollback { throw rollback }
+            throw BackupError(
+                .noInput, "the oldest snapshot is of \(survey.snapshots.first.map { Timestamp.text($0.time) } ?? "")",
+                path: store.location)
+        }
+        // One that was taken after it may be of an earlier time than the one that was wanted.
+        if let one = survey.unreadable(after: chosen).first { throw instead(of: one, chosen) }
+        let isLast = chosen.sequence == survey.snapshots.last?.sequence
+        if isLast, let rollback = survey.rollback { throw instead(of: rollback, chosen) }
+        return chosen
+    }
+
+    /// The first sequence between a snapshot and the next object of its database that is missing and was not removed by
+    /// retention: that snapshot may be the one of the time wanted.
+    private func missingSequence(after chosen: Snapshot, _ survey: DatabaseSurvey) async throws -> Int? {
+        let present = survey.present
+        guard let next = present.first(where: { $0 > chosen.sequence }), next > chosen.sequence + 1 else { return nil }
+        return try await forgotten(survey.database).missing(present)
+            .first { chosen.sequence < $0.lowerBound && $0.upperBound < next }?.lowerBound
+    }
+
+    private func instead(ofMissing sequence: Int, _ database: String, _ before: Snapshot) -> BackupError {
+        BackupError(
+            .damaged,
+            "snapshot \(sequence), which may be the one that is wanted, is missing, and was not removed by 'forget'",
+            path: RepositoryFormat.snapshot(database, sequence), remedy: remedy(before))
+    }
+
+    /// Says which older snapshot can be had by its id: it is not what was asked for, so it is not taken silently.
+    private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> BackupError {
+        BackupError(
+            one.error.code,
+            "snapshot \(one.sequence), which may be the one that is wanted, cannot be read: "
+                + one.error.message, path: one.object, remedy: remedy(before), cause: one.error)
+    }
+
+    private func instead(of rollback: BackupError, _ before: Snapshot?) -> BackupError {
+        BackupError(
+            rollback.code, rollback.message, path: rollback.path,
+            remedy: [rollback.remedy, remedy(before)].compactMap(\.self).joined(separator: " "), cause: rollback.cause)
+    }
+
+    private func remedy(_ before: Snapshot?) -> String {
+        let other = before.map {
+            "The one before it is of \(Timestamp.text($0.time)): --snapshot \($0.id) restores that."
+        }
+        return [other, "'litevault repair' tells what is lost."].compactMap(\.self).joined(separator: " ")
+    }
+}

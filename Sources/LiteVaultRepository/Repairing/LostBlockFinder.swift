@@ -1,0 +1,134 @@
+internal import LiteVaultCapture
+
+/// Finds the blocks of snapshots that cannot be restored any more.
+///
+/// A block map from outside may name one node a billion times. Lost blocks are counted once for each node, and ranges are put
+/// together from the counts, so the work is bounded by the nodes that are stored and by ``rangeLimit``.
+final class LostBlockFinder {
+    /// Ranges that are listed of one snapshot, at most.
+    static let rangeLimit = 10_000
+
+    /// Packs that lack blocks which snapshots need, and why.
+    private(set) var damaged: [String: String] = [:]
+
+    private let source: NodeSource
+    private let isStored: (TreeEntry) async throws -> Bool
+    /// How many blocks are lost below each node.
+    private var counts: [Place: Int] = [:]
+    private var blocks: [TreeEntry: Bool] = [:]
+
+    /// - Parameters:
+    ///   - source: has every pack of the maps.
+    ///   - isStored: whether a block is there and whole; asked once for each.
+    init(source: NodeSource, isStored: @escaping (TreeEntry) async throws -> Bool) {
+        self.source = source
+        self.isStored = isStored
+    }
+
+    /// The numbers of a snapshot's lost blocks in order, up to ``rangeLimit`` ranges, and how many blocks are lost in all.
+    func find(in snapshot: Snapshot) async throws -> (ranges: [Range<Int>], count: Int) {
+        let manifest = snapshot.manifest
+        let root = Node(
+            entry: try manifest.rootEntry(snapshot.object), level: TreeShape.height(blocks: manifest.blocks) - 1,
+            index: 0,
+            blocks: manifest.blocks)
+        let count = try await count(root)
+        var ranges: [Range<Int>] = []
+        if count > 0 { try list(root, into: &ranges) }
+        return (ranges, count)
+    }
+
+    /// A node of one map, in its place.
+    private struct Node {
+        let entry: TreeEntry
+        let level: Int
+        let index: Int
+        let blocks: Int
+
+        /// The blocks below it.
+        var range: Range<Int> {
+            var room = 1
+            for _ in 0...level { room *= RepositoryFormat.fanOut }
+            return index * room..<min((index + 1) * room, blocks)
+        }
+
+        func child(_ number: Int, _ entry: TreeEntry) -> Node {
+            Node(entry: entry, level: level - 1, index: index * RepositoryFormat.fanOut + number, blocks: blocks)
+        }
+    }
+
+    /// All that a node's state depends on.
+    private struct Place: Hashable {
+        let entry: TreeEntry
+        let level: Int
+        let span: Int
+
+        init(_ node: Node) {
+            entry = node.entry
+            level = node.level
+            span = node.range.count
+        }
+    }
+
+    /// How many blocks below a node are lost; all of them where the node itself is damaged.
+    private func count(_ node: Node) async throws -> Int {
+        let place = Place(node)
+        if let known = counts[place] { return known }
+        var count = 0
+        do {
+            for (number, entry) in try entries(node).enumerated() {
+                if node.level > 0 {
+                    count += try await self.count(node.child(number, entry))
+                } else if try await !isThere(entry) {
+                    count += 1
+                }
+            }
+        } catch let error as BackupError where error.isDamage {
+            damaged[error.path ?? RepositoryFormat.tree(node.entry.pack)] = error.message
+            count = place.span
+        }
+        counts[place] = count
+        return count
+    }
+
+    private func isThere(_ entry: TreeEntry) async throws -> Bool {
+        if let known = blocks[entry] { return known }
+        let isThere = try await isStored(entry)
+        if !isThere { damaged[RepositoryFormat.data(entry.pack)] = "does not have blocks that snapshots need" }
+        blocks[entry] = isThere
+        return isThere
+    }
+
+    /// Appends the lost blocks below a node that was counted. Every node that is read on the way has some.
+    private func list(_ node: Node, into ranges: inout [Range<Int>]) throws {
+        let place = Place(node)
+        guard let count = counts[place], count > 0 else { return }
+        if count == place.span { return Self.append(node.range, to: &ranges) }
+        for (number, entry) in try entries(node).enumerated() where ranges.count < Self.rangeLimit {
+            if node.level > 0 {
+                try list(node.child(number, entry), into: &ranges)
+            } else if blocks[entry] == false {
+                let block = node.range.lowerBound + number
+                Self.append(block..<block + 1, to: &ranges)
+            }
+        }
+    }
+
+    private static func append(_ range: Range<Int>, to ranges: inout [Range<Int>]) {
+        if let last = ranges.last, last.upperBound == range.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            ranges.append(range)
+        }
+    }
+
+    private func entries(_ node: Node) throws -> [TreeEntry] {
+        let entries = try source.node(node.entry, level: node.level).entries
+        guard entries.count == TreeShape.entries(blocks: node.blocks, level: node.level, index: node.index) else {
+            throw BackupError(
+                .damaged, "a node has the wrong number of entries for its place",
+                path: RepositoryFormat.tree(node.entry.pack))
+        }
+        return entries
+    }
+}

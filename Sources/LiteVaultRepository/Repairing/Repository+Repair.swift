@@ -1,0 +1,393 @@
+internal import Crypto
+internal import Foundation
+internal import LiteVaultCapture
+
+extension Repository {
+    /// Brings a damaged repository into a state in which everything works again, and tells what is lost.
+    ///
+    /// Documents that follow from others are written again, damaged manifests and segments are moved to `damaged/` and never
+    /// removed, and a manifest of which one byte changed is put back as it was. Of a pack that is damaged nothing is taken over
+    /// into later snapshots. Nobody else removes anything meanwhile. A repair that was killed is finished by the next one.
+    ///
+    /// - Returns: what was done, and what is lost; with ``RepairOptions/dryRun`` what would be.
+    /// - Throws: ``BackupError`` `busy` when somebody else removes something, `keyRejected` without the secret that the
+    ///   repository has, `io`.
+    public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
+        try requireWritable()
+        if options.dryRun { return try await Repair(self, options, nil).run() }
+        return try await holding("prune", "repairing the repository") { try await Repair(self, options, $0).run() }
+    }
+}
+
+/// One run of a repair.
+private final class Repair {
+    private let repository: Repository
+    private let options: RepairOptions
+    /// Nil in a dry run.
+    private let lease: Lease?
+    private var report: RepairReport
+
+    private var store: any ObjectStore { repository.store }
+
+    init(_ repository: Repository, _ options: RepairOptions, _ lease: Lease?) {
+        self.repository = repository
+        self.options = options
+        self.lease = lease
+        report = RepairReport(isDryRun: options.dryRun, readsData: options.readsData)
+    }
+
+    func run() async throws -> RepairReport {
+        let databases = try await repository.databaseIDs(options.database)
+        for (index, database) in databases.enumerated() {
+            try options.progress(BackupProgress(.checking, Int64(index), of: Int64(databases.count)))
+            let survey = try await repository.survey(database)
+            let lost = try await repairManifests(survey)
+            // Before they go: nobody then takes them for removed by somebody else.
+            try await repairForgotten(survey, lost)
+            for one in lost { try await setAside(one.object, one.error.message) }
+            try await repairVerified(database)
+            try await repairSegments(survey)
+        }
+        let isDoomedDamaged = try await repairDoomed()
+        try await findLosses(databases, isDoomedDamaged: isDoomedDamaged)
+        try clearCache()
+        return report
+    }
+
+    // MARK: Documents
+
+    /// Puts back what can be, and tells what cannot.
+    private func repairManifests(_ survey: DatabaseSurvey) async throws -> [DatabaseSurvey.Unreadable] {
+        var lost: [DatabaseSurvey.Unreadable] = []
+        for one in survey.unreadable {
+            guard one.error.isDamage else {
+                // It could not be read now; that says nothing about what it is.
+                report.unfinished.append(RepositoryWarning(one.error, one.object, remedy: "Try again."))
+                continue
+            }
+            if let whole = try await salvaged(one.object, survey.database) {
+                guard try await keep(one.object) != nil || options.dryRun else { continue }
+                if !options.dryRun { try await replace(one.object, with: whole) }
+                report.actions.append(.init(.restored, one.object, one.error.message, copy(one.object)))
+                continue
+            }
+            report.lostSnapshots.append(
+                RepairReport.LostSnapshot(
+                    database: survey.snapshots.last?.database, sequence: one.sequence, path: one.object,
+                    after: survey.snapshots.last { $0.sequence < one.sequence }?.time,
+                    before: survey.snapshots.first { $0.sequence > one.sequence }?.time, reason: one.error.message))
+            lost.append(one)
+        }
+        return lost
+    }
+
+    /// The manifest that a damaged one was.
+    private func salvaged(_ name: String, _ database: String) async throws -> [UInt8]? {
+        do {
+            let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
+            guard let whole = DocumentSalvage.document(bytes, key: repository.key), whole != bytes else { return nil }
+            let document = try SealedDocument(whole: whole, name: name)
+            let manifest = try document.value(Manifest.self, key: repository.key, name: name)
+            _ = try repository.snapshot(manifest, document.hash, name, database)
+            return whole
+        } catch let error as BackupError where error.isDamage {
+            return nil
+        }
+    }
+
+    /// Which snapshots were removed by retention can be told from which are there, but for those that somebody else removed.
+    private func repairForgotten(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
+        let (database, name) = (before.database, RepositoryFormat.forgotten(before.database))
+        var forgotten = Forgotten(repository: repository.config.id, database: database, ranges: [])
+        var damage: BackupError?
+        do {
+            forgotten = try await repository.forgotten(database)
+        } catch let error as BackupError where error.code == .damaged {
+            damage = error
+            // Copied, and replaced below: without any list, what retention removed would count as lost.
+            _ = try await keep(name)
+        }
+        let gone = lost.map(\.sequence)
+        let missing = forgotten.missing(before.present)
+        if damage == nil {
+            for sequence in missing.joined().prefix(1000) {
+                report.lostSnapshots.append(
+                    RepairReport.LostSnapshot(
+                        database: before.snapshots.last?.database, sequence: sequence,
+                        path: RepositoryFormat.snapshot(database, sequence),
+                        after: before.snapshots.last { $0.sequence < sequence }?.time,
+                        before: before.snapshots.first { $0.sequence > sequence }?.time,
+                        reason: "is missing, and was not removed by 'forget'"))
+            }
+        }
+        guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else { return }
+        // Where nothing was noted yet, segments are noted from now on; a list that was lost may have had some.
+        if damage == nil, forgotten.ranges.isEmpty, forgotten.segments == nil { forgotten.segments = [] }
+        forgotten.insert(gone.map { $0...$0 } + missing)
+        try await write(forgotten, as: name)
+        report.actions.append(
+            .init(
+                .rebuilt, name, damage?.message ?? "did not say that these snapshots are gone",
+                damage == nil ? nil : copy(name)))
+    }
+
+    private func repairVerified(_ database: String) async throws {
+        let name = RepositoryFormat.verified(database)
+        do {
+            _ = try await repository.verifications(database)
+        } catch let error as BackupError where error.code == .damaged {
+            try await setAside(name, error.message)
+            try await write(repository.noVerifications(database), as: name)
+            report.actions.append(.init(.rebuilt, name, "the next 'check' fills it", nil))
+        }
+    }
+
+    private func repairDoomed() async throws -> Bool {
+        do {
+            _ = try await repository.doomed()
+            return false
+        } catch let error as BackupError where error.code == .damaged {
+            try await setAside(RepositoryFormat.doomed, error.message)
+            report.actions.append(.init(.rebuilt, RepositoryFormat.doomed, "the next run of pruning fills it", nil))
+            return true
+        }
+    }
+
+    /// Sets those aside that are damaged, and notes them and those that are missing as lost.
+    private func repairSegments(_ survey: DatabaseSurvey) async throws {
+        let (database, name) = (survey.database, survey.snapshots.last?.database)
+        var before: Date?
+        var log = try await repository.segmentLog(database, survey.snapshots)
+        var lost: [ClosedRange<Int>] = []
+        for segment in log.names {
+            do {
+                let (record, head) = try await repository.segment(segment, database)
+                log.learn(record)
+                if options.readsData { try await repository.compare(record, head.length, segment) }
+            } catch let error as BackupError where error.isDamage {
+                report.lostSegments.append(
+                    RepairReport.LostSegment(
+                        database: name, path: segment.object, after: before, until: segment.date,
+                        reason: error.message))
+                try await setAside(segment.object, error.message)
+                lost.append(segment.sequence...segment.sequence)
+            }
+            before = segment.date
+        }
+        for hole in log.holes
+        where !(log.forgotten.lost ?? []).contains(where: {
+            $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]
+        }) {
+            report.lostSegments.append(
+                RepairReport.LostSegment(
+                    database: name, path: log.path(hole.range),
+                    after: log.names.last { $0.sequence < hole.range.lowerBound }?.date,
+                    until: Date(timeIntervalSince1970: Double(hole.next.time) / 1000), reason: log.text(hole.range)))
+            lost.append(hole.range)
+        }
+        guard !lost.isEmpty, !options.dryRun else { return }
+        let object = RepositoryFormat.forgotten(database)
+        var noted = try await repository.forgotten(database)
+        let known = noted
+        noted.insert(lost: lost)
+        if noted != known { try await write(noted, as: object) }
+    }
+
+    // MARK: Blocks
+
+    private func findLosses(_ databases: [String], isDoomedDamaged: Bool) async throws {
+        let tables = try PackTables(folder: repository.workFolder())
+        let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) }
+        let total = packs.lazy.map(\.size).sum
+        var suspect: Set<String> = []
+        var done: Int64 = 0
+        for object in packs {
+            try options.progress(BackupProgress(.checking, done, of: total))
+            do {
+                try await tables.add(object, repository: repository.id, store: store, readsData: options.readsData)
+            } catch let error as BackupError where error.isDamage {
+                suspect.insert(object.name)
+            }
+            done = [done, object.size].sum
+        }
+        // Not this machine's copies: what is in the store counts.
+        let maps = try CheckedTrees(store, folder: repository.cacheFolder("check"))
+        let suspected = suspect
+        let walk = TreeWalk(
+            visit: { try !suspected.contains(RepositoryFormat.data($0.pack)) && tables.has($0) },
+            problem: { error in
+                guard let error = error as? BackupError, error.isDamage else { throw error }
+            })
+        // All of them first: the way to one leads through others, which may be damaged.
+        for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
+            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }) else { continue }
+            do {
+                try await maps.source.prepare(pack)
+            } catch let error as BackupError where error.isDamage {
+                // Whoever needs it says so.
+            }
+        }
+        let finder = LostBlockFinder(source: maps.source) { entry in
+            if try !suspected.contains(RepositoryFormat.data(entry.pack)) && tables.has(entry) { return true }
+            // The pack's own table may be what is damaged.
+            return try await self.isReadable(entry)
+        }
+        for database in databases {
+            for snapshot in try await repository.survey(database).snapshots {
+                let (manifest, source) = (snapshot.manifest, maps.source)
+                let root = try manifest.rootEntry(snapshot.object)
+                if try walk.walk(root: root, blocks: manifest.blocks, source: source) { continue }
+                let (ranges, count) = try await finder.find(in: snapshot)
+                if count > 0 { report.lostBlocks.append(.init(snapshot: snapshot, blocks: ranges, count: count)) }
+            }
+        }
+        let damaged = finder.damaged
+        for (name, reason) in damaged.sorted(by: { $0.key < $1.key }) {
+            report.actions.append(.init(.avoided, name, reason, nil))
+        }
+        guard !options.dryRun else { return }
+        let list = try await repository.doomed()
+        let all = Set(list.damaged ?? []).union(damaged.keys).sorted()
+        if isDoomedDamaged || all != list.damaged ?? [] {
+            var new = list
+            new.damaged = all.isEmpty ? nil : all
+            try await write(new, as: RepositoryFormat.doomed)
+        }
+    }
+
+    private func isReadable(_ entry: TreeEntry) async throws -> Bool {
+        do {
+            _ = try await BlockReader(store: store).read([entry])
+            return true
+        } catch let error as BackupError where error.isDamage {
+            return false
+        }
+    }
+
+    // MARK: Doing it
+
+    private func write(_ value: some CheckedDocument, as name: String) async throws {
+        guard let lease else { return }
+        try await lease.confirm()
+        try await repository.put(value, as: name, condition: .none)
+    }
+
+    private func replace(_ name: String, with bytes: [UInt8]) async throws {
+        try await lease?.confirm()
+        try await store.put(name, bytes: bytes, condition: .none)
+    }
+
+    /// Where an object is kept that is set aside.
+    private func copy(_ name: String) -> String { "damaged/" + name }
+
+    /// Moves an object to `damaged/`.
+    private func setAside(_ name: String, _ reason: String) async throws {
+        if options.dryRun { return report.actions.append(.init(.setAside, name, reason, copy(name))) }
+        guard let kept = try await keep(name) else { return }
+        do {
+            try await store.remove(name)
+            report.actions.append(.init(.setAside, name, reason, kept))
+        } catch let error as BackupError {
+            report.unfinished.append(
+                RepositoryWarning(
+                    .damage, error.code, path: name,
+                    message: "is copied to \(kept), but the store does not let it be removed: \(error.message)",
+                    remedy: "Run 'litevault repair' with credentials that may remove objects."))
+        }
+    }
+
+    /// Whether a file is set aside by a second name, which only files of this user with mode 0600 get, or is small enough to
+    /// be copied. Gives it that mode.
+    private static func canBeKept(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return true }
+        if status.st_uid == geteuid(), fchmod(descriptor, 0o600) == 0 { return true }
+        return Int64(status.st_size) <= RepositoryFormat.segmentBytes + 65_536
+    }
+
+    /// Stores a copy of an object below `damaged/`, and compares it; nil where the object is gone.
+    private func keep(_ name: String) async throws -> String? {
+        guard let lease else { return nil }
+        try await lease.confirm()
+        let spool = PackSpool(folder: try repository.spoolFolder())
+        let (file, _) = try spool.create()
+        defer { file.discard() }
+        var fetched = file.path
+        if let path = store.localPath(name) {
+            // A store in a folder gives the file a second name, however large it is.
+            fetched = path
+            guard access(path, F_OK) == 0 else { return nil }
+            guard Self.canBeKept(path) else {
+                report.unfinished.append(
+                    RepositoryWarning(
+                        .damage, path: name, message: "is too large to be copied, and is not this user's",
+                        remedy: "Move it out of the repository by hand."))
+                return nil
+            }
+        } else {
+            // A name of a companion goes with the temporary file.
+            fetched += "-journal"
+            do {
+                try await store.fetch(name, into: fetched, upTo: RepositoryFormat.segmentBytes + 65_536)
+            } catch let error as BackupError where error.code == .missing {
+                return nil
+            } catch let error as BackupError where error.code == .damaged {
+                report.unfinished.append(
+                    RepositoryWarning(
+                        .damage, path: name, message: error.message,
+                        remedy: "Move it out of the repository by the store's own means."))
+                return nil
+            }
+        }
+        for number in 1...100 {
+            let target = number == 1 ? copy(name) : "\(copy(name)).\(number)"
+            do {
+                if try await store.attributes(target) == nil {
+                    let condition: PutCondition = try await store.keepsConditions() ? .absent : .none
+                    try await store.put(target, file: fetched, condition: condition)
+                }
+            } catch let error as BackupError where error.code == .conflict {
+                // An answer that was lost; what is there is compared.
+            }
+            // One that was set aside before, by a run that was killed perhaps, need not be the same.
+            if let path = store.localPath(target), Self.isSame(path, fetched) { return target }
+            let size = try LocalFile(reading: fetched).size()
+            guard try await store.attributes(target)?.size == size else { continue }
+            if try await hash(target) == LocalFile(reading: fetched).hash() { return target }
+        }
+        throw BackupError(.cannotCreate, "there are too many objects of that name", path: copy(name))
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard lstat(one, &first) == 0, lstat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    private func hash(_ name: String) async throws -> String? {
+        guard let size = try await store.attributes(name)?.size else { return nil }
+        var digest = SHA256()
+        for offset in stride(from: 0, to: size, by: 8 << 20) {
+            digest.update(data: try await store.get(name, range: offset..<min(size, offset + 8 << 20)))
+        }
+        return digest.finalize().hex
+    }
+
+    /// What this machine has of the repository's block maps is copied again when it is needed.
+    private func clearCache() throws {
+        guard store.localPath("tree/any") == nil else { return }
+        let folder = "\(repository.local.cache)/\(repository.config.id)"
+        guard access(folder, F_OK) == 0 else { return }
+        if !options.dryRun { try? FileManager.default.removeItem(atPath: folder) }
+        report.actions.append(.init(.cleared, folder, "copies are made again when they are needed", nil))
+    }
+}
+
+extension RepairReport.Action {
+    fileprivate init(_ kind: Kind, _ path: String, _ reason: String, _ movedTo: String?) {
+        (self.kind, self.path, self.reason, self.movedTo) = (kind, path, reason, movedTo)
+    }
+}

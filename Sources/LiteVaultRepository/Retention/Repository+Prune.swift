@@ -1,0 +1,186 @@
+internal import Foundation
+public import LiteVaultCapture
+
+/// What pruning did.
+public struct PruneResult: Sendable, Equatable {
+    /// Packs that snapshots need.
+    public var kept = 0
+    /// Packs that were listed now or before, and go in a later run.
+    public var doomed = 0
+    /// Packs that were removed, and their bytes.
+    public var removed = 0
+    /// Bytes of the packs that were removed.
+    public var removedBytes: Int64 = 0
+    /// Packs that snapshots need less than half of: the next snapshots store those blocks anew.
+    public var sparse = 0
+}
+
+extension Repository {
+    /// Removes packs that no snapshot needs, in two steps: a run lists them, and a later one, after a time of grace,
+    /// removes those that are still not needed. Restores that are under way get that time to end.
+    ///
+    /// - Parameters:
+    ///   - grace: seconds.
+    ///   - dryRun: only tell.
+    /// - Throws: ``BackupError`` `damaged` when a manifest or a block map can not be read, as nobody knows then what is
+    ///   needed; nothing is removed. `busy` when somebody else removes something.
+    @discardableResult
+    public func prune(
+        grace: Double = 86_400, dryRun: Bool = false, progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> PruneResult {
+        try requireWritable()
+        return try await holding("prune", "removing from the repository") { lease in
+            try await prune(lease, grace, dryRun, progress)
+        }
+    }
+
+    private func prune(
+        _ lease: Lease, _ grace: Double, _ dryRun: Bool, _ progress: @escaping BackupProgress.Report
+    ) async throws -> PruneResult {
+        // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
+        // manifest is found below; if not, its lease is. Tests/Protocol proves it, and needs no clock for it.
+        let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
+        let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
+        let writers = try await writers(endingOthers: !dryRun)
+        let now = try await store.now()
+        let used = try await usedPacks()
+        // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
+        let before = try await doomedIfReadable() ?? Doomed(repository: config.id, packs: [], sparse: [])
+        let run = before.nextRun
+        let known = before.listed(run: run, now: now)
+        let seen = before.seen(writers.map(\.holder), run: run)
+        let firstSeen = seen.map(\.run).min() ?? .max
+        let began = writers.map(\.acquired).min() ?? .infinity
+
+        var result = PruneResult()
+        var listed: [Doomed.Pack] = []
+        var going: [ObjectAttributes] = []
+        var sparse: [String] = []
+        for pack in packs {
+            if let live = used[pack.name] {
+                result.kept += 1
+                if let live, let blocks = RepositoryFormat.blocks(inDataPackOf: pack.size), live * 2 < blocks {
+                    sparse.append(pack.name)
+                }
+                continue
+            }
+            // Of a writer at work, as far as clocks tell: on the list it would do no harm, but the next snapshot would store it again.
+            // A second for stores that tell whole seconds.
+            if pack.modified >= began - 1 { continue }
+            let first = known[pack.name]
+            listed.append(first ?? .init(name: pack.name, since: now, run: run))
+            let isOld = first.map { $0.since + grace <= now && ($0.run ?? run) < firstSeen && $0.run != run } ?? false
+            if isOld { going.append(pack) } else { result.doomed += 1 }
+        }
+        result.sparse = sparse.count
+        result.removed = going.count
+        result.removedBytes = going.lazy.map(\.size).sum
+        if dryRun { return result }
+        // Copies on this machine: whatever is wrong with them, the repository is pruned all the same.
+        try? sweepCache(trees)
+        // Those that go now stay on the list until they are seen to be gone.
+        // What does not fit is for a later run.
+        let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
+        let present = Set(packs.map(\.name))
+        let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
+        let rest = RepositoryFormat.listedPacks - fitting.count - (damaged?.count ?? 0)
+        let list = Doomed(
+            repository: config.id, packs: fitting, sparse: Array(sparse.prefix(rest)),
+            damaged: damaged?.isEmpty == false ? damaged.map(Array.init) : nil, run: run, writers: seen)
+        if list.damaged != before.damaged || !list.packs.isEmpty || !list.sparse.isEmpty || !before.packs.isEmpty
+            || !before.sparse.isEmpty
+        {
+            try await put(list, as: RepositoryFormat.doomed, condition: .none)
+        }
+        for (index, pack) in going.enumerated() {
+            try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
+            if index % 100 == 0 { try await lease.confirm() }
+            try await store.remove(pack.name)
+        }
+        try await store.removeLeftovers()
+        return result
+    }
+
+    /// The leases of the writers that are at work.
+    ///
+    /// - Parameter endingOthers: whether leases that were not renewed in time are ended, so that a writer which was only asleep
+    ///   publishes nothing that needs a pack which goes now. Where the store keeps no conditions nothing can stop it then, and
+    ///   it is waited for much longer.
+    private func writers(endingOthers: Bool) async throws -> [Lease.Record] {
+        var found: [Lease.Record] = []
+        let now = try await store.now()
+        let keepsConditions = try await store.keepsConditions()
+        let patience = keepsConditions ? Lease.patience : Lease.patienceWithoutConditions
+        let prefix = RepositoryFormat.lease("")
+        let leases = try await store.list(prefix).filter {
+            ObjectName.isValid($0.name)
+                && ![RepositoryFormat.lease("prune"), RepositoryFormat.lease("conditions")].contains($0.name)
+                && !$0.name.hasPrefix(RepositoryFormat.lease(Lease.follower))
+        }
+        let holders = try await concurrently(leases) { ($0, try await Lease.holder($0.name, store)) }
+        for (object, holder) in holders {
+            guard let holder else { continue }
+            if holder.released {
+                // Nobody uses the name of an announcement again.
+                if endingOthers, object.name.hasPrefix(prefix + Lease.announcement) {
+                    try await store.remove(object.name)
+                }
+                continue
+            }
+            if holder.isDead || Lease.isStale(object, now, patience) {
+                guard endingOthers else { continue }
+                if keepsConditions { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
+                // A renewal that came in between shows that its holder is there after all.
+                if try await Lease.end(object, holder, store) { continue }
+            }
+            found.append(holder)
+        }
+        return found
+    }
+
+    /// The packs that snapshots need; for data packs how many of their blocks.
+    private func usedPacks() async throws -> [String: Int?] {
+        var live: [PackID: BlockSet] = [:]
+        let walk = TreeWalk(
+            visit: { entry in
+                live[entry.pack, default: BlockSet()].insert(entry.position)
+                return true
+            }, problem: { throw $0 })
+        for database in try await databaseIDs(nil) {
+            let source = nodes(database)
+            let survey = try await survey(database)
+            // Strictly: what can not be read may need any pack.
+            if let failure = survey.strictFailure { throw failure }
+            for snapshot in survey.snapshots {
+                do {
+                    let root = try snapshot.manifest.rootEntry(snapshot.object)
+                    try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
+                    _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
+                } catch let error as BackupError where error.isDamage {
+                    throw BackupError(
+                        .damaged,
+                        "the block map of snapshot \(snapshot.id) can not be read, and may need anything: "
+                            + error.message, path: error.path ?? snapshot.object,
+                        remedy: "Nothing was removed. 'litevault repair' tells what is lost; once 'forget' has "
+                            + "removed that snapshot, pruning goes on.", cause: error)
+                }
+            }
+        }
+        var used: [String: Int?] = [:]
+        for pack in walk.packs { used[RepositoryFormat.tree(pack)] = .some(nil) }
+        for (pack, blocks) in live { used[RepositoryFormat.data(pack)] = blocks.count }
+        return used
+    }
+}
+
+/// Which blocks of a pack: a bit for each.
+struct BlockSet {
+    private var words = [UInt64](repeating: 0, count: RepositoryFormat.packBlocks / 64)
+
+    mutating func insert(_ block: UInt32) {
+        guard block < UInt32(RepositoryFormat.packBlocks) else { return }
+        words[Int(block / 64)] |= 1 << UInt64(block % 64)
+    }
+
+    var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+}

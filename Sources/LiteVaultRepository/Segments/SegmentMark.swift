@@ -1,0 +1,141 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCapture
+
+/// The newest segment of a database, as somebody remembers it who wants to notice that it was removed.
+///
+/// A mark is made only once its segment is stored: it may be behind what is there, and is never ahead of it.
+struct SegmentMark: CheckedDocument, Sendable, Equatable {
+    var sequence: Int
+    /// The whole hash of its document; absent for one that could not be read.
+    var hash: String?
+    var snapshot: Int
+    var run: String
+    var place: UInt64
+    var began: String
+    var seen: Int64
+    var notedFrom: Int?
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) {
+        try require("sequence", sequence, in: RepositoryFormat.sequences)
+        try require("hash", hash, digits: 64)
+        try require("snapshot", snapshot, in: 0...RepositoryFormat.sequences.upperBound)
+        try require("run", run, digits: 32)
+        try require("place", place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
+        try require("began", time: began)
+        try require("seen", seen, in: 0...SegmentName.times.upperBound)
+        try require("noted_from", notedFrom, in: RepositoryFormat.sequences)
+    }
+
+    init(_ record: SegmentRecord, _ hash: Hash256) {
+        (sequence, self.hash, snapshot) = (record.sequence, hash.hex, record.snapshot)
+        (run, place, began) = (record.run, record.place, record.began)
+        (seen, notedFrom) = (record.seen, record.notedFrom)
+    }
+
+    /// For one that is not whole, or not there any more.
+    init(lost name: SegmentName) {
+        (sequence, hash, snapshot, seen) = (name.sequence, nil, name.snapshot, name.time)
+        (run, place, began, notedFrom) = ("", 0, "", nil)
+    }
+
+    var date: Date { Date(timeIntervalSince1970: Double(seen) / 1000) }
+
+    /// Whether the segment of that number was of the same run: sequence and place count together.
+    func covers(_ number: Int) -> Bool {
+        number <= sequence && UInt64(clamping: sequence - number) <= place
+    }
+}
+
+/// A mark as the follower's lease carries it: sealed, in a text.
+private struct SegmentNote: CheckedDocument {
+    var type = "newest-segment"
+    var repository: String
+    var database: String
+    var newest: SegmentMark
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) { try newest.check() }
+}
+
+extension Repository {
+    // MARK: In the repository
+
+    /// The text that a follower's lease carries, with a seal of its own: leases have none.
+    func note(_ mark: SegmentMark, _ database: String) throws -> String {
+        let note = SegmentNote(repository: config.id, database: database, newest: mark)
+        return String(decoding: try SealedDocument.seal(note, key: key).bytes, as: UTF8.self)
+    }
+
+    /// The mark that a lease's text has.
+    ///
+    /// - Throws: ``BackupError`` `damaged` when it is not authentic.
+    func mark(note: String, _ database: String) throws -> SegmentMark {
+        let name = RepositoryFormat.lease(Lease.follower + database)
+        let found = try SealedDocument(whole: Array(note.utf8), name: name)
+            .value(SegmentNote.self, key: key, name: name)
+        guard found.type == "newest-segment", found.repository == config.id, found.database == database
+        else { throw BackupError(.damaged, "belongs to another place: objects were swapped", path: name) }
+        return found.newest
+    }
+
+    // MARK: On this machine
+
+    private func markPath(_ database: String) -> String? {
+        headFolders.first.map { "\($0)/\(database).segments" }
+    }
+
+    /// The newest segment that this machine has seen; nil where it has seen none.
+    ///
+    /// - Throws: ``BackupError`` `damaged` for a file that does not say it.
+    func rememberedMark(_ database: String) throws -> SegmentMark? {
+        guard let path = markPath(database) else { return nil }
+        do {
+            let bytes = try LocalFile(reading: path).contents(upTo: SegmentMark.byteLimit)
+            return try Decoding.value(SegmentMark.self, from: bytes, path: path)
+        } catch let error as BackupError where error.code == .missing {
+            return nil
+        } catch let error as BackupError where error.code == .damaged {
+            throw BackupError(
+                .damaged, "does not say which segment was the newest", path: path, remedy: "Remove the file.",
+                cause: error)
+        }
+    }
+
+    /// Remembers a segment as the newest, unless a newer one is remembered.
+    func remember(_ mark: SegmentMark, _ database: String) throws {
+        guard let path = markPath(database) else { return }
+        try Folder.create(Folder.parent(of: path))
+        try BackupError.about(path) {
+            // A follower and somebody who lists at the same time: neither may take the other's back.
+            let guardPath = path + ".lock"
+            let lock: LocalFile
+            do { lock = try LocalFile(creating: guardPath) } catch let error as BackupError
+                where error.code == .conflict
+            {
+                lock = try LocalFile(updating: guardPath)
+            }
+            // Neither of them has it for longer than it takes to write a file.
+            for _ in 0..<100 {
+                if try lock.tryLock() { break }
+                usleep(10_000)
+            }
+            // What can not be read is replaced.
+            if let known = try? rememberedMark(database), known.sequence >= mark.sequence { return }
+            let file = try ReplacementFile(destination: path)
+            try LocalFile(updating: file.path).write(Decoding.bytes(mark, path: path), at: 0)
+            try file.publish(replacing: true)
+        }
+    }
+
+    /// What a snapshot's manifest says of the newest segment: what this machine remembers, else what the manifest before
+    /// it says. It costs no request.
+    func newestMark(_ database: String, previous: Manifest?) -> SegmentMark? {
+        // A file that can not be read must not stop a snapshot; a check tells.
+        let known = try? rememberedMark(database)
+        return [known, previous?.newestSegment].compactMap(\.self).max { $0.sequence < $1.sequence }
+    }
+}

@@ -1,0 +1,192 @@
+public import struct Foundation.Date
+internal import LiteVaultCapture
+
+/// Why a followed log does not lead to the time that is wanted: a segment of it is missing, or damaged. It is the
+/// ``BackupError/cause`` of the `damaged` error that a restore ends with.
+public struct BrokenLog: Error, Sendable, Equatable {
+    /// The first segment that is not as it should be: an object's name, or the start of one.
+    public let object: String
+    /// What is wrong with it.
+    public let problem: String
+    /// The time that was wanted; nil for the newest state.
+    public let wanted: Date?
+    /// The newest time before it that can be restored: of the last whole segment, else of the snapshot.
+    public let reachable: Date
+
+    /// The error that a restore ends with.
+    var error: BackupError {
+        let what =
+            wanted.map { "the state at \(Timestamp.text($0)) can not be restored" }
+            ?? "the newest state can not be restored"
+        let time = Timestamp.text(reachable)
+        return BackupError(
+            .damaged,
+            "\(what): a segment of the followed log \(problem); the newest time that can be reached is \(time)",
+            path: object,
+            remedy: "Take '--at \(time)', or '--at latest-reachable' for the newest state of all that can be had.",
+            cause: self)
+    }
+}
+
+/// The segments that lead from a snapshot towards a time.
+struct SegmentRow: Sendable {
+    /// One of them, and where its frames start.
+    struct Element: Sendable {
+        let name: SegmentName
+        let record: SegmentRecord
+        let offset: Int64
+    }
+
+    let snapshot: Date
+    let wanted: Date?
+    var segments: [Element] = []
+    /// Why it ends too early; nil where nothing is missing.
+    var obstacle: BrokenLog?
+
+    /// The time that the first so many reach.
+    func date(through count: Int) -> Date { count > 0 ? segments[count - 1].name.date : snapshot }
+
+    func broken(at name: SegmentName, _ error: BackupError, reachable: Date) -> BrokenLog {
+        BrokenLog(object: error.path ?? name.object, problem: error.message, wanted: wanted, reachable: reachable)
+    }
+}
+
+extension Repository {
+    /// The segments that lead from a snapshot to a time, without a gap; none if there are none.
+    ///
+    /// They are those of one run, which began before the snapshot was taken, from the first that had not been seen yet when
+    /// it was. The first of them may begin before the snapshot: its pages are then written again.
+    ///
+    /// - Parameters:
+    ///   - newest: the newest snapshot, which carries on what those before it knew of the newest segment.
+    ///   - time: nil for as far as they go.
+    func segments(
+        after snapshot: Snapshot, newest: Snapshot?, until time: Date?
+    ) async throws -> SegmentRow {
+        let database = snapshot.manifest.database
+        var log = try await segmentLog(database, [snapshot, newest].compactMap(\.self))
+        // Times are cut off at the millisecond, and clocks are put right. A segment too many does no harm, as long as the
+        // row goes on beyond the snapshot.
+        let exact = snapshot.time.addingTimeInterval(-0.002)
+        // Both are of whole milliseconds, but not of the same fractions.
+        let end = time?.addingTimeInterval(0.0005)
+        var row = SegmentRow(snapshot: snapshot.time, wanted: time)
+        // The hashes of the last one; of two, where one was stored twice.
+        var hashes: Set<String> = []
+        for (index, name) in log.names.enumerated() where name.date >= exact.addingTimeInterval(-1) {
+            if let end, name.date > end { break }
+            let isNeeded = name.date >= exact
+            let (record, head): (SegmentRecord, (document: SealedDocument, length: Int64))
+            do {
+                (record, head) = try await segment(name, database)
+            } catch let error as BackupError where error.isDamage {
+                if isNeeded {
+                    row.obstacle = row.broken(at: name, error, reachable: row.date(through: row.segments.count))
+                    break
+                }
+                row.segments = []
+                continue
+            }
+            log.learn(record)
+            let hash = head.document.hash.hex
+            if let last = row.segments.last {
+                if record.sequence == last.record.sequence {
+                    if record.run == last.record.run, record.payloadHash == last.record.payloadHash {
+                        hashes.insert(hash)
+                    }
+                    continue
+                }
+                let isNext = record.run == last.record.run && record.sequence == last.record.sequence + 1
+                if isNext, record.place == last.record.place &+ 1, hashes.contains(record.predecessor ?? "") {
+                    // As it should be.
+                } else if last.name.date < exact {
+                    // What was before the snapshot is of no interest.
+                    row.segments = []
+                } else {
+                    if isNext {
+                        let error = BackupError(.damaged, "does not follow on the segment before it", path: name.object)
+                        row.obstacle = row.broken(at: name, error, reachable: last.name.date)
+                    }
+                    // Two who followed at the same time gave the same numbers.
+                    let isTwin = [index - 1, index + 1].contains {
+                        log.names.indices.contains($0) && log.names[$0].sequence == name.sequence
+                    }
+                    if isTwin, row.obstacle == nil { continue }
+                    break
+                }
+            }
+            if row.segments.isEmpty {
+                guard let began = Timestamp.date(record.began), began <= snapshot.time else { break }
+                if isNeeded, let missing = log.missing(before: record, snapshot) {
+                    row.obstacle = BrokenLog(
+                        object: log.path(missing), problem: log.text(missing), wanted: time, reachable: snapshot.time)
+                    break
+                }
+            }
+            row.segments.append(.init(name: name, record: record, offset: head.length))
+            hashes = [hash]
+        }
+        let last = row.segments.last
+        if let last {
+            // What ends before the snapshot would take it back.
+            let lastFrame = Int64(last.record.firstFrame) + Int64(last.record.frames) - 1
+            let position = snapshot.manifest.log
+            if last.name.date < exact
+                || (last.record.salts == position?.salts && lastFrame < Int64(position?.frames ?? 0))
+            {
+                row.segments = []
+            }
+        }
+        let reached = row.date(through: row.segments.count)
+        if row.obstacle == nil, time.map({ reached < $0.addingTimeInterval(-0.0005) }) ?? true,
+            // A row that ends before the snapshot does not continue it: another one may.
+            let missing = try await missing(
+                behind: last.flatMap { $0.name.date < exact ? nil : $0 }, snapshot, exact, log, until: end)
+        {
+            row.obstacle = BrokenLog(
+                object: log.path(missing), problem: log.text(missing), wanted: time, reachable: reached)
+        }
+        return row
+    }
+
+    /// What is missing behind the last segment of a row, or behind a snapshot that none continues, and may be of a time that
+    /// is wanted.
+    private func missing(
+        behind last: SegmentRow.Element?, _ snapshot: Snapshot, _ exact: Date, _ log: SegmentLog, until end: Date?
+    ) async throws -> ClosedRange<Int>? {
+        var marks = log.memories.map(\.mark)
+        // What was there before the snapshot is in it.
+        let before = max(
+            log.names.last { $0.date < exact }?.sequence ?? 0,
+            marks.filter { $0.date < exact }.map(\.sequence).max() ?? 0)
+        guard let hole = log.hole(after: last?.record.sequence ?? before, isExact: last != nil) else { return nil }
+        let first = hole.range.lowerBound
+        if let name = log.names.first(where: { $0.sequence > first }),
+            let (record, head) = try? await segment(name, snapshot.manifest.database)
+        {
+            marks.append(SegmentMark(record, head.document.hash))
+        }
+        for mark in marks where mark.covers(first) {
+            // Another run goes on from a snapshot of its own, and not from this one.
+            if let last, mark.run != last.record.run { return nil }
+            guard let began = Timestamp.date(mark.began) else { continue }
+            if last == nil, began > snapshot.time { return nil }
+            if let end, began > end || (mark.sequence == first && mark.date > end) { return nil }
+        }
+        return hole.range
+    }
+}
+
+extension SegmentLog {
+    /// What is missing between a snapshot and the first segment after it.
+    func missing(before record: SegmentRecord, _ snapshot: Snapshot) -> ClosedRange<Int>? {
+        let hole = holes.first { $0.range.upperBound == record.sequence - 1 }?.range
+        if let position = snapshot.manifest.log, position.salts == record.salts {
+            // Both are of one log, whose frames have numbers.
+            let isNext = Int64(record.firstFrame) <= Int64(position.frames) + 1
+            let before = max(1, record.sequence - 1)
+            return isNext ? nil : hole ?? before...before
+        }
+        return record.place == 0 ? nil : hole
+    }
+}

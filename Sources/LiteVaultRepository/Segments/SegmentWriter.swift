@@ -1,0 +1,154 @@
+internal import Crypto
+package import Foundation
+internal import LiteVaultCapture
+
+/// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would number their
+/// segments alike.
+package actor SegmentWriter {
+    private let repository: Repository
+    private let database: String
+    private let lease: Lease
+    /// The newest that anybody remembers; what is stored next has the number after it, whether it is still there or not.
+    private var last: SegmentMark?
+    /// From which segment on there are marks.
+    private let notedFrom: Int
+    /// What of the log is missing, found when it was opened.
+    package nonisolated let loss: SnapshotGap?
+    /// A segment of which it is not known whether it was stored, and the snapshot in its name.
+    private var tried: (run: [UInt8], place: UInt64, snapshot: Int)?
+
+    private init(
+        repository: Repository, database: String, lease: Lease, last: SegmentMark?, notedFrom: Int, loss: SnapshotGap?
+    ) {
+        self.repository = repository
+        self.database = database
+        self.lease = lease
+        self.last = last
+        self.notedFrom = notedFrom
+        self.loss = loss
+    }
+
+    /// Takes the lease.
+    ///
+    /// - Parameter name: the database's name in the repository.
+    /// - Throws: ``BackupError`` `busy` when somebody else follows that database.
+    package static func open(_ repository: Repository, database name: String) async throws -> SegmentWriter {
+        try repository.requireWritable()
+        let database = repository.databaseID(name)
+        let lease = try await Lease.take(
+            Lease.follower + database, of: repository.store, what: "following the database '\(name)'")
+        do {
+            let log = try await repository.segmentLog(database, [])
+            var last = log.newest?.mark
+            var loss: SnapshotGap?
+            if let name = log.names.last, name.sequence >= last?.sequence ?? 1 {
+                let found: SegmentMark?
+                do {
+                    let (record, head) = try await repository.segment(name, database)
+                    found = SegmentMark(record, head.document.hash)
+                } catch let error as BackupError where error.isDamage {
+                    // What follows on it can not be restored with it, but from its own snapshot.
+                    found = nil
+                    loss = SnapshotGap(
+                        since: log.names.dropLast().last?.date, reason: "the newest segment \(error.message)")
+                }
+                if let found, found.sequence == last?.sequence, found.hash != last?.hash {
+                    loss = SnapshotGap(
+                        since: log.names.dropLast().last?.date, reason: "the newest segment was replaced by another one"
+                    )
+                }
+                last = found ?? SegmentMark(lost: name)
+            } else if let newest = last {
+                // Retention may have removed it with its snapshot.
+                if let hole = log.holes.last, hole.range.upperBound == newest.sequence {
+                    loss = SnapshotGap(
+                        since: log.names.last?.date, reason: "the newest segments were removed from the repository")
+                }
+            }
+            // Numbers are never given twice: what retention noted as removed would be excused for another segment.
+            let isNew = log.names.isEmpty && log.memories.isEmpty
+            let forgotten = isNew ? try await repository.forgotten(database) : log.forgotten
+            if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
+                last = SegmentMark(lost: SegmentName(database: database, sequence: row[1], snapshot: 0, time: 0))
+            }
+            let number = (last?.sequence ?? 0) + 1
+            return SegmentWriter(
+                repository: repository, database: database, lease: lease, last: last,
+                notedFrom: log.notedFrom ?? last?.notedFrom ?? number, loss: loss)
+        } catch {
+            await lease.release()
+            throw error
+        }
+    }
+
+    /// Stores a segment; when it returns, the segment outlives a crash.
+    ///
+    /// - Parameters:
+    ///   - path: the file with the segment, as a ``WALSegmentSink`` was given it: header and frames.
+    ///   - began: when its run began.
+    ///   - snapshot: the sequence of the newest snapshot that is stored.
+    package func append(_ path: String, began: Date, snapshot: Int) async throws {
+        let source = try LocalFile(reading: path)
+        let size = try source.size()
+        let segment = try SegmentFile(path).segment
+        let seen = Int64(truncatingIfNeeded: segment.seen)
+        let number = (last?.sequence ?? 0) + 1
+        // Tried again it has the same name and the same bytes, whatever was stored meanwhile.
+        let again = tried.flatMap { $0.run == segment.run && $0.place == segment.sequence ? $0.snapshot : nil }
+        let snapshot = again ?? snapshot
+        tried = (segment.run, segment.sequence, snapshot)
+        let name = SegmentName(database: database, sequence: number, snapshot: snapshot, time: seen)
+        let record = SegmentRecord(
+            repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash,
+            notedFrom: notedFrom, snapshot: snapshot, run: segment.run.hex, place: segment.sequence,
+            began: Timestamp.text(began),
+            salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
+            frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
+            time: Timestamp.text(Date(timeIntervalSince1970: Double(seen) / 1000)), payloadSize: size,
+            payloadHash: try source.hash())
+        let (head, hash) = try SealedDocument.seal(record, key: repository.key)
+        let spool = PackSpool(folder: try repository.spoolFolder())
+        let (file, writer) = try spool.create()
+        defer { file.discard() }
+        try writer.write(head, at: 0)
+        try source.forEachPiece { offset, bytes in try writer.write(bytes, at: Int64(head.count) + offset) }
+        try await lease.confirm()
+        do {
+            try await repository.store.put(name.object, file: file.path, condition: .absent)
+        } catch let error as BackupError where error.code == .conflict {
+            // The answer to a first try was lost.
+            guard try await repository.segment(name, database).record == record else { throw error }
+        }
+        tried = nil
+        let mark = SegmentMark(record, hash)
+        last = mark
+        // It goes to the store with the next renewal of the lease: this costs no request. The segment is stored: whatever
+        // fails from here on must not have it stored again.
+        if let note = try? repository.note(mark, database) { lease.note = note }
+        // What can not be remembered here is remembered there.
+        try? repository.remember(mark, database)
+    }
+
+    /// When what the newest segment has had been seen; nil while there is none.
+    package var seen: Date? { last.flatMap { $0.seen > 0 ? $0.date : nil } }
+
+    /// Gives the lease back.
+    package func close() async { await lease.release() }
+}
+
+extension Manifest.LogPosition {
+    /// 16 hexadecimal digits.
+    static func digits(_ salts: UInt64) -> String {
+        let digits = String(salts, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension LocalFile {
+    /// The SHA-256 of its content.
+    func hash() throws -> String {
+        var digest = SHA256()
+        try forEachPiece { digest.update(bufferPointer: $1) }
+        return digest.finalize().hex
+    }
+}

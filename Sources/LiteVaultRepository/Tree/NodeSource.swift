@@ -1,0 +1,152 @@
+internal import Crypto
+internal import Foundation
+internal import LiteVaultCapture
+
+/// Reads nodes out of tree packs that are files of this machine: objects of a folder where they lie, of other stores as
+/// copies in a folder. Every node is checked against the hash that its parent has of it.
+package final class NodeSource: @unchecked Sendable {  // its lock guards `open`, `order` and `whole`
+    private let store: any ObjectStore
+    private let folder: String
+    private let lock = NSLock()
+    private var open: [PackID: LocalFile] = [:]
+    private var order: [PackID] = []
+    /// Copies that were compared with their hashes.
+    private var whole: Set<PackID> = []
+
+    /// - Parameter folder: where copies are kept; they stay until somebody removes them.
+    package init(store: any ObjectStore, folder: String) {
+        self.store = store
+        self.folder = folder
+    }
+
+    /// Files that are open at a time.
+    private static let limit = 64
+
+    /// The node that `entry` names.
+    ///
+    /// - Throws: ``BackupError`` `damaged` when it is not the one of that hash or of that level, `missing` when its pack
+    ///   was not made available by ``prepare(_:)``.
+    package func node(_ entry: TreeEntry, level: Int) throws -> TreeNode {
+        let name = RepositoryFormat.tree(entry.pack)
+        let file = try file(entry.pack)
+        let bytes = try [UInt8](unsafeUninitializedCapacity: TreeNode.limit) { buffer, count in
+            count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(entry.position))
+        }
+        return try bytes.withUnsafeBytes { buffer in
+            guard let length = TreeNode.length(buffer) else {
+                throw BackupError(.damaged, "has no node at \(entry.position)", path: name)
+            }
+            let own = UnsafeRawBufferPointer(rebasing: buffer[..<length])
+            guard Hash256(of: own) == entry.hash, let node = TreeNode(own), node.level == level else {
+                throw BackupError(.damaged, "the node at \(entry.position) is not the one that was stored", path: name)
+            }
+            return node
+        }
+    }
+
+    /// Makes the pack available to ``node(_:level:)``.
+    ///
+    /// A copy is compared with its hash before it is used for the first time, and fetched again where it is not the one that
+    /// was stored: it was not synced when it was made, and nobody else watches over it.
+    package func prepare(_ pack: PackID) async throws {
+        let name = RepositoryFormat.tree(pack)
+        let path = path(pack)
+        guard store.localPath(name) == nil else {
+            guard access(path, R_OK) == 0 else { throw BackupError(.missing, "is missing", path: name) }
+            return
+        }
+        if isCompared(pack) { return }
+        if Self.isWhole(path, pack) { return compared(pack) }
+        try Folder.create(folder)
+        let temporary = path + "." + PackID().hex
+        do {
+            try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
+            // What lies there under the name may be anything.
+            if rename(temporary, path) != 0 {
+                try? FileManager.default.removeItem(atPath: path)
+                guard rename(temporary, path) == 0 else { throw BackupError(errno: errno, "rename", path: path) }
+            }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        // If it is not whole now, that is how it is stored: nodes tell for themselves.
+        compared(pack)
+    }
+
+    private func isCompared(_ pack: PackID) -> Bool { lock.withLock { whole.contains(pack) } }
+
+    private func compared(_ pack: PackID) {
+        lock.withLock {
+            whole.insert(pack)
+            open[pack] = nil
+            order.removeAll { $0 == pack }
+        }
+    }
+
+    /// Whether a file is the tree pack of that name, by the hash at its end.
+    private static func isWhole(_ path: String, _ pack: PackID) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        do {
+            let file = try LocalFile(reading: path)
+            let content = try file.size() - Int64(RepositoryFormat.hashBytes)
+            guard content > Int64(RepositoryFormat.packHeader) else { return false }
+            let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
+            guard header.starts(with: RepositoryFormat.treeMagic), Array(header[24..<40]) == pack.bytes else {
+                return false
+            }
+            var digest = SHA256()
+            try file.forEachPiece { offset, bytes in
+                let count = min(Int64(bytes.count), max(0, content - offset))
+                digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]))
+            }
+            return try Array(digest.finalize()) == file.read(at: content, count: RepositoryFormat.hashBytes)
+        } catch {
+            return false
+        }
+    }
+
+    /// Makes every pack of a block map available.
+    package func prepare(root: TreeEntry, blocks: Int) async throws {
+        // Level by level, each node once: a map whose nodes are shared by others of the same map has no more of them than
+        // its packs can hold, whatever number of ways leads to them.
+        var level = TreeShape.height(blocks: blocks) - 1
+        var nodes: Set<TreeEntry> = [root]
+        while true {
+            for pack in Set(nodes.map(\.pack)).sorted() { try await prepare(pack) }
+            if level == 0 { return }
+            if level == 1 {
+                // There are many leaves, and few packs that hold them.
+                var packs: Set<PackID> = []
+                for entry in nodes { packs.formUnion(try node(entry, level: level).entries.map(\.pack)) }
+                for pack in packs.sorted() { try await prepare(pack) }
+                return
+            }
+            var below: Set<TreeEntry> = []
+            for entry in nodes { below.formUnion(try node(entry, level: level).entries) }
+            (nodes, level) = (below, level - 1)
+        }
+    }
+
+    /// The file that holds the pack, whether it is there or not.
+    package func path(_ pack: PackID) -> String {
+        store.localPath(RepositoryFormat.tree(pack)) ?? folder + "/" + pack.hex
+    }
+
+    private func file(_ pack: PackID) throws -> LocalFile {
+        lock.lock()
+        defer { lock.unlock() }
+        if let file = open[pack] { return file }
+        let file: LocalFile
+        do {
+            file = try LocalFile(reading: path(pack))
+        } catch let error as BackupError where error.code == .missing {
+            throw BackupError(.damaged, "is missing", path: RepositoryFormat.tree(pack))
+        }
+        if order.count >= Self.limit { open[order.removeFirst()] = nil }
+        open[pack] = file
+        order.append(pack)
+        return file
+    }
+}

@@ -1,0 +1,216 @@
+package import LiteVaultCapture
+package import LiteVaultCipher
+
+/// What a capture writes into: hashes each block, compares it with the previous snapshot's, and spools what changed.
+///
+/// Of an encrypted database every block that is spooled is examined: what could be read in the repository does not get
+/// there. Blocks that the previous snapshot has as well were examined when they were stored.
+final class SnapshotSink: BlockSink {
+    private let repository: [UInt8]
+    private let folder: String
+    private let previous: BlockMap?
+    private let avoided: AvoidedPacks
+    private let allowsPlaintext: Bool
+    private let trustsPrevious: Bool
+    private let progress: BackupProgress.Report
+
+    private var spool: PackSpool
+    private var data: DataPackWriter
+    private var tree: TreePackWriter
+    private var builder: TreeBuilder
+    private var compared: BlockMap?
+    private var index = 0
+
+    private(set) var byteCount: Int64 = 0
+    /// Blocks that differ from the previous snapshot's.
+    private(set) var changed = 0
+    /// The first 16 bytes: the salt of an encrypted database.
+    private(set) var salt: [UInt8] = []
+    /// What was wrong with the block map of the previous snapshot; nil where it could be read.
+    private(set) var damage: BackupError?
+    /// Whether everybody can read it, or parts of it.
+    private(set) var isPlaintext = false
+    /// How many bytes at the start of an encrypted image are not encrypted; nil for a plain one.
+    private var clear: Int?
+    private var pages: PlainPages
+
+    /// - Parameter trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plain page.
+    init(
+        repository: [UInt8], folder: String, previous: BlockMap?, trustsPrevious: Bool = true,
+        avoiding avoided: AvoidedPacks, allowsPlaintext: Bool, progress: @escaping BackupProgress.Report
+    ) {
+        self.repository = repository
+        self.folder = folder
+        self.previous = previous
+        self.avoided = avoided
+        self.allowsPlaintext = allowsPlaintext
+        self.trustsPrevious = trustsPrevious
+        self.progress = progress
+        pages = PlainPages(pageSize: blockSize)
+        spool = PackSpool(folder: folder)
+        data = DataPackWriter(spool: spool, repository: repository)
+        tree = TreePackWriter(spool: spool, repository: repository)
+        builder = TreeBuilder(previous: previous, avoiding: avoided, into: tree)
+        compared = previous
+    }
+
+    func begin(byteCount: Int64) throws {
+        if index > 0 {
+            spool = PackSpool(folder: folder)
+            data = DataPackWriter(spool: spool, repository: repository)
+            tree = TreePackWriter(spool: spool, repository: repository)
+            builder = TreeBuilder(previous: previous, avoiding: avoided, into: tree)
+            compared = previous
+        }
+        index = 0
+        changed = 0
+        salt = []
+        clear = nil
+        isPlaintext = false
+        self.byteCount = byteCount
+        try progress(BackupProgress(.capturing, 0, of: byteCount))
+    }
+
+    func append(_ blocks: UnsafeRawBufferPointer) throws {
+        if index == 0 { try examine(blocks) }
+        let start = Int64(index) * Int64(blockSize)
+        let rest = clear.map { $0 - Int(clamping: start) }
+        let old = (0..<(blocks.count + blockSize - 1) / blockSize).map { known(index + $0) }
+        let digests = BlockHashes.of(blocks, known: old.map { trustsPrevious ? $0?.hash : nil }, clear: rest)
+        for (number, digest) in digests.enumerated() {
+            let offset = number * blockSize
+            let block = UnsafeRawBufferPointer(rebasing: blocks[offset..<(offset + blockSize)])
+            try add(block, digest, old[number])
+        }
+        let tail = blocks[(digests.count * blockSize)...]
+        if !tail.isEmpty {
+            // The image's last: stored as a whole block; the image's length says where it ends.
+            let padded = Array(tail) + [UInt8](repeating: 0, count: blockSize - tail.count)
+            let plaintext = clear.flatMap {
+                CiphertextTest.plaintext(
+                    in: UnsafeRawBufferPointer(rebasing: tail),
+                    after: max(0, $0 - Int(clamping: start) - tail.startIndex))
+            }
+            try padded.withUnsafeBytes {
+                try add($0, BlockDigest(hash: Hash256(of: $0), plaintext: plaintext), old[digests.count])
+            }
+        }
+        try progress(BackupProgress(.capturing, min(Int64(index) * Int64(blockSize), byteCount), of: byteCount))
+    }
+
+    /// Where a block was in the previous snapshot, which it is only compared with: what can not be read counts as changed.
+    private func known(_ index: Int) -> TreeEntry? {
+        do {
+            return try compared?.entry(index)
+        } catch {
+            damage = damage ?? error as? BackupError
+            return nil
+        }
+    }
+
+    private func add(_ block: UnsafeRawBufferPointer, _ digest: BlockDigest, _ old: TreeEntry?) throws {
+        if let place = digest.plaintext {
+            isPlaintext = true
+            pages.note(Int64(index) * Int64(blockSize) + Int64(place))
+            if !allowsPlaintext, pages.isFull { throw pages.error() }
+        }
+        index += 1
+        if let old, old.hash == digest.hash {
+            if !avoided.contains(old.pack) { return try builder.append(old) }
+        } else {
+            changed += 1
+        }
+        try builder.append(data.append(block, hash: digest.hash))
+    }
+
+    private func examine(_ blocks: UnsafeRawBufferPointer) throws {
+        salt = Array(blocks.prefix(16))
+        let start = UnsafeRawBufferPointer(rebasing: blocks.prefix(65536))
+        let kind = FileKind.classify(size: byteCount, start: start)
+        isPlaintext = kind == .plain
+        try kind.requireStorable(allowsPlaintext: allowsPlaintext)
+        clear = isPlaintext ? nil : CiphertextTest.clearBytes(ofFirstPage: start)
+        pages = PlainPages(pageSize: kind == .plaintextHeader ? Self.pageSize(start) ?? blockSize : blockSize)
+    }
+
+    /// The page size in a header that is in plaintext.
+    private static func pageSize(_ start: UnsafeRawBufferPointer) -> Int? {
+        guard start.count >= 18 else { return nil }
+        let number = Int(start[16]) << 8 | Int(start[17])
+        let size = number == 1 ? 65536 : number
+        return size >= 512 && size & (size - 1) == 0 ? size : nil
+    }
+
+    /// What was captured, once the last block came.
+    struct Result {
+        let root: TreeEntry
+        let blocks: Int
+        let changed: Int
+        let dataBytes: Int64
+        let treeBytes: Int64
+        let spool: PackSpool
+    }
+
+    func finish() throws -> Result {
+        guard Int64(index) == (byteCount + Int64(blockSize) - 1) / Int64(blockSize), index > 0 else {
+            throw BackupError(.internal, "the image has \(index) blocks, which is not its length of \(byteCount) bytes")
+        }
+        if !allowsPlaintext, !pages.isEmpty { throw pages.error() }
+        let root = try builder.finish()
+        try data.finish()
+        try tree.finish()
+        let treeBytes = spool.packs.filter { $0.name.hasPrefix("tree/") }.reduce(0) { $0 + $1.size }
+        return Result(
+            root: root, blocks: index, changed: changed, dataBytes: spool.byteCount - treeBytes, treeBytes: treeBytes,
+            spool: spool)
+    }
+}
+
+/// Pages of an encrypted database that are not encrypted.
+package struct PlainPages {
+    private static let limit = 20
+    /// What pages are counted in: without its key, a database does not always tell the size of its own.
+    let pageSize: Int
+    private var numbers: [Int64] = []
+
+    package init(pageSize: Int) { self.pageSize = pageSize }
+
+    package var isEmpty: Bool { numbers.isEmpty }
+    /// Whether more would not be named.
+    var isFull: Bool { numbers.count >= Self.limit }
+
+    /// Notes the page that an offset of the image is in.
+    mutating func note(_ offset: Int64) { note(page: offset / Int64(pageSize) + 1) }
+
+    package mutating func note(page: Int64) {
+        if !isFull, numbers.last != page { numbers.append(page) }
+    }
+
+    package func error() -> BackupError {
+        let list = numbers.map(String.init).joined(separator: ", ") + (isFull ? " …" : "")
+        let (noun, verb) = numbers.count == 1 ? ("page", "is") : ("pages", "are")
+        return BackupError(
+            .wrongKind,
+            "\(noun) \(list) of this encrypted database \(verb) not encrypted (pages of \(pageSize) bytes), "
+                + "and would be readable in the repository",
+            remedy: "It may have been converted only in part: verify it with its key, and restore a backup or export "
+                + "it. To store it as it is, allow plaintext (--allow-plaintext).")
+    }
+}
+
+extension FileKind {
+    /// Refuses what is no database, and what anybody could read in the repository.
+    package func requireStorable(allowsPlaintext: Bool) throws {
+        switch self {
+        case .encryptedOrUnknown, .plaintextHeader: return
+        case .plain:
+            guard allowsPlaintext else {
+                throw BackupError(
+                    .wrongKind, "this database is not encrypted, and would be readable in the repository",
+                    remedy: "Encrypt it ('litevault encrypt'), or allow it with --allow-plaintext.")
+            }
+        case .empty: throw BackupError(.wrongKind, "the file is empty: there is no database in it")
+        case .notADatabase: throw BackupError(.wrongKind, "this is not a database")
+        }
+    }
+}

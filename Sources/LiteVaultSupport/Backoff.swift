@@ -1,0 +1,41 @@
+/// How long to wait between attempts: twice as long each time, within a range.
+///
+/// A loop of its own that waits for one thing calls ``next()`` and ``reset()``. Where many clients may fail together,
+/// ``jittered(_:asked:)`` keeps them from coming back together.
+package struct Backoff: Sendable {
+    /// The first and the longest pause, in seconds.
+    package let range: ClosedRange<Double>
+
+    private var attempt = 0
+
+    /// Creates a backoff whose first pause is the lower bound of `range`, in seconds.
+    package init(_ range: ClosedRange<Double>) { self.range = range }
+
+    /// Creates a backoff from `first` to `most` seconds. With `most` below `first`, all pauses are `most`.
+    package init(first: Double, most: Double) { range = min(first, most)...most }
+
+    /// The pause after the given attempt failed, in seconds. Attempts count from 1.
+    package func limit(_ attempt: Int) -> Double {
+        var limit = range.lowerBound
+        for _ in 1..<max(attempt, 1) where limit < range.upperBound { limit = min(limit * 2, range.upperBound) }
+        return limit
+    }
+
+    /// A random pause of at most ``limit(_:)`` after the given attempt failed, in seconds ("full jitter").
+    ///
+    /// - Parameter asked: the pause that the server asked for, in seconds. It is kept, up to a minute or the longest pause,
+    ///   whichever is more.
+    package func jittered(_ attempt: Int, asked: Double? = nil) -> Double {
+        min(max(Double.random(in: 0...limit(attempt)), asked ?? 0), max(range.upperBound, 60))
+    }
+
+    /// The pause before the next attempt, in seconds: longer with each call.
+    package mutating func next() -> Double {
+        // Beyond this no range of seconds grows any more.
+        attempt = min(attempt + 1, 2048)
+        return limit(attempt)
+    }
+
+    /// Begins with the first pause again.
+    package mutating func reset() { attempt = 0 }
+}

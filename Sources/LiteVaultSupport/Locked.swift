@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// A lock together with the state that it guards: the state cannot be reached without the lock.
+///
+/// The lock is a `pthread_mutex_t`. It is not recursive: `withLock` must not be called on the same lock from its own body.
+/// `Mutex` of the standard library would do the same, but needs newer systems than this package supports.
+package final class Locked<State>: @unchecked Sendable {  // `state` is used only while `mutex` is held
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    @usableFromInline
+    var state: State
+
+    /// Creates an unlocked lock around `state`.
+    package init(_ state: sending State) {
+        self.state = state
+        mutex = .allocate(capacity: 1)
+        // A pthread mutex stays where it was initialized, so it has memory of its own.
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    /// Runs `body` with the state while holding the lock, and returns what it returns.
+    ///
+    /// - Throws: what `body` throws. The changes made before stay.
+    @inlinable
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        lock()
+        defer { unlock() }
+        return try body(&state)
+    }
+
+    @usableFromInline
+    func lock() { pthread_mutex_lock(mutex) }
+
+    @usableFromInline
+    func unlock() { pthread_mutex_unlock(mutex) }
+}
+
+extension Locked where State: Sendable {
+    /// A copy of the state.
+    package var value: State { withLock { $0 } }
+}
