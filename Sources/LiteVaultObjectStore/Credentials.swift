@@ -120,7 +120,9 @@ struct CredentialChain: Sendable {
         session.method = .PUT
         session.headers.add(name: "x-aws-ec2-metadata-token-ttl-seconds", value: "21600")
         // Outside of EC2 nothing answers at that address: neither a long wait nor an error.
-        guard let token = try? await response(to: session, "the instance metadata service", seconds: 1), token.status == 200 else {
+        guard let token = try? await response(to: session, "the instance metadata service", seconds: 1),
+            token.status == 200
+        else {
             return nil
         }
         func get(_ path: String) async throws -> (status: Int, body: [UInt8]) {

@@ -77,7 +77,8 @@ package enum Heartbeat {
             do {
                 let request = HTTPClientRequest(url: url)
                 let answer = S3Response(
-                    try await HTTPClient.shared.execute(request, timeout: min(.seconds(10), max(.milliseconds(1), TimeAmount(end - .now)))))
+                    try await HTTPClient.shared.execute(
+                        request, timeout: min(.seconds(10), max(.milliseconds(1), TimeAmount(end - .now)))))
                 _ = try await answer.bytes(upTo: 1 << 20)
                 if (200..<300).contains(answer.status) { return }
                 problem = "status \(answer.status)"

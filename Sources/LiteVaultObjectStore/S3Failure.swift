@@ -90,7 +90,8 @@ struct S3Failure: Error {
 extension S3Failure {
     /// The failure as a ``BackupError``, with a remedy.
     func backupError(_ path: String) -> BackupError {
-        let text = "the server responded with \(code.isEmpty ? "" : code + ": ")\(message.isEmpty ? "status \(status)" : message)"
+        let text =
+            "the server responded with \(code.isEmpty ? "" : code + ": ")\(message.isEmpty ? "status \(status)" : message)"
         func error(_ code: BackupError.Code, _ remedy: String?) -> BackupError {
             BackupError(code, text, path: path, remedy: remedy, cause: nil)
         }
@@ -98,7 +99,9 @@ extension S3Failure {
         case "NoSuchBucket":
             return error(.noInput, "Create the bucket, or check its name, the endpoint and the region.")
         case "InvalidAccessKeyId", "InvalidToken", "InvalidClientTokenId":
-            return error(.config, "Check which credentials are used: environment variables take precedence over the shared files.")
+            return error(
+                .config,
+                "Check which credentials are used: environment variables take precedence over the shared files.")
         case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired":
             return error(.config, "The credentials have expired; renew them.")
         case "SignatureDoesNotMatch":
@@ -155,7 +158,8 @@ struct TransportFailure {
         case let error as HTTPClientError: self = Self.described(error, isSecure, { made($0, $1, $2) })
         case let error as NIOConnectionError: self = Self.described(error) { made($0, $1, $2) }
         case let error as IOError: self = made(Self.text(error), isSecure ? nil : Self.mayNeedTLS)
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = Self.described(tls: error) { made($0, $1, $2) }
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            self = Self.described(tls: error) { made($0, $1, $2) }
         case is ChannelError: self = made("the connection timed out or was closed")
         default:
             // A server that expects TLS answers a plain request with bytes that are not HTTP, or not at all.

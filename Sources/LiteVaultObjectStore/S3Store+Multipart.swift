@@ -43,7 +43,9 @@ extension S3Store {
     }
 
     /// Uploads all parts, a few at a time, and returns their tags in order.
-    private func uploadParts(_ name: String, _ upload: String, _ file: LocalFile, _ size: Int64) async throws -> [String] {
+    private func uploadParts(_ name: String, _ upload: String, _ file: LocalFile, _ size: Int64) async throws
+        -> [String]
+    {
         // S3 allows at most 10,000 parts.
         let part = max(settings.partSize, 5 << 20, (size + 9_999) / 10_000)
         let count = Int((size + part - 1) / part)

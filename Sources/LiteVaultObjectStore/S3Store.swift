@@ -28,9 +28,11 @@ public final class S3Store: ObjectStore {
             environment ?? ProcessInfo.processInfo.environment, profile: settings.profile)
         let region = settings.region ?? variables.region ?? "us-east-1"
         guard !region.isEmpty, region.utf8.allSatisfy({ $0 == 45 || (48...57).contains($0) || (97...122).contains($0) })
-        else { throw BackupError(
+        else {
+            throw BackupError(
                 .config, "invalid object-store region",
-                remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.") }
+                remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.")
+        }
         let endpoint = try Endpoint(
             url: settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region), bucket: settings.bucket,
             usesPathStyle: settings.usesPathStyle)

@@ -92,7 +92,8 @@ package struct XMLTree: Sendable {
                 skipSpace()
                 guard consume("=") else { return nil }
                 skipSpace()
-                guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "'")
+                guard position < bytes.count,
+                    bytes[position] == UInt8(ascii: "\"") || bytes[position] == UInt8(ascii: "'")
                 else { return nil }
                 let quote = bytes[position]
                 guard let end = bytes[(position + 1)...].firstIndex(of: quote),

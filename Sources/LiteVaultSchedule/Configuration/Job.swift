@@ -59,7 +59,9 @@ package struct Job: Sendable {
         let section = try ConfigurationSection(node, "the job", known: Self.known, file: file)
         name = try section.requiredText("name")
         guard name.utf8.count <= 64, name.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 34 && $0 != 92 && $0 != 47 })
-        else { throw section.error("name", "must have at most 64 ASCII characters, without spaces, quotes and slashes") }
+        else {
+            throw section.error("name", "must have at most 64 ASCII characters, without spaces, quotes and slashes")
+        }
         let directory = defaults.directory
         func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
         sources = try section.texts("sources").map(absolute)
@@ -71,7 +73,8 @@ package struct Job: Sendable {
         jitter = try section.span("jitter") ?? .zero
         retry = try section.span("retry", atLeast: .seconds(1)) ?? .seconds(900)
         limits = try TimeLimits(section, inherited: defaults.limits)
-        guard var repository = try RepositoryReference(section, directory: directory, inherited: defaults.repository) else {
+        guard var repository = try RepositoryReference(section, directory: directory, inherited: defaults.repository)
+        else {
             throw section.error(nil, "'repository' is missing in the job '\(name)' and in the configuration")
         }
         repository.timeLimit = limits.store
@@ -124,7 +127,9 @@ package struct Job: Sendable {
         policy.monthly = try section.number("monthly")
         policy.yearly = try section.number("yearly")
         policy.within = try section.span("within", atLeast: .seconds(1))?.seconds
-        guard !policy.isEmpty else { throw section.error(nil, "no retention rule is set", "Set at least one: last, daily, within …") }
+        guard !policy.isEmpty else {
+            throw section.error(nil, "no retention rule is set", "Set at least one: last, daily, within …")
+        }
         return policy
     }
 }
@@ -202,16 +207,21 @@ package struct Verification: Sendable {
         guard let level = SnapshotVerification.Level(rawValue: text) else {
             throw section.error(
                 "level",
-                "invalid level '\(text)' (expected \(SnapshotVerification.Level.allCases.map(\.rawValue).joined(separator: ", ")))")
+                "invalid level '\(text)' (expected \(SnapshotVerification.Level.allCases.map(\.rawValue).joined(separator: ", ")))"
+            )
         }
         self.level = level
         interval = try section.span("every", atLeast: .seconds(1)) ?? .seconds(604_800)
         key = try KeyReference(section, prefix: "key", directory: directory)
         assertions = try section.texts("assert")
         if level < .pages, key != nil {
-            throw section.error("level", "'\(text)' does not use a key", "Write 'pages' or 'restore', or remove the key.")
+            throw section.error(
+                "level", "'\(text)' does not use a key", "Write 'pages' or 'restore', or remove the key.")
         }
-        if level == .pages, key == nil { throw section.error("level", "'pages' requires a key", "Set key-file, key-env, key-command or key-credential.") }
+        if level == .pages, key == nil {
+            throw section.error(
+                "level", "'pages' requires a key", "Set key-file, key-env, key-command or key-credential.")
+        }
         if level < .restore, !assertions.isEmpty {
             throw section.error("assert", "requires 'level: restore'")
         }

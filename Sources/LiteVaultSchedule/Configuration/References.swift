@@ -30,7 +30,8 @@ package struct RepositoryReference: Sendable, Hashable {
         }
         let scheme = text.range(of: "://").map { text[..<$0.lowerBound].lowercased() }
         guard scheme == nil || scheme == "s3" else {
-            throw section.error("repository", "invalid repository '\(text)' (expected a directory or s3://BUCKET/PREFIX)")
+            throw section.error(
+                "repository", "invalid repository '\(text)' (expected a directory or s3://BUCKET/PREFIX)")
         }
         location = scheme == nil && !text.hasPrefix("/") ? "\(directory)/\(text)" : text
         endpoint = try s3?.text("endpoint") ?? inherited?.endpoint

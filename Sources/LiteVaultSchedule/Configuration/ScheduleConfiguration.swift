@@ -31,7 +31,8 @@ package struct ScheduleConfiguration: Sendable {
             data = try file.read(upToCount: Self.limit + 1) ?? Data()
         } catch {
             throw BackupError(
-                .config, "cannot read the configuration file: \(String(cString: strerror(Self.code(error))))", path: path,
+                .config, "cannot read the configuration file: \(String(cString: strerror(Self.code(error))))",
+                path: path,
                 remedy: "Check its path and permissions.")
         }
         guard data.count <= Self.limit, let text = String(data: data, encoding: .utf8) else {
@@ -78,13 +79,15 @@ package struct ScheduleConfiguration: Sendable {
         let root: Node
         guard Self.hasFewReferences(text) else {
             throw BackupError(
-                .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)", path: path,
+                .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)",
+                path: path,
                 remedy: "Replace some by what they stand for.")
         }
         do {
             guard let node = try Yams.compose(yaml: text) else {
                 throw BackupError(
-                    .config, "the configuration is empty", path: path, remedy: "'litevault schedule --help' shows an example.")
+                    .config, "the configuration is empty", path: path,
+                    remedy: "'litevault schedule --help' shows an example.")
             }
             root = node
         } catch let error as YamlError {
@@ -92,7 +95,8 @@ package struct ScheduleConfiguration: Sendable {
         }
         let top = try ConfigurationSection(root, "the configuration", known: Self.known, file: path)
         if let version = try top.number("version"), version != 1 {
-            throw top.error("version", "unsupported version \(version)", "This release supports version 1. Use a newer one.")
+            throw top.error(
+                "version", "unsupported version \(version)", "This release supports version 1. Use a newer one.")
         }
         self.path = path
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -119,7 +123,8 @@ package struct ScheduleConfiguration: Sendable {
             return ConfigurationSection.error(
                 path, context.mark.line, "duplicate key '\(duplicates.first ?? "")'")
         default:
-            return BackupError(.config, "the configuration is not valid YAML: \(String("\(error)".prefix(200)))", path: path)
+            return BackupError(
+                .config, "the configuration is not valid YAML: \(String("\(error)".prefix(200)))", path: path)
         }
     }
 }

@@ -48,7 +48,8 @@ package actor FollowSupervisor {
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
     init(
-        jobs: [Job], state: StateFile, services: ScheduleServices, repositories: OpenRepositories, semaphore: AsyncSemaphore,
+        jobs: [Job], state: StateFile, services: ScheduleServices, repositories: OpenRepositories,
+        semaphore: AsyncSemaphore,
         coordinator: SnapshotCoordinator, log: Logger, now: @escaping @Sendable () -> Date,
         writeMetrics: @escaping @Sendable () throws -> Void
     ) {
@@ -250,14 +251,17 @@ package actor FollowSupervisor {
     private func announceSnapshots() async {
         for (key, entry) in entries {
             guard let job = jobs.first(where: { $0.name == key.job }) else { continue }
-            entry.follower.note(snapshot: await coordinator.sequence(SnapshotCoordinator.key(job.repository, entry.name)))
+            entry.follower.note(
+                snapshot: await coordinator.sequence(SnapshotCoordinator.key(job.repository, entry.name)))
         }
     }
 
     /// Stores what has changed.
     private func writeState(atOnce: Bool) {
         let time = Date()
-        guard !dirty.isEmpty, atOnce || time.timeIntervalSince(lastWrite) >= Self.writeInterval || isUrgent else { return }
+        guard !dirty.isEmpty, atOnce || time.timeIntervalSince(lastWrite) >= Self.writeInterval || isUrgent else {
+            return
+        }
         lastWrite = time
         var failure: (any Error)?
         for name in dirty {

@@ -176,7 +176,9 @@ package final class ScheduleRunner: Sendable {
             } else {
                 let reached = LimitReached(
                     "run", job.limits.run, "the run",
-                    remedy: "Find out what it waits for: the log shows its last step. The job runs again once it has ended.")
+                    remedy:
+                        "Find out what it waits for: the log shows its last step. The job runs again once it has ended."
+                )
                 let ending = jobRun(job, self.services, start)
                 ending.record(reached, "run", nil, &outcome)
                 await ending.finish(&outcome)
@@ -284,7 +286,8 @@ package final class ScheduleRunner: Sendable {
         let jobs = configuration.jobs.filter(\.follows)
         guard !jobs.isEmpty else { return nil }
         let supervisor = FollowSupervisor(
-            jobs: jobs, state: state, services: services, repositories: repositories, semaphore: semaphore, coordinator: coordinator,
+            jobs: jobs, state: state, services: services, repositories: repositories, semaphore: semaphore,
+            coordinator: coordinator,
             log: log, now: now, writeMetrics: { [self] in try writeMetrics() })
         await supervisor.start()
         return supervisor

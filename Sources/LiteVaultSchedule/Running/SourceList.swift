@@ -22,7 +22,8 @@ package struct SourceList: Sendable, Equatable {
                     .init(
                         source: source, step: "sources", code: BackupError.Code.noInput.rawValue,
                         message: isPattern ? "no database matches the pattern" : "no such file",
-                        remedy: isPattern ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
+                        remedy: isPattern
+                            ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
             }
         }
         var names: [String: String] = [:]

@@ -144,7 +144,8 @@ extension CalendarExpression {
         if let first = rest.first, !first.contains(":") {
             let parts = first.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2 || parts.count == 3 else {
-                throw TimeSyntaxError("invalid date '\(first)' (expected YEAR-MONTH-DAY or MONTH-DAY; each part may be *)")
+                throw TimeSyntaxError(
+                    "invalid date '\(first)' (expected YEAR-MONTH-DAY or MONTH-DAY; each part may be *)")
             }
             if parts.count == 3 { years = try FieldSet(parts[0], 1970...2200, what: "year") }
             months = try FieldSet(parts[parts.count - 2], 1...12, what: "month", names: Self.monthNames)

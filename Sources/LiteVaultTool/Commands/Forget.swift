@@ -157,7 +157,8 @@ struct RetentionOptions: ParsableArguments {
                 remedy: "Give at least one, such as --keep-last 24 or --keep-within 7d.")
         }
         guard [last, hourly, daily, weekly, monthly, yearly].allSatisfy({ $0 ?? 1 > 0 }) else {
-            throw Failure(.usage, "--keep-… options take numbers above 0", remedy: "To keep none, leave the option out.")
+            throw Failure(
+                .usage, "--keep-… options take numbers above 0", remedy: "To keep none, leave the option out.")
         }
         return policy
     }

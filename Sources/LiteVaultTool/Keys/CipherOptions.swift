@@ -174,7 +174,9 @@ private struct SaltFile {
         }
         defer { close(descriptor) }
         let buffer = SecretBuffer()
-        do { try buffer.fill(from: descriptor) } catch { throw Failure(.noInput, "cannot read the salt file", path: path) }
+        do { try buffer.fill(from: descriptor) } catch {
+            throw Failure(.noInput, "cannot read the salt file", path: path)
+        }
         if buffer.count == Self.length { return buffer.withBytes { [UInt8]($0) } }
         buffer.dropTrailingNewline()
         guard let salt = try? buffer.withHexadecimal({ bytes in Array(bytes) }), salt.count == Self.length else {

@@ -53,7 +53,9 @@ final class KeyReader {
             case .credential(let name): buffer = try readCredential(name)
             case .environment(let name):
                 try reserve(source)
-                guard let value = variables[name] else { throw Failure(.internal, "a variable of the environment is gone") }
+                guard let value = variables[name] else {
+                    throw Failure(.internal, "a variable of the environment is gone")
+                }
                 buffer = value
             case .prompt:
                 guard format != .raw else {
@@ -73,7 +75,9 @@ final class KeyReader {
         if format == .passphrase, buffer.endsInCarriageReturn {
             reporter.warning("the passphrase ends in a carriage return, which is part of it (a Windows line ending?)")
         }
-        guard buffer.count > 0 else { throw failure("\(source.description) is empty", source, remedy: "A key must have at least one byte.") }
+        guard buffer.count > 0 else {
+            throw failure("\(source.description) is empty", source, remedy: "A key must have at least one byte.")
+        }
         return buffer
     }
 

@@ -144,9 +144,10 @@ struct FollowingSummary: Encodable {
         spoolLimit = settings.spoolLimit
         most = Int64(settings.most)
         running = state == nil ? false : state?.isRunning
-        well = state.map { state in
-            state.isRunning != false && state.problem == nil && !state.databases.contains(where: \.isFailing)
-        } ?? false
+        well =
+            state.map { state in
+                state.isRunning != false && state.problem == nil && !state.databases.contains(where: \.isFailing)
+            } ?? false
         databases = (state?.databases ?? []).map(Database.init)
         problem = state?.problem.map(ProblemSummary.init)
     }
