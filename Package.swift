@@ -185,7 +185,10 @@ let package = Package(
         .testTarget(
             name: "LiteVaultScheduleTests", dependencies: ["LiteVaultSchedule", "LiteVaultBackup"], swiftSettings: swift
         ),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: swift),
+        .testTarget(
+            name: "SQLiteTests",
+            dependencies: ["SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators"],
+            swiftSettings: swift),
         // As a project that was written for SQLite.swift would compile them: without upcoming features.
         .testTarget(name: "SeedTests", dependencies: ["SQLite"], exclude: ["Repairs.md"]),
         .testTarget(

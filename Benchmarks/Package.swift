@@ -21,7 +21,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CBaseline",
-                .product(name: "LiteVault", package: "litevault"),
+                .product(name: "LiteVault", package: "litevault"), .product(name: "SQLite", package: "litevault"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [

@@ -1,15 +1,15 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package encrypt-database SOURCE DEST --key-file PATH`: `litevault encrypt` on a database of the package, a seed
-/// that an application ships, say. It takes what that command takes, but for the prompt: a plugin has no terminal.
+/// `swift package encrypt-database SOURCE DEST --key-file PATH`: runs `litevault encrypt` on a database of the package, such as a
+/// seed that an application ships. It has the options of that command, but no prompt: a plugin has no terminal.
 @main
 struct EncryptDatabasePlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
         let build = try packageManager.build(.product("litevault"), parameters: .init(configuration: .debug))
         let tool = build.builtArtifacts.first { $0.kind == .executable && $0.url.lastPathComponent == "litevault" }
         guard build.succeeded, let tool else {
-            Diagnostics.error("the tool litevault does not build:\n\(build.logText)")
+            Diagnostics.error("building the tool litevault failed:\n\(build.logText)")
             return
         }
         let process = Process()

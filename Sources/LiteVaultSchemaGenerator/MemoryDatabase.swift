@@ -1,12 +1,12 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 
-/// A database in memory, on the bare engine: a build tool that needed the library would compile all of it a second time.
+/// An in-memory database on the bare engine: a build tool that used the library would compile all of it a second time.
 final class MemoryDatabase {
-    /// What the engine says is wrong, and where in the text that it was given.
+    /// An error of the engine, with its place in the SQL text.
     struct Failure: Error {
         let message: String
-        /// In bytes; nil where the engine does not tell (before 3.38, or when it is about no place).
+        /// In bytes; nil if the engine does not report it (before 3.38, or for an error without a place).
         let offset: Int?
     }
 
@@ -18,10 +18,10 @@ final class MemoryDatabase {
             let opened
         else {
             sqlite3_close(opened)
-            throw Failure(message: "the engine can not open a database in memory", offset: nil)
+            throw Failure(message: "the engine cannot open an in-memory database", offset: nil)
         }
         handle = opened
-        // A build touches no other file.
+        // A build must not touch other files.
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
     }
 
@@ -29,7 +29,7 @@ final class MemoryDatabase {
 
     /// Runs the first statement of the text to its end.
     ///
-    /// - Returns: how many bytes it took; 0 when there is no statement left.
+    /// - Returns: the length of the statement in bytes; 0 if there is none left.
     func runFirst(_ text: UnsafePointer<CChar>) throws(Failure) -> Int {
         var statement: OpaquePointer?
         var tail: UnsafePointer<CChar>?

@@ -1,13 +1,13 @@
-/// Where each object of a schema was made: what diagnostics of later checks point to.
+/// Where each object of a schema was created, for the diagnostics of later checks.
 struct Origins {
     private var locations: [String: Location] = [:]
 
-    /// The statement that made the object; the first statement of all for one that nobody saw being made.
+    /// The statement that created an object, or the first statement for an unknown object.
     subscript(name: String) -> Location {
         locations[name.lowercased()] ?? locations.values.min() ?? Location(path: "schema.sql", line: 1, column: 1)
     }
 
-    /// Remembers where the objects were made that were not there before.
+    /// Records the location of the objects that are new.
     mutating func note(_ names: [String], at location: Location) {
         for name in names where locations[name.lowercased()] == nil { locations[name.lowercased()] = location }
     }
@@ -19,7 +19,7 @@ struct ScriptRunner {
 
     init(_ database: MemoryDatabase) { self.database = database }
 
-    /// - Throws: ``Diagnostics`` for the first statement that the engine refuses: what follows depends on it.
+    /// - Throws: ``Diagnostics`` for the first statement that the engine refuses: those after it may depend on it.
     func run(_ scripts: [Script]) throws -> Origins {
         var origins = Origins()
         for script in scripts { try run(script, &origins) }
@@ -40,14 +40,14 @@ struct ScriptRunner {
                 guard length > 0 else { return }
                 offset += length
             } catch let failure as MemoryDatabase.Failure {
-                let place = failure.offset.map { offset + $0 } ?? nearby(failure.message, script, from: start)
+                let place = failure.offset.map { offset + $0 } ?? quotedPlace(failure.message, script, from: start)
                 throw Diagnostics(script.location(at: place), failure.message)
             }
         }
     }
 
-    /// Engines before 3.38 only quote the word they stumbled over: `near "TABEL": syntax error`.
-    private func nearby(_ message: String, _ script: Script, from start: Int) -> Int {
+    /// Finds the word that an error message quotes, `near "TABEL": syntax error`. Engines before 3.38 report no offset.
+    private func quotedPlace(_ message: String, _ script: Script, from start: Int) -> Int {
         guard message.hasPrefix("near \""), let end = message.range(of: "\": ") else { return start }
         let word = Array(message[message.index(message.startIndex, offsetBy: 6)..<end.lowerBound].utf8)
         return (start..<max(start, script.bytes.count - word.count + 1)).first { offset in
@@ -62,5 +62,73 @@ struct ScriptRunner {
         guard isLetter(word.first) else { return true }
         let after = offset + word.count
         return !isLetter(offset > 0 ? bytes[offset - 1] : nil) && !isLetter(after < bytes.count ? bytes[after] : nil)
+    }
+}
+
+/// Checks what CREATE does not check: foreign keys, views and triggers, which would fail when they are first used.
+struct SchemaChecks {
+    private let database: MemoryDatabase
+    private let origins: Origins
+
+    init(_ database: MemoryDatabase, _ origins: Origins) {
+        self.database = database
+        self.origins = origins
+    }
+
+    /// - Throws: ``Diagnostics`` with all errors, in the order of the scripts.
+    func run() throws {
+        let objects = try database.rows(
+            "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        let tables = Set(objects.filter { $0[0] == "table" }.compactMap { $0[1]?.lowercased() })
+        var found: [Diagnostic] = []
+        for object in objects {
+            guard let name = object[1] else { continue }
+            switch object[0] {
+            case "table": found += try references(of: name, among: tables)
+            case "view": found += broken(name, "SELECT * FROM \(quoted(name))")
+            case "trigger": found += trigger(name, on: object[2] ?? "", object[3] ?? "")
+            default: break
+            }
+        }
+        guard found.isEmpty else { throw Diagnostics(found.sorted { $0.location < $1.location }) }
+    }
+
+    private func references(of table: String, among tables: Set<String>) throws -> [Diagnostic] {
+        let missing = try database.rows("PRAGMA foreign_key_list(\(quoted(table)))").compactMap { $0[2] }
+            .filter { !tables.contains($0.lowercased()) }
+        guard missing.isEmpty else {
+            return Set(missing).sorted().map {
+                Diagnostic(location: origins[table], message: "table \(table) refers to \($0), which does not exist")
+            }
+        }
+        do {
+            _ = try database.rows("PRAGMA foreign_key_check(\(quoted(table)))")
+            return []
+        } catch {
+            return [Diagnostic(location: origins[table], message: error.message)]
+        }
+    }
+
+    /// Compiles a statement that fires the trigger, which compiles the trigger.
+    private func trigger(_ name: String, on table: String, _ sql: String) -> [Diagnostic] {
+        let words = sql.uppercased().split { !$0.isLetter && $0 != "_" }
+        let event = words.first { ["INSERT", "UPDATE", "DELETE"].contains($0) }
+        switch event {
+        case "INSERT": return broken(name, "INSERT INTO \(quoted(table)) DEFAULT VALUES")
+        case "DELETE": return broken(name, "DELETE FROM \(quoted(table))")
+        default:
+            let columns = (try? database.rows("PRAGMA table_info(\(quoted(table)))")) ?? []
+            let sets = columns.compactMap { $0[1] }.map { "\(quoted($0)) = NULL" }
+            return broken(name, "UPDATE \(quoted(table)) SET \(sets.joined(separator: ", "))")
+        }
+    }
+
+    private func broken(_ name: String, _ sql: String) -> [Diagnostic] {
+        do {
+            try database.compile(sql)
+            return []
+        } catch {
+            return [Diagnostic(location: origins[name], message: "\(name): \(error.message)")]
+        }
     }
 }

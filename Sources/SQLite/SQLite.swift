@@ -24,7 +24,6 @@
 @_exported public import struct LiteVaultCore.SQLiteVersion
 @_exported public import class LiteVaultCore.Statement
 @_exported public import enum LiteVaultCore.URIQueryParameter
-@_exported public import typealias LiteVaultCore.UserVersion
 @_exported public import protocol LiteVaultQuery._OptionalType
 @_exported public import func LiteVaultQuery.cast
 @_exported public import func LiteVaultQuery.collate
@@ -36,17 +35,12 @@
 @_exported public import func LiteVaultQuery.denseRank
 @_exported public import protocol LiteVaultQuery.Expressible
 @_exported public import protocol LiteVaultQuery.ExpressionType
-@_exported public import class LiteVaultQuery.FTS4Config
-@_exported public import class LiteVaultQuery.FTS5Config
-@_exported public import class LiteVaultQuery.FTSConfig
 @_exported public import struct LiteVaultQuery.Insert
 @_exported public import enum LiteVaultQuery.JoinType
 @_exported public import enum LiteVaultQuery.MaterializationHint
-@_exported public import struct LiteVaultQuery.Module
 @_exported public import func LiteVaultQuery.ntile
 @_exported public import enum LiteVaultQuery.OnConflict
 @_exported public import func LiteVaultQuery.percentRank
-@_exported public import enum LiteVaultQuery.PrimaryKey
 @_exported public import struct LiteVaultQuery.QueryClauses
 @_exported public import protocol LiteVaultQuery.QueryType
 @_exported public import func LiteVaultQuery.rank
@@ -58,7 +52,6 @@
 @_exported public import struct LiteVaultQuery.Setter
 @_exported public import typealias LiteVaultQuery.Star
 @_exported public import struct LiteVaultQuery.Table
-@_exported public import class LiteVaultQuery.TableBuilder
 @_exported public import struct LiteVaultQuery.Tokenizer
 @_exported public import struct LiteVaultQuery.Update
 @_exported public import protocol LiteVaultQuery.Value
@@ -69,9 +62,7 @@
 @_exported public import struct LiteVaultSchema.IndexDefinition
 @_exported public import enum LiteVaultSchema.LiteralValue
 @_exported public import struct LiteVaultSchema.ObjectDefinition
-@_exported public import class LiteVaultSchema.SchemaChanger
 @_exported public import class LiteVaultSchema.SchemaReader
-@_exported public import enum LiteVaultSchema.SQLiteFeature
 @_exported public import struct LiteVaultSchema.TableDefinition
 
 public import enum LiteVaultCore.DatabaseError

@@ -37,10 +37,9 @@ import Testing
     }
 
     @Test func `a strict table is made, or the error names 3.37`() throws {
-        let strict = Table("strict")
-        since(3, 37) { try db.run(strict.create(strict: true) { $0.column(id) }) }
+        since(3, 37) { try db.run("CREATE TABLE \"strict\" (\"id\" INTEGER NOT NULL) STRICT") }
         since(3, 37) {
-            try db.run(Table("both").create(withoutRowid: true, strict: true) { $0.column(id, primaryKey: true) })
+            try db.run("CREATE TABLE \"both\" (\"id\" INTEGER PRIMARY KEY NOT NULL) WITHOUT ROWID, STRICT")
         }
         since(3, 37) { try db.execute("SELECT 1; CREATE TABLE third (a INTEGER) STRICT") }
     }

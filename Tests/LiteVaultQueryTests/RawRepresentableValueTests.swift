@@ -13,10 +13,7 @@ import Testing
 
     private func database() throws -> Connection {
         let database = try Connection(.inMemory)
-        try database.run(tasks.create { table in
-            table.column(status)
-            table.column(level)
-        })
+        try database.run("CREATE TABLE \"task\" (\"status\" TEXT NOT NULL, \"level\" INTEGER)")
         return database
     }
 

@@ -10,17 +10,17 @@ counts = {"passed": 0, "failed": 0}
 
 
 def generate(*scripts):
-    """(exit status, diagnostics without the folder, Swift source)."""
-    with tempfile.TemporaryDirectory() as folder:
+    """(exit status, diagnostics without the directory, Swift source)."""
+    with tempfile.TemporaryDirectory() as directory:
         paths = []
         for name, text in scripts:
-            path = pathlib.Path(folder, name)
+            path = pathlib.Path(directory, name)
             path.write_bytes(text if isinstance(text, bytes) else text.encode())
             paths.append(path)
-        output = pathlib.Path(folder, "Schema.swift")
+        output = pathlib.Path(directory, "Schema.swift")
         done = subprocess.run([generator, "--output", output, *paths], capture_output=True, text=True)
         source = output.read_text() if output.exists() else None
-        return done.returncode, done.stderr.replace(folder + "/", "").splitlines(), source
+        return done.returncode, done.stderr.replace(directory + "/", "").splitlines(), source
 
 
 def case(name, passed, why):
@@ -58,7 +58,7 @@ declares("what may be NULL is optional, and the rowid under another name is not"
          column("id", "Int64"), column("a", "Int64?"), column("name", "String?"), column("k", "Int64?"))
 declares("keys of a table without rowid are never NULL",
          "CREATE TABLE t (a TEXT, b INT, PRIMARY KEY (a, b)) WITHOUT ROWID", column("a", "String"), column("b", "Int64"))
-declares("names become Swift names, and what they can not be called gets an underscore or backticks",
+declares("names become Swift names, and names that they cannot have get an underscore or backticks",
          'CREATE TABLE "user accounts" ("first-name" TEXT, "default" TEXT, "table" TEXT, "self" TEXT, "2nd" TEXT, '
          '"größe" REAL, "say ""hi""" TEXT)',
          "enum UserAccounts {", 'static let table = Table("user accounts")', column("firstName", "String?", "first-name"),
@@ -86,18 +86,18 @@ case("a column without a type is left out with a warning",
      == ["schema.sql:1:1: warning: column b", "schema.sql:1:1: warning: column c"] and "SQLExpression<Int64?>" in source,
      (said, source))
 
-refuses("a syntax error is told at its line", "CREATE TABLE a (x INT);\n\n-- next\nCREATE TABEL b (y INT);",
+refuses("a syntax error is reported at its line", "CREATE TABLE a (x INT);\n\n-- next\nCREATE TABEL b (y INT);",
         'schema.sql:4:8: error: near "TABEL": syntax error')
 status, said, source = generate(("schema.sql", "CREATE TABLE a (x INT);\nCREATE TABLE b ("))
-case("a statement without an end is told where it begins, or at its last word",  # by older engines
+case("a statement without an end is reported where it begins, or at its last word",  # by older engines
      status == 1 and said in (["schema.sql:2:1: error: incomplete input"], ['schema.sql:2:16: error: near "(": syntax error']),
      said)
-refuses("a reference to a table that is not there is told at the table",
+refuses("a reference to a table that does not exist is reported at the table",
         "CREATE TABLE b (y INT);\nCREATE TABLE a (\n  x INT REFERENCES nope(id)\n);",
         "schema.sql:2:1: error: table a refers to nope, which does not exist")
-refuses("a reference to a column that is no key is told at the table",
+refuses("a reference to a column that is not a key is reported at the table",
         "CREATE TABLE b (y INT);\nCREATE TABLE a (x INT REFERENCES b(y));", "schema.sql:2:1: error: foreign key mismatch")
-refuses("views and triggers are compiled, and all that is wrong with them is told at once",
+refuses("views and triggers are compiled, and all their errors are reported at once",
         "CREATE TABLE a (x INT);\nCREATE VIEW v AS\nSELECT y FROM a;\n"
         "CREATE TRIGGER t AFTER UPDATE ON a BEGIN DELETE FROM gone; END;",
         "schema.sql:2:1: error: v: no such column: y", "schema.sql:4:1: error: t: no such table: main.gone")
@@ -106,7 +106,7 @@ refuses("two columns of one Swift name are refused", "CREATE TABLE a (first_name
         "schema.sql:1:1: error: columns of a first_name and firstName would both be called firstName")
 refuses("two tables of one Swift name are refused", "CREATE TABLE a_b (x INT);\nCREATE TABLE \"a b\" (x INT)",
         "schema.sql:2:1: error: tables a_b and a b would both be called AB")
-refuses("a directive with a mistake is told at its line", "CREATE TABLE a (x INT);\n-- litevault: a.x is Int",
+refuses("a directive with a mistake is reported at its line", "CREATE TABLE a (x INT);\n-- litevault: a.x is Int",
         "schema.sql:2:1: error: not understood")
 refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "schema.sql:1:1: error: the file is not text")
 refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file holds a NUL byte")

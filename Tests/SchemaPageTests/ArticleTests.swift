@@ -53,7 +53,9 @@ import Testing
             t.drop(column: "bonus")
         }
         #expect(
-            try db.schema.columnDefinitions("player").map(\.name) == ["id", "fullName", "score", "teamId", "hasBonus"])
+            try db.schema.columnDefinitions(table: "player").map(\.name) == [
+                "id", "fullName", "score", "teamId", "hasBonus",
+            ])
 
         try db.recreate(table: "player", copying: ["score": Column("score") * 10]) { t in
             t.autoIncrementedPrimaryKey("id")

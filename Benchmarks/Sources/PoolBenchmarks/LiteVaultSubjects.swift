@@ -57,7 +57,7 @@ struct LiteVaultQueueSubject: Subject {
     init(_ path: String, reading: Reading) throws {
         queue = try DatabaseQueue(path, configuration: configuration())
         self.reading = reading
-        try queue.writeWithoutTransaction { _ = try $0.enableWAL() }
+        try queue.writeWithoutTransaction { try $0.setPragma(.journalMode, to: .wal) }
         try queue.write(fill)
     }
 
@@ -74,7 +74,7 @@ struct LiteVaultConnectionSubject: Subject {
 
     init(_ path: String) throws {
         db = try Connection(path, journalMode: .wal)
-        try db.setSynchronous(.normal)
+        try db.setPragma(.synchronous, to: .normal)
         let db = db
         try db.transaction { try fill(db) }
     }

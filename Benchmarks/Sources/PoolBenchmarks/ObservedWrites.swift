@@ -21,7 +21,7 @@ enum ObservedWrites {
             return pool
         }
         let connection = try Connection(directory.appendingPathComponent("w0").path, journalMode: .wal)
-        try connection.setSynchronous(.off)
+        try connection.setPragma(.synchronous, to: .off)
         try connection.transaction { try fill(connection) }
         let plain = try pool("w1")
         let was = try pool("w2")

@@ -45,7 +45,7 @@ extension Connection {
                 try requireMain(db, for: "key")
                 try refuseLateKey(handle, path: path)
                 try KeyUnlocker(key: key, settings: settings, path: path, busyTimeout: busyTimeout).unlock(self)
-                isProven = true
+                isKeyVerified = true
             }
         }
     }
@@ -58,7 +58,7 @@ extension Connection {
         } catch let error as LateKey {
             throw error.reason
         } catch {
-            isProven = false
+            isKeyVerified = false
             try? close()
             throw error
         }

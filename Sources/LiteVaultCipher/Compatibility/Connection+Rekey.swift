@@ -42,7 +42,7 @@ extension Connection {
                 } catch {
                     // Whatever is written through this handle from now on would be under the new key, in a file that is
                     // under the old one. Closing rolls back.
-                    isProven = false
+                    isKeyVerified = false
                     try? close()
                     throw error
                 }

@@ -4,7 +4,7 @@ internal import LiteVaultEngine
 /// Copies a database page by page while it is in use (https://sqlite.org/backup.html).
 ///
 /// ```swift
-/// let backup = try db.backup(usingConnection: target)
+/// let backup = try Backup(sourceConnection: db, targetConnection: target)
 /// while try backup.advance(pages: .limited(number: 1000)) != .done {}
 /// backup.finish()
 /// ```
@@ -123,11 +123,11 @@ public final class Backup {
 
     /// Copies pages (`sqlite3_backup_step`). A step after the last one does nothing.
     ///
-    /// While another connection holds a lock it waits, as long as the source's `busyTimeout` says.
+    /// While another connection holds a lock it waits, as long as the source's `lockTimeout` says.
     ///
     /// - Throws: `DatabaseError`: `SQLITE_BUSY` when the time is over; the copy can go on later.
     public func step(pagesToCopy pages: Pages = .all) throws {
-        let deadline = Date().addingTimeInterval(source.busyTimeout)
+        let deadline = Date().addingTimeInterval(source.lockTimeoutSeconds)
         while try advance(pages: pages) == .busy {
             guard Date() < deadline else { return try source.withLock { try source.check(SQLITE_BUSY) } }
             // No lock is held meanwhile.
@@ -194,5 +194,41 @@ public final class Backup {
 
     private static func ordered(_ one: Connection, _ other: Connection) -> (Connection, Connection) {
         ObjectIdentifier(one) < ObjectIdentifier(other) ? (one, other) : (other, one)
+    }
+}
+
+extension Backup {
+    /// Refuses copies that the engine makes without complaint and that nobody can read afterwards, or everybody.
+    ///
+    /// SQLCipher 3 copies an encrypted database into a plain file in the clear, and a plain one into an encrypted file
+    /// unreadably. Every version copies between encrypted databases of different page sizes into a file that no setting
+    /// opens.
+    static func refuseUnreadableCopy(
+        from source: Connection, _ sourceName: String, to target: Connection, _ targetName: String
+    ) throws {
+        let isSourceKeyed = try source.isKeyed(sourceName)
+        let isTargetKeyed = try target.isKeyed(targetName)
+        guard isSourceKeyed == isTargetKeyed else {
+            throw DatabaseError(
+                misuse:
+                    "a page copy cannot encrypt or decrypt: the \(isSourceKeyed ? "source" : "target") is encrypted "
+                    + "and the other is not; use encrypt, decrypt or export")
+        }
+        guard isSourceKeyed else { return }
+        let sourceSize = try source.integer("\(quoted(sourceName)).page_size")
+        let targetSize = try target.integer("\(quoted(targetName)).page_size")
+        guard sourceSize == targetSize else {
+            throw DatabaseError(
+                misuse: "a page copy between encrypted databases needs equal page sizes: the source has \(sourceSize) "
+                    + "bytes, the target \(targetSize); use export")
+        }
+    }
+}
+
+extension Connection {
+    /// Whether a database of this connection has a codec: this pragma returns a row only then, in every version.
+    package func isKeyed(_ schema: String) throws -> Bool {
+        guard EngineInfo.linked.encryption != .none else { return false }
+        return try withLock { try trusted { try untypedValue("PRAGMA \(quoted(schema)).cipher_provider") != nil } }
     }
 }

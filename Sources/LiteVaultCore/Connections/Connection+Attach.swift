@@ -11,7 +11,7 @@ extension Connection {
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
-            try Statement(self, sql: "ATTACH DATABASE ? AS \(quoted(schemaName, by: "'"))").run(location.description)
+            try run("ATTACH DATABASE ? AS \(quoted(schemaName, by: "'"))", with: location.description)
             try refuseAccidentalPlaintext(schemaName)
         }
     }
@@ -19,8 +19,8 @@ extension Connection {
     /// SQLCipher 3 hands the main database's key on only after it read or wrote a page with it: a new file attached to a
     /// new encrypted database would be plaintext.
     private func refuseAccidentalPlaintext(_ schemaName: String) throws {
-        guard EngineInfo.linked.sqlcipherMajorVersion == 3, try scalar("PRAGMA main.cipher_provider") != nil,
-            try scalar("PRAGMA \(quoted(schemaName)).cipher_provider") == nil,
+        guard EngineInfo.linked.sqlcipherMajorVersion == 3, try untypedValue("PRAGMA main.cipher_provider") != nil,
+            try untypedValue("PRAGMA \(quoted(schemaName)).cipher_provider") == nil,
             try integer("\(quoted(schemaName)).page_count") == 0
         else { return }
         try detach(schemaName)
@@ -35,8 +35,38 @@ extension Connection {
         try withLock {
             // A cached statement on the database would keep it busy.
             finalizeCache()
-            try Statement(self, sql: "DETACH DATABASE \(quoted(schemaName, by: "'"))").run()
+            try run("DETACH DATABASE \(quoted(schemaName, by: "'"))")
         }
+    }
+
+    /// Rebuilds the database file without free pages (`VACUUM`).
+    ///
+    /// It needs up to twice the file's size in free disk space. Rowids of tables without INTEGER PRIMARY KEY may change.
+    ///
+    /// - Throws: `DatabaseError`, for example inside a transaction; the database is unchanged then.
+    @_disfavoredOverload
+    public func vacuum() throws { try rebuildFile() }
+
+    package func rebuildFile() throws {
+        try withLock {
+            try execute("VACUUM")
+            // The engine has forgotten the schema, by which `close` tells that the pages can be read: now it is known.
+            isKeyVerified = true
+        }
+    }
+
+    /// Writes a copy without free pages into a new file (`VACUUM INTO`, SQLite 3.27): with SQLCipher under the same key.
+    ///
+    /// The file is not synced to the disk, and incomplete when the process dies: `DatabaseFile.vacuum(into:)` is the
+    /// safe form.
+    ///
+    /// - Parameter path: a file that does not exist, or is empty.
+    /// - Throws: `EngineUnsupported` before 3.27; `DatabaseError`.
+    public func vacuum(into path: String) throws {
+        try EngineUnsupported.require(3, 27, for: "VACUUM INTO")
+        // A name that begins with "file:" is read as a URI, and one with a key in it would change the key.
+        try Location.uri(path).refuseNUL()
+        try run("VACUUM INTO ?", with: Location.isURI(path) ? "./" + path : path)
     }
 }
 

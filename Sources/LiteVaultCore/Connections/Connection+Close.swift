@@ -54,7 +54,7 @@ extension Connection {
 
     /// Closes a handle that could not be unlocked.
     func closeWithoutCheckpoint() {
-        isProven = false
+        isKeyVerified = false
         closeFinally()
     }
 
@@ -75,7 +75,7 @@ extension Connection {
     }
 
     private func prepareClose(_ db: OpaquePointer) -> CheckpointGuard? {
-        guard !isProven, !hasReadSchema(db) else {
+        guard !isKeyVerified, !hasReadSchema(db) else {
             suppressCheckpointOnClose(false)
             return nil
         }

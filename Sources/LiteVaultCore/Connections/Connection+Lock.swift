@@ -1,3 +1,5 @@
+internal import CEngineSupport
+internal import Foundation
 internal import LiteVaultEngine
 
 extension Connection {
@@ -67,7 +69,7 @@ extension Connection {
 
     /// Runs a block with the `sqlite3` handle, while no other thread uses the connection.
     ///
-    /// The throwing twin of ``handle``. The handle must not leave the block.
+    /// For calls of the C API that this library does not have. The handle must not leave the block.
     ///
     /// - Throws: what the block throws; `SQLITE_MISUSE` on a closed connection or inside a callback;
     ///   `SQLITE_ABORT_ROLLBACK` in the block of a transaction that has ended.
@@ -75,7 +77,7 @@ extension Connection {
     public func withHandle<T>(_ body: (OpaquePointer) throws -> T) throws -> T {
         let db = try enter()
         defer { leave() }
-        try refuseOutsideTransaction()
+        try requireTransaction()
         return try body(db)
     }
 
@@ -83,11 +85,11 @@ extension Connection {
     ///
     /// Nothing keeps other threads from using it at the same time: prefer ``withHandle(_:)``. On a closed connection
     /// this is the handle of an empty database in memory, so that C calls fail with an error instead of crashing.
-    public var handle: OpaquePointer {
+    package var unguardedHandle: OpaquePointer {
         reading { $0 } ?? Self.placeholder
     }
 
-    /// What `handle` is after `close()`. Opening a database in memory fails only when there is no memory at all.
+    /// What `unguardedHandle` is after `close()`. Opening a database in memory fails only when there is no memory at all.
     private nonisolated(unsafe) static let placeholder: OpaquePointer = {
         var db: OpaquePointer?
         sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, nil)
@@ -109,5 +111,74 @@ extension Connection {
         default:
             throw DatabaseError(db, code: code, sql: sql, extended: extendedErrors, namesFile: !isDropIn)
         }
+    }
+}
+
+/// A recursive lock, allocated once and never moved. Part of its owner, without a reference to count.
+///
+/// pthread's own: `DispatchQueue.sync`, which serves the same purpose elsewhere, costs about six times as much and is
+/// not recursive.
+struct RecursiveLock: ~Copyable, @unchecked Sendable {  // a pthread mutex may be used from any thread
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    init() {
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+        pthread_mutex_init(mutex, &attributes)
+        pthread_mutexattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deinitialize(count: 1)
+        mutex.deallocate()
+    }
+
+    func lock() { pthread_mutex_lock(mutex) }
+    func unlock() { pthread_mutex_unlock(mutex) }
+    func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+}
+
+/// What is left to do for objects that went away while another thread held the connection, or inside one of its callbacks:
+/// `deinit` must neither wait nor touch the handle then. It is done when the connection is unlocked or closed.
+final class DeferredWork: @unchecked Sendable {  // `pending` only under `lock`; the flag is atomic
+    /// Something left to do.
+    enum Item {
+        /// A statement lost its owner.
+        case finalization(PreparedStatement)
+        /// A loop over a statement was left.
+        case endOfIteration(Statement, UInt64)
+    }
+
+    private let lock = NSLock()
+    private var pending: [Item] = []
+    private let flag: UnsafeMutablePointer<Bool>
+
+    init() {
+        flag = .allocate(capacity: 1)
+        flag.initialize(to: false)
+    }
+
+    deinit { flag.deallocate() }
+
+    /// Whether something waits. Cheap: asked at every unlock.
+    var isPending: Bool { lv_flag_is_raised(flag) }
+
+    func add(_ item: Item) {
+        lock.lock()
+        defer { lock.unlock() }
+        pending.append(item)
+        lv_flag_set(flag, true)
+    }
+
+    func takeAll() -> [Item] {
+        lock.lock()
+        defer { lock.unlock() }
+        defer { pending = [] }
+        lv_flag_set(flag, false)
+        return pending
     }
 }

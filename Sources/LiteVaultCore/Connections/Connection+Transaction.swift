@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import LiteVaultEngine
 
 extension Connection {
@@ -27,7 +27,7 @@ extension Connection {
     @discardableResult
     public func transaction<T>(_ mode: TransactionMode = .deferred, block: () throws -> T) throws -> T {
         try withLock {
-            guard !isInTransaction else { return try savepoint(block: block) }
+            guard !isInTransaction else { return try withSavepoint(block) }
             return try bracket(
                 begin: "BEGIN \(mode.rawValue) TRANSACTION", commit: "COMMIT TRANSACTION",
                 rollback: ["ROLLBACK TRANSACTION"], block)
@@ -42,7 +42,7 @@ extension Connection {
     /// - Returns: what the block returns.
     /// - Throws: as ``transaction(_:block:)``.
     @discardableResult
-    public func savepoint<T>(_ name: String = UUID().uuidString, block: () throws -> T) throws -> T {
+    package func withSavepoint<T>(named name: String = UUID().uuidString, _ block: () throws -> T) throws -> T {
         let quoted = quoted(name, by: "'")
         return try withLock {
             try bracket(
@@ -54,7 +54,7 @@ extension Connection {
     }
 
     private func bracket<T>(begin: String, commit: String, rollback: [String], _ block: () throws -> T) throws -> T {
-        try refuseOutsideTransaction()
+        try requireTransaction()
         try runOnce(begin)
         let required = requiresTransaction
         requiresTransaction = true
@@ -62,7 +62,7 @@ extension Connection {
         do {
             let result = try block()
             // It tells more than a COMMIT without a transaction would.
-            try refuseOutsideTransaction()
+            try requireTransaction()
             try runOnce(commit)
             return result
         } catch {
@@ -74,7 +74,7 @@ extension Connection {
 
     /// Throws when the transaction that a statement belongs to is over. Under the lock.
     @inline(__always)
-    func refuseOutsideTransaction() throws {
+    func requireTransaction() throws {
         guard isOutsideTransaction, let db else { return }
         throw DatabaseError(endedTransaction: db)
     }

@@ -23,7 +23,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     /// The backups from or into this connection that are not finished: the engine counts only those from it.
     var backups = 0
     /// Whether the key, if there is one, is known to be right: see `Connection+Close.swift`.
-    package var isProven = false
+    package var isKeyVerified = false
     var extendedErrors = false
     var timeout: Double = 0
     var hooks = Hooks()
@@ -90,10 +90,10 @@ public final class Connection: @unchecked Sendable {  // all state below only un
                 closeWithoutCheckpoint()
                 throw error
             }
-            isProven = true
+            isKeyVerified = true
         }
         if let journalMode, canChangeJournalMode {
-            do { try setJournalMode(journalMode) } catch {
+            do { try changeJournalMode(to: journalMode) } catch {
                 closeWithoutCheckpoint()
                 throw error
             }

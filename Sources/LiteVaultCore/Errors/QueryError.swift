@@ -12,6 +12,8 @@ public enum QueryError: Error, CustomStringConvertible, Sendable, Equatable {
     case unexpectedType(name: String, expected: String, found: String)
     /// The value is of the right storage class, but its content cannot be understood, such as a date.
     case malformedValue(name: String, expected: String)
+    /// There is no row, where one was to be read. Keys in the SQL text are replaced.
+    case noRow(sql: String)
 
     /// What is wrong, with the names concerned. Values are left out: they may be confidential.
     public var description: String {
@@ -23,6 +25,7 @@ public enum QueryError: Error, CustomStringConvertible, Sendable, Equatable {
         case .unexpectedType(let name, let expected, let found):
             "Column `\(name)` holds \(found), which cannot be read as \(expected)"
         case .malformedValue(let name, let expected): "The value of column `\(name)` is not a valid \(expected)"
+        case .noRow(let sql): "The query returned no row (\(sql))"
         }
     }
 }

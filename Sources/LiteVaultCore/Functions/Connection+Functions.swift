@@ -1,27 +1,15 @@
+public import Foundation
 internal import LiteVaultEngine
 
 extension Connection {
-    /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`).
-    ///
-    /// It cannot throw: when the definition fails, using the function does. ``defineFunction(_:argumentCount:deterministic:_:)``
-    /// throws, and its closure may.
+    /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`). It may use the connection, not close it.
     ///
     /// - Parameters:
     ///   - functionName: its name in SQL, at most 255 bytes.
     ///   - argumentCount: how many arguments it takes; nil: any number.
     ///   - deterministic: whether the same arguments always give the same result. Only then can it be used in an index.
-    ///   - block: the arguments, each `Int64`, `Double`, `String`, `Blob` or nil; returns the result.
-    public func createFunction(
-        _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
-        _ block: @escaping (_ args: [(any Binding)?]) -> (any Binding)?
-    ) {
-        try? defineFunction(functionName, argumentCount: argumentCount, deterministic: deterministic, block)
-    }
-
-    /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`). It may use the connection, not close it.
-    ///
-    /// - Parameters: as of ``createFunction(_:argumentCount:deterministic:_:)``. An error that the block throws becomes the
-    ///   error of the statement that called the function.
+    ///   - block: is given the arguments, each `Int64`, `Double`, `String`, `Blob` or nil; returns the result. An error that it
+    ///     throws becomes the error of the statement that called the function.
     /// - Throws: `DatabaseError`, for example for more than 127 arguments, or `SQLITE_BUSY` while a statement runs.
     public func defineFunction(
         _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
@@ -79,4 +67,95 @@ private final class FunctionBox {
         defer { connection.functionDepth -= 1 }
         do { setResult(try block(arguments), of: context) } catch { setError(error, of: context) }
     }
+}
+
+/// The arguments that the engine hands to an SQL function.
+func functionArguments(_ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) -> [(any Binding)?] {
+    guard let values else { return [] }
+    return (0..<Int(count)).map { index in values[index].flatMap { untyped($0) } }
+}
+
+/// Sets the result of an SQL function (`sqlite3_result_…`).
+func setResult(_ result: (any Binding)?, of context: OpaquePointer) {
+    switch result {
+    case nil: sqlite3_result_null(context)
+    case let value as Int64: sqlite3_result_int64(context, value)
+    case let value as Int: sqlite3_result_int64(context, Int64(value))
+    case let value as Bool: sqlite3_result_int64(context, value ? 1 : 0)
+    case let value as Double: sqlite3_result_double(context, value)
+    case let value as String: setText(value, of: context)
+    case let value as Blob: setBlob(value.bytes, of: context)
+    case let value as [UInt8]: setBlob(value, of: context)
+    default: setOther(result, of: context)
+    }
+}
+
+/// Sets the error of an SQL function: the statement that called it fails with `SQLITE_ERROR` and this message.
+func setError(_ error: any Error, of context: OpaquePointer) {
+    sqlite3_result_error(context, String(describing: error), -1)
+}
+
+private func setText(_ text: String, of context: OpaquePointer) {
+    var text = text
+    text.withUTF8 { utf8 in
+        utf8.withMemoryRebound(to: CChar.self) { bytes in
+            guard let start = bytes.baseAddress else { return sqlite3_result_text(context, "", 0, transient) }
+            sqlite3_result_text64(context, start, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
+        }
+    }
+}
+
+private func setBlob(_ bytes: [UInt8], of context: OpaquePointer) {
+    bytes.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_result_zeroblob(context, 0) }
+        sqlite3_result_blob64(context, start, UInt64(bytes.count), transient)
+    }
+}
+
+/// Any other type tells what it is stored as by binding itself: to a statement that gives it back.
+private func setOther(_ result: (any Binding)?, of context: OpaquePointer) {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    guard let result,
+        sqlite3_prepare_v2(sqlite3_context_db_handle(context), "SELECT ?", -1, &statement, nil) == SQLITE_OK,
+        let statement, result.bind(to: statement, at: 1) == SQLITE_OK, sqlite3_step(statement) == SQLITE_ROW
+    else { return sqlite3_result_error(context, "a function returned a value that cannot be stored", -1) }
+    sqlite3_result_value(context, sqlite3_column_value(statement, 0))
+}
+
+extension Connection {
+    /// Defines a collation, or replaces it (`sqlite3_create_collation_v2`).
+    ///
+    /// The order must be total and must never change for texts that are in an index, or the index is damaged. The
+    /// connection must not be used in the closure.
+    ///
+    /// - Parameters:
+    ///   - collation: its name in SQL.
+    ///   - block: compares two texts, whole, NUL characters included.
+    /// - Throws: `DatabaseError`, for example `SQLITE_BUSY` while a statement runs.
+    public func createCollation(
+        _ collation: String, _ block: @escaping (_ lhs: String, _ rhs: String) -> ComparisonResult
+    ) throws {
+        try withHandle { db in
+            let box = HookBox(self) { (pair: (String, String)) in block(pair.0, pair.1) }
+            // Unlike a function's, a collation's context is not released when the call fails.
+            let retained = Unmanaged.passRetained(box)
+            let code = sqlite3_create_collation_v2(
+                db, collation, SQLITE_UTF8, retained.toOpaque(),
+                { context, leftLength, left, rightLength, right in
+                    let pair = (collatedText(left, leftLength), collatedText(right, rightLength))
+                    switch HookBox<(String, String), ComparisonResult>.call(context, pair) {
+                    case .orderedAscending: return -1
+                    case .orderedSame: return 0
+                    case .orderedDescending: return 1
+                    }
+                }, releaseBox)
+            if code != SQLITE_OK { retained.release() }
+            try check(code)
+        }
+    }
+}
+
+private func collatedText(_ bytes: UnsafeRawPointer?, _ length: Int32) -> String {
+    String(decoding: UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(length)), as: UTF8.self)
 }

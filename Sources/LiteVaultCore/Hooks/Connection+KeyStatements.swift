@@ -6,7 +6,7 @@ extension Connection {
     /// (`sqlite3_set_authorizer`).
     ///
     /// Set it before running SQL that somebody else wrote. It takes the place of an authorizer that was installed
-    /// through ``handle``, and concerns what is prepared after it was set; prepared statements of the cache are dropped.
+    /// through ``withHandle(_:)``, and concerns what is prepared after it was set; prepared statements of the cache are dropped.
     public var refusesKeyStatements: Bool {
         get { reading { _ in authorizer.refusesKeys } ?? false }
         set {

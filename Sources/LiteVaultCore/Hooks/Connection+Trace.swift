@@ -9,7 +9,7 @@ extension Connection {
     /// bound values. The connection must not be used in the closure.
     ///
     /// - Parameter callback: nil removes it.
-    public func trace(_ callback: ((String) -> Void)?) {
+    package func setTrace(_ callback: ((String) -> Void)?) {
         reading { db in
             hooks.trace = callback
             installTrace(db)

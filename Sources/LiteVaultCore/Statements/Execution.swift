@@ -19,25 +19,6 @@ package struct Execution {
         self.connection = .passUnretained(connection)
     }
 
-    /// Binds a value to each parameter, in order.
-    @inlinable
-    func bindAll<each V: ColumnValue>(_ values: repeat each V) throws {
-        var index: Int32 = 0
-        var code = SQLITE_OK
-        // An expression, not a loop: that would copy each value first.
-        repeat bind(each values, after: &index, &code)
-        if code != SQLITE_OK || index != parameterCount { throw bindingFailure(code, count: index) }
-    }
-
-    @inlinable
-    @inline(__always)
-    func bind<V: ColumnValue>(_ value: V, after index: inout Int32, _ code: inout Int32) {
-        if V.self == Unbound.self { return }
-        index &+= 1
-        let bound = value.bind(to: handle, at: index)
-        if code == SQLITE_OK { code = bound }
-    }
-
     /// Binds a value to each parameter, in order, whose types are known only now.
     @usableFromInline
     package func bind(values: [(any Binding)?]) throws {
@@ -180,7 +161,7 @@ extension Connection {
     private func begin(_ checkOut: () throws -> PreparedStatement) throws -> Execution {
         _ = try enter()
         do {
-            try refuseOutsideTransaction()
+            try requireTransaction()
             let prepared = try checkOut()
             if !prepared.isCached { _ = Unmanaged.passRetained(prepared) }
             prepared.mayHaveNewNames = true
@@ -212,7 +193,7 @@ extension Statement {
             // This throws.
             return try withPrepared { Execution($0, of: connection) }
         }
-        do { try connection.refuseOutsideTransaction() } catch {
+        do { try connection.requireTransaction() } catch {
             connection.leave()
             throw error
         }

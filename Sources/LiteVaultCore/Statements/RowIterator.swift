@@ -80,19 +80,3 @@ extension Statement {
         }
     }
 }
-
-extension Connection {
-    /// The rows of a query in SQL.
-    ///
-    /// - Throws: `DatabaseError` when the text is not valid SQL.
-    public func prepareRowIterator(_ statement: String, bindings: (any Binding)?...) throws -> RowIterator {
-        try prepareRowIterator(statement, bindings: bindings)
-    }
-
-    /// The rows of a query in SQL, with values for its parameters in order.
-    ///
-    /// - Throws: `DatabaseError` when the text is not valid SQL.
-    public func prepareRowIterator(_ statement: String, bindings: [(any Binding)?]) throws -> RowIterator {
-        RowIterator(try prepare(statement, bindings))
-    }
-}

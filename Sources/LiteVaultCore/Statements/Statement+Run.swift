@@ -101,7 +101,7 @@ extension Statement {
     }
 
     func step(_ prepared: PreparedStatement) throws -> Bool {
-        try connection.refuseOutsideTransaction()
+        try connection.requireTransaction()
         prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)
         if code == SQLITE_ROW { return true }

@@ -104,6 +104,16 @@ public final class Statement {
     }
 }
 
+extension Connection {
+    /// Prepares a statement (`sqlite3_prepare_v3`) to run it many times. What is run now and then needs none: the connection keeps
+    /// the statements it used last.
+    ///
+    /// - Parameter sql: one SQL statement. Use ``execute(_:)`` for several.
+    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; ``EngineUnsupported``, which
+    ///   names the version, when it is SQL that the linked engine is too old for.
+    public func prepare(_ sql: String) throws -> Statement { try Statement(self, sql: sql) }
+}
+
 /// Statements are not Sendable: one thread could step what another one reads.
 @available(*, unavailable)
 extension Statement: @unchecked Sendable {}

@@ -57,3 +57,24 @@ public enum StoredValue: Sendable, Equatable {
         }
     }
 }
+
+extension StoredValue: ColumnValue {
+    /// Reads a value of any storage class, NULL included.
+    public static func read(from column: borrowing ColumnReader) throws -> StoredValue { StoredValue(column.value) }
+
+    /// Binds the value as it is.
+    public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        binding?.bind(to: statement, at: index) ?? sqlite3_bind_null(statement, index)
+    }
+}
+
+/// The value of a `sqlite3_value` by its own storage class: `Int64`, `Double`, `String`, `Blob`, or nil for NULL.
+func untyped(_ value: OpaquePointer) -> (any Binding)? {
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER: sqlite3_value_int64(value)
+    case SQLITE_FLOAT: sqlite3_value_double(value)
+    case SQLITE_TEXT: String(text: value)
+    case SQLITE_BLOB: Blob(bytes: [UInt8](blob: value))
+    default: nil
+    }
+}

@@ -34,6 +34,7 @@ extension DatabaseAccess {
     /// - Returns: what the closure returns, once it is committed.
     /// - Throws: as ``read(_:)-(_)``; ``AccessError`` `transactionEnded`; `SQLITE_BUSY` when another process held its lock for
     ///   longer than the busy timeout.
+    @discardableResult
     public func write<T>(_ body: (Connection) throws -> T) throws -> T {
         try core.sync(.write, body)
     }
@@ -41,6 +42,7 @@ extension DatabaseAccess {
     /// Writes without a transaction around it: for several transactions, or for what cannot be part of one.
     ///
     /// - Throws: as ``write(_:)-(_)``; ``AccessError`` `transactionLeftOpen`.
+    @discardableResult
     public func writeWithoutTransaction<T>(_ body: (Connection) throws -> T) throws -> T {
         try core.sync(.writeWithoutTransaction, body)
     }
@@ -48,6 +50,7 @@ extension DatabaseAccess {
     /// Writes without a transaction, while nobody reads either. It waits until all reads are over; those that come wait.
     ///
     /// - Throws: as ``writeWithoutTransaction(_:)-(_)``.
+    @discardableResult
     public func barrier<T>(_ body: (Connection) throws -> T) throws -> T {
         try core.sync(.barrier, body)
     }
@@ -76,6 +79,7 @@ extension DatabaseAccess {
     /// Writes, in a transaction, without keeping a thread of the caller waiting.
     ///
     /// - Throws: as ``write(_:)-(_)``, and `CancellationError`; nothing is changed then.
+    @discardableResult
     public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await core.async(.write, body)
     }
@@ -83,6 +87,7 @@ extension DatabaseAccess {
     /// Writes without a transaction around it, without keeping a thread of the caller waiting.
     ///
     /// - Throws: as ``writeWithoutTransaction(_:)-(_)``, and `CancellationError`; what was committed stays.
+    @discardableResult
     public func writeWithoutTransaction<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
@@ -92,6 +97,7 @@ extension DatabaseAccess {
     /// Writes without a transaction, while nobody reads either.
     ///
     /// - Throws: as ``barrier(_:)-(_)``, and `CancellationError`; what was committed stays.
+    @discardableResult
     public func barrier<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await core.async(.barrier, body)
     }

@@ -31,7 +31,7 @@ struct SchemaFacts: Sendable {
         let sql = "SELECT type, name, coalesce(sql, '') FROM \(catalogue)"
         for (type, name, text) in try db.all(
             sql,
-            row: { row in
+            transform: { row in
                 (try row.get(0, as: String.self), try row.get(1, as: String.self), try row.get(2, as: String.self))
             })
         {

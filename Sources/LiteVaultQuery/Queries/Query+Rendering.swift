@@ -1,6 +1,6 @@
 extension QueryType {
     /// The query as a SELECT.
-    var selectNode: SQLNode { .select(clauses) }
+    package var selectNode: SQLNode { .select(clauses) }
 
     var whereClause: SQLNode? { clauses.condition.map { .words(.text("WHERE"), $0) } }
 

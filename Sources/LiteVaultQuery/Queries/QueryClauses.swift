@@ -23,7 +23,7 @@ public struct QueryClauses: Sendable {
     @usableFromInline package var from: From
     var isDistinct = false
     var columns: [SQLNode] = allColumns
-    @usableFromInline var condition: SQLNode?
+    @usableFromInline package var condition: SQLNode?
     var order: [SQLNode] = []
     var limit: (length: Int, offset: Int?)?
     /// The clauses that most queries do not have. Each step of putting a query together copies it: what is not there

@@ -4,16 +4,16 @@ internal import LiteVaultCore
 
 extension QueryType {
     /// The object's name in statements of the schema: with its database, and never an alias, which only queries have.
-    var schemaName: SQLNode { inSchema(clauses.from.name) }
+    package var schemaName: SQLNode { inSchema(clauses.from.name) }
 
     /// A name in the database of the object.
-    func inSchema(_ name: String) -> SQLNode {
+    package func inSchema(_ name: String) -> SQLNode {
         guard let database = clauses.from.database else { return .identifier(name) }
         return .joined([.identifier(database), .identifier(name)], separator: ".")
     }
 
     /// `CREATE … name`.
-    func createNode(
+    package func createNode(
         _ kind: String, _ name: SQLNode, modifier: String? = nil, ifNotExists: Bool
     ) -> SQLNode {
         .words(
@@ -21,7 +21,7 @@ extension QueryType {
     }
 
     /// `DROP … name`.
-    func dropNode(_ kind: String, _ name: SQLNode, ifExists: Bool) -> SQLNode {
+    package func dropNode(_ kind: String, _ name: SQLNode, ifExists: Bool) -> SQLNode {
         .words(.text("DROP"), .text(kind), ifExists ? .text("IF EXISTS") : nil, name)
     }
 }

@@ -71,7 +71,7 @@ public struct Tokenizer: Sendable, CustomStringConvertible {
 
     /// The same for FTS5, which takes one text of words: names, and options with names and values apart. In it a word is
     /// bare or a literal: what is neither a name nor a number, `-1` or `+1` too, has to be a literal.
-    var fts5Description: String {
+    package var fts5Description: String {
         let words =
             names.map { Self.word($0, isBare: Self.isNameByte) }
             + options.flatMap { [$0.name, Self.word($0.value, isBare: Self.isDigit)] }

@@ -1,15 +1,29 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
+/// Options of an index that is being created.
+public struct IndexOptions: OptionSet, Sendable {
+    /// The options as bits.
+    public let rawValue: Int
+
+    /// Creates options from bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Does nothing if an index of that name already exists (`IF NOT EXISTS`).
+    public static let ifNotExists = Self(rawValue: 1 << 0)
+    /// Forbids two rows with equal values (`UNIQUE`).
+    public static let unique = Self(rawValue: 1 << 1)
+}
+
 extension Connection {
-    /// Makes an index with a default name: `CREATE INDEX "index_player_on_email" ON "player"("email")`.
+    /// Creates an index with a default name: `CREATE INDEX "index_player_on_email" ON "player"("email")`.
     ///
     /// - Parameters:
-    ///   - table: the table.
-    ///   - columns: its columns, in order.
-    ///   - options: how the index is made.
-    ///   - condition: which rows are in the index; all by default (https://sqlite.org/partialindex.html).
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``; nothing was made.
+    ///   - table: the table's name.
+    ///   - columns: the columns, in order.
+    ///   - options: options of the index.
+    ///   - condition: the condition of a partial index (https://sqlite.org/partialindex.html); all rows by default.
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError``; nothing was created.
     public func create(
         indexOn table: String, columns: [String], options: IndexOptions = [], condition: (any ExpressionType)? = nil
     ) throws {
@@ -17,7 +31,7 @@ extension Connection {
         try create(index: name, on: table, columns: columns, options: options, condition: condition)
     }
 
-    /// Makes an index of columns: `CREATE UNIQUE INDEX "by_email" ON "player"("email") WHERE "email" IS NOT NULL`.
+    /// Creates an index on columns: `CREATE UNIQUE INDEX "by_email" ON "player"("email") WHERE "email" IS NOT NULL`.
     ///
     /// - Throws: as ``create(indexOn:columns:options:condition:)``.
     public func create(
@@ -31,7 +45,7 @@ extension Connection {
             ).sql())
     }
 
-    /// Makes an index of expressions, which may have a collation and a direction:
+    /// Creates an index on expressions, which may have a collation and an order:
     /// `CREATE INDEX "best" ON "player"("score" DESC, "name" COLLATE NOCASE)`.
     ///
     /// ```swift
@@ -52,7 +66,7 @@ extension Connection {
             ).sql())
     }
 
-    /// Makes an index of columns.
+    /// Creates an index on columns.
     @available(*, deprecated, renamed: "create(index:on:columns:options:condition:)")
     @_disfavoredOverload
     public func create(
@@ -65,28 +79,28 @@ extension Connection {
         try create(index: name, on: table, columns: columns, options: options, condition: condition)
     }
 
-    /// Removes an index: `DROP INDEX "by_email"`.
+    /// Drops an index: `DROP INDEX "by_email"`.
     ///
     /// - Parameters:
-    ///   - name: its name.
-    ///   - ifExists: whether it is no error when there is none.
-    /// - Throws: `DatabaseError`, also for the index of a constraint; nothing was removed.
+    ///   - name: the index's name.
+    ///   - ifExists: if true, does nothing when the index does not exist.
+    /// - Throws: `DatabaseError`, also for the index of a constraint; nothing was dropped.
     public func drop(index name: String, ifExists: Bool = false) throws {
         try run("DROP INDEX \(ifExists ? "IF EXISTS " : "")\(quoted(name))")
     }
 
-    /// Removes the one index on these columns, in this order, whatever its name is.
+    /// Drops the one index on these columns, in this order, whatever its name.
     ///
     /// - Parameters:
-    ///   - table: the table.
-    ///   - columns: the columns. A to Z have no case.
-    ///   - ifExists: whether it is no error when there is none.
+    ///   - table: the table's name.
+    ///   - columns: the columns, in any case.
+    ///   - ifExists: if true, does nothing when there is no such index.
     /// - Throws: ``SchemaBuilderError/noSuchIndex(table:columns:)``,
-    ///   ``SchemaBuilderError/ambiguousIndex(table:columns:names:)``, `DatabaseError`; nothing was removed.
+    ///   ``SchemaBuilderError/ambiguousIndex(table:columns:names:)``, `DatabaseError`; nothing was dropped.
     public func drop(indexOn table: String, columns: [String], ifExists: Bool = false) throws {
         try changeSchema {
             let indexes = try schema.indexDefinitions(table: table).filter { index in
-                // Those of constraints cannot be dropped, and an index on an expression is another one.
+                // Indexes of constraints cannot be dropped, and an index on an expression is another one.
                 index.origin == .createIndex && index.expressions.isEmpty
                     && index.columns.map(SchemaName.folded) == columns.map(SchemaName.folded)
             }
@@ -100,5 +114,42 @@ extension Connection {
             }
             try drop(index: index.name)
         }
+    }
+
+    /// Rebuilds the indexes that use a collation, after its definition changed: `REINDEX NOCASE`.
+    ///
+    /// - Throws: `DatabaseError`
+    public func reindex(collation: Collation) throws { try run("REINDEX \(collation)") }
+}
+
+/// `CREATE INDEX`
+struct IndexStatement {
+    let name: String
+    let table: String
+    /// The attached database of the table; nil for the main or temporary one.
+    var schemaName: String?
+    let terms: [SQLNode]
+    var options: IndexOptions = []
+    var condition: SQLNode?
+
+    /// The name of an index that was created without one.
+    static func defaultName(_ table: String, _ columns: [String]) -> String {
+        "index_" + ([table, "on"] + columns).joined(separator: "_")
+    }
+
+    /// The statement.
+    ///
+    /// - Throws: `SchemaBuilderError`
+    func sql() throws -> String {
+        let isConstant = terms.contains { if case .value = $0.kind { true } else { false } }
+        guard !terms.isEmpty, !isConstant else { throw SchemaBuilderError.invalidIndex(name: name) }
+        let list = SQLNode.wrapped("", .joined(terms.map(\.withoutParentheses), separator: ", "))
+        return try SchemaText.text(
+            of: .words(
+                .text("CREATE"), options.contains(.unique) ? .text("UNIQUE") : nil, .text("INDEX"),
+                options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil,
+                .identifier(name, in: schemaName), .text("ON"),
+                .joined([.identifier(table), list], separator: ""),
+                condition.map { .words(.text("WHERE"), $0.withoutParentheses) }))
     }
 }

@@ -1,41 +1,58 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
+/// Options of a view that is being created.
+public struct ViewOptions: OptionSet, Sendable {
+    /// The options as bits.
+    public let rawValue: Int
+
+    /// Creates options from bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Does nothing if a view of that name already exists (`IF NOT EXISTS`).
+    public static let ifNotExists = Self(rawValue: 1 << 0)
+    /// The view is visible to this connection only, and dropped when it closes (`TEMPORARY`).
+    public static let temporary = Self(rawValue: 1 << 1)
+}
+
 extension Connection {
-    /// Makes a view of a query: `CREATE VIEW "hero" AS SELECT * FROM "player" WHERE ("score" > 1000)`.
+    /// Creates a view of a query: `CREATE VIEW "hero" AS SELECT * FROM "player" WHERE ("score" > 1000)`.
     ///
     /// ```swift
     /// try db.create(view: "hero", as: Table("player").filter(Column("score") > 1000))
     /// ```
     ///
     /// - Parameters:
-    ///   - name: its name.
-    ///   - options: how it is made.
-    ///   - columns: the names of its columns; those of the query by default.
+    ///   - name: the view's name.
+    ///   - options: options of the view.
+    ///   - columns: the names of its columns; by default those of the query.
     ///   - query: the query. Its values are written into the statement.
-    /// - Throws: `DatabaseError`; nothing was made.
+    /// - Throws: `DatabaseError`; nothing was created.
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, as query: some QueryType
     ) throws {
         try createView(name, options, columns, query.node)
     }
 
-    /// Makes a view of a query in SQL, in which values are embedded safely.
+    /// Creates a view of a query in SQL, with its values embedded safely.
     ///
     /// ```swift
     /// try db.create(view: "hero", asLiteral: "SELECT * FROM player WHERE score > \(minimum)")
     /// ```
     ///
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError/misplacedValue(sql:)``; nothing was made.
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError/misplacedValue(sql:)``; nothing was created.
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, asLiteral query: SQL
     ) throws {
         try createView(name, options, columns, query.root)
     }
 
-    /// Removes a view: `DROP VIEW "hero"`.
+    /// Drops a view: `DROP VIEW "hero"`.
     ///
-    /// - Throws: `DatabaseError`; nothing was removed.
+    /// - Parameters:
+    ///   - name: the view's name.
+    ///   - ifExists: if true, does nothing when the view does not exist.
+    /// - Throws: `DatabaseError`; nothing was dropped.
     public func drop(view name: String, ifExists: Bool = false) throws {
         try run("DROP VIEW \(ifExists ? "IF EXISTS " : "")\(quoted(name))")
     }

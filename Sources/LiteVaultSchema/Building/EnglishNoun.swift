@@ -1,12 +1,15 @@
 internal import Foundation
 
-/// Plurals, so far as the names of tables need them: `belongsTo("country")` finds the table `countries`.
+/// English plurals of table names: `belongsTo("country")` finds the table `countries`.
 ///
-/// A word can have several: `index` is kept in `indices` or `indexes`. All of them are candidates, the most usual one first,
-/// and the one that is the name of a table is meant. Only the last word of a name such as `blogPost` or `blog_post` changes.
-/// Whatever this does not know is said with `belongsTo(_:inTable:)`.
+/// This is a convenience for names that everybody writes the same way. `belongsTo(_:inTable:)` names the table, which
+/// works for every name and in every language; prefer it where a plural is not obvious.
+///
+/// A word can have several plurals, such as `indices` and `indexes`. All of them are candidates, the most common one first,
+/// and the first that is the name of a table is used. Only the last word of a name such as `blogPost` or `blog_post`
+/// changes.
 enum EnglishNoun {
-    /// By the end of a word, so that `salesperson` is like `person`: the ending of the plural, and words that only look so.
+    /// Endings of words, so that `salesperson` follows `person`, with their plurals and the words that are exceptions.
     private static let irregularEndings: [(singular: String, plural: String, except: Set<String>)] = [
         ("person", "people", []), ("child", "children", []), ("foot", "feet", []), ("tooth", "teeth", []),
         ("man", "men", ["human", "german", "roman", "norman", "ottoman", "shaman", "talisman", "caiman", "toman"]),
@@ -24,10 +27,10 @@ enum EnglishNoun {
         "swine",
         "bison", "salmon", "trout", "aircraft", "spacecraft",
     ]
-    /// What ends in these is its own plural, in any compound: `miniseries`.
+    /// Endings of words that are their own plurals, such as `miniseries`.
     private static let uncountableEndings = ["series", "species", "news"]
 
-    /// The names that a table may have for a name in the singular, the most usual one first.
+    /// The plurals of a name in the singular, the most common one first.
     static func plurals(_ name: String) -> [String] { changingLastWord(name, plurals(ofWord:)) }
 
     private static func plurals(ofWord word: String) -> [String] {
@@ -59,7 +62,7 @@ enum EnglishNoun {
         return [word + "s"]
     }
 
-    /// The last word starts at the last capital or after the last `_`; its own first letter keeps its case.
+    /// Changes the last word, which starts at the last capital or after the last `_`. Its first letter keeps its case.
     private static func changingLastWord(_ name: String, _ change: (String) -> [String]) -> [String] {
         let isUpper = name.contains(where: \.isLetter) && name == name.uppercased()
         let start: String.Index

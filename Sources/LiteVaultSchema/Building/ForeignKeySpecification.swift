@@ -1,35 +1,69 @@
+internal import Foundation
+internal import LiteVaultCore
 public import LiteVaultQuery
 
-/// A foreign key that `belongsTo` adds, with its columns.
+/// What happens to rows when the row they reference changes or is deleted
+/// (https://sqlite.org/foreignkeys.html#fk_actions).
+public enum ForeignKeyAction: String, Sendable {
+    /// The change is an error at the end of the statement, or of the transaction for a deferred foreign key.
+    case noAction = "NO ACTION"
+    /// The change is an error at once.
+    case restrict = "RESTRICT"
+    /// The referencing columns become NULL.
+    case setNull = "SET NULL"
+    /// The referencing columns get their default values.
+    case setDefault = "SET DEFAULT"
+    /// The referencing rows are updated or deleted too.
+    case cascade = "CASCADE"
+}
+
+/// The clauses that follow the columns of a foreign key.
+struct ForeignKeyActions {
+    var onDelete: ForeignKeyAction?
+    var onUpdate: ForeignKeyAction?
+    var isDeferred = false
+
+    /// `ON DELETE CASCADE ON UPDATE SET NULL DEFERRABLE INITIALLY DEFERRED`
+    var node: SQLNode? {
+        let clauses = [
+            onDelete.map { "ON DELETE \($0.rawValue)" }, onUpdate.map { "ON UPDATE \($0.rawValue)" },
+            isDeferred ? "DEFERRABLE INITIALLY DEFERRED" : nil,
+        ].compactMap { $0 }
+        return clauses.isEmpty ? nil : .text(clauses.joined(separator: " "))
+    }
+}
+
+/// A foreign key that `belongsTo` adds to a table, with its columns.
 public final class ForeignKeySpecification {
-    /// What the row belongs to.
+    /// The name of the relation, from which the names of the columns are derived.
     public let name: String
-    let table: String?
     let actions: ForeignKeyActions
-    var index: ColumnSpecification.Index?
+    private(set) var index: ColumnSpecification.Index?
+    private let table: String?
     private var nullRule: (isForbidden: Bool, conflict: OnConflict?) = (false, nil)
 
-    init(_ name: String, _ table: String?, _ actions: ForeignKeyActions) {
+    init(_ name: String, _ table: String?, _ actions: ForeignKeyActions, isIndexed: Bool) {
         self.name = name
         self.table = table
         self.actions = actions
+        index = isIndexed ? .plain : nil
     }
 
-    /// Forbids NULL in its columns: each row has to belong to something.
+    /// Forbids NULL in the columns: each row has to reference a row.
     @discardableResult
     public func notNull(onConflict conflict: ConflictResolution? = nil) -> Self {
         nullRule = (true, conflict)
         return self
     }
 
-    /// Forbids that two rows belong to the same: one to one.
+    /// Forbids that two rows reference the same row: a one-to-one relation.
     @discardableResult
     public func unique() -> Self {
         index = .unique(nil)
         return self
     }
 
-    /// The columns, and the table with the columns there that they refer to.
+    /// The columns, and the referenced table with its columns.
     func resolve(_ keys: KeyResolver) throws -> (columns: [ColumnSpecification], table: String, others: [String]) {
         let table = try table ?? keys.table(for: name)
         let key = try keys.primaryKey(of: table)
@@ -41,8 +75,78 @@ public final class ForeignKeySpecification {
         }
         if let column = columns.first, columns.count == 1 {
             column.index = index
-            column.references = [.init(table: table, column: key[0].name, actions: actions)]
+            column.references(
+                table, column: key[0].name, onDelete: actions.onDelete, onUpdate: actions.onUpdate,
+                deferred: actions.isDeferred)
         }
         return (columns, table, key.map(\.name))
+    }
+}
+
+/// A column of a primary key, with its declared type.
+struct PrimaryKeyColumn: Equatable {
+    let name: String
+    let type: ColumnType?
+}
+
+/// Finds the primary keys that foreign keys reference: in the database or, for a table that is being created, in its
+/// definition.
+struct KeyResolver {
+    let schema: SchemaReader
+    /// The table that is being created or altered.
+    let table: String
+    /// Its primary key in the definition; nil if the table is in the database.
+    let ownKey: [PrimaryKeyColumn]?
+
+    /// The primary key of a table.
+    ///
+    /// - Throws: `QueryError.noSuchTable`, `SchemaBuilderError.noPrimaryKey`, `DatabaseError`
+    func primaryKey(of other: String) throws -> [PrimaryKeyColumn] {
+        let key: [PrimaryKeyColumn]
+        if let ownKey, SchemaName.isSame(other, table) {
+            key = ownKey
+        } else {
+            guard let found = try schema.primaryKey(of: other) else { throw QueryError.noSuchTable(name: other) }
+            key = found.map {
+                PrimaryKeyColumn(
+                    name: $0.name, type: $0.declaredType.isEmpty ? nil : ColumnType(rawValue: $0.declaredType))
+            }
+        }
+        guard !key.isEmpty else { throw SchemaBuilderError.noPrimaryKey(table: other) }
+        return key
+    }
+
+    /// The columns of a table that `columns` reference by default: its primary key.
+    func columns(of other: String, for columns: [String]) throws -> [String] {
+        let key = try primaryKey(of: other).map(\.name)
+        guard key.count == columns.count else {
+            throw SchemaBuilderError.foreignKeyMismatch(table: other, columns: columns, primaryKey: key)
+        }
+        return key
+    }
+
+    /// The table that `belongsTo` derives from a name: the one of that name, or of a plural of it. A number at the end, as
+    /// in `player1` and `player2`, distinguishes several relations to the same table.
+    func table(for name: String) throws -> String {
+        let candidates = Self.candidates(for: name)
+        if ownKey != nil {
+            let isOwn =
+                candidates.contains { SchemaName.isSame($0, table) }
+                || Self.candidates(for: table).contains { SchemaName.isSame($0, name) }
+            if isOwn { return SchemaName.isSame(table, name) ? name : table }
+        }
+        for candidate in candidates where try schema.primaryKey(of: candidate) != nil { return candidate }
+        throw QueryError.noSuchTable(name: name)
+    }
+
+    private static func candidates(for name: String) -> [String] {
+        var names = [name] + EnglishNoun.plurals(name)
+        let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }.count
+        let stem = String(name.dropLast(digits))
+        if digits > 0, !stem.isEmpty {
+            let plurals = EnglishNoun.plurals(stem)
+            names += plurals.map { $0 + name.suffix(digits) } + [stem] + plurals
+        }
+        return names
     }
 }

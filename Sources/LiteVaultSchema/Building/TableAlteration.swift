@@ -1,26 +1,20 @@
+public import LiteVaultCore
 public import LiteVaultQuery
 
-/// The changes of a table: the closure of `alter(table:body:)` adds them, and they are made in its order.
+/// Changes of a table: the closure of `alter(table:body:)` adds them, and they are made in that order.
 public final class TableAlteration {
-    enum Change {
-        case add(ColumnSpecification)
-        case addRaw(SQLNode)
-        case rename(String, String)
-        case drop(String)
-    }
-
     /// The table's name.
     public let name: String
-    var changes: [Change] = []
+    fileprivate var changes: [TableChange] = []
 
-    init(_ name: String) { self.name = name }
+    fileprivate init(_ name: String) { self.name = name }
 
     /// Adds a column at the end: `ADD COLUMN "hasBonus" BOOLEAN`.
     ///
-    /// What ADD COLUMN cannot do (a column that is UNIQUE or stored, a default value that is computed) is done by making
-    /// the table anew.
+    /// A column that ADD COLUMN cannot add (one that is UNIQUE or stored, or has a computed default value) is added by a
+    /// rebuild of the table.
     ///
-    /// - Returns: the column, for more clauses.
+    /// - Returns: the column, to add clauses to.
     @discardableResult
     public func add(column name: String, _ type: ColumnType? = nil) -> ColumnSpecification {
         let column = ColumnSpecification(name, type)
@@ -28,16 +22,165 @@ public final class TableAlteration {
         return column
     }
 
-    /// Adds a column by its declaration. It is used as it is: never build it from input.
+    /// Adds a column by its declaration in SQL. It is used as it is: never build it from input.
     public func addColumn(sql: String) { changes.append(.addRaw(.text(sql))) }
 
-    /// Adds a column by its declaration, in which values are embedded safely.
+    /// Adds a column by its declaration in SQL, with its values embedded safely.
     public func addColumn(literal: SQL) { changes.append(.addRaw(literal.root)) }
 
-    /// Renames a column, in indexes, constraints, triggers, views and foreign keys as well. Before SQLite 3.25 the table is
-    /// made anew, and views that mention the column are a reason to refuse.
-    public func rename(column: String, to newName: String) { changes.append(.rename(column, newName)) }
+    /// Renames a column, also in indexes, constraints, triggers, views and foreign keys. Before SQLite 3.25 the table is
+    /// rebuilt, and the change is refused if a view mentions the column.
+    public func rename(column: String, to newName: String) { changes.append(.renameColumn(column, newName)) }
 
-    /// Removes a column that no index, key, trigger or view uses. Before SQLite 3.35 the table is made anew.
-    public func drop(column: String) { changes.append(.drop(column)) }
+    /// Drops a column that no index, key, trigger or view uses. Before SQLite 3.35 the table is rebuilt.
+    public func drop(column: String) { changes.append(.dropColumn(column)) }
+}
+
+extension Connection {
+    /// Changes a table, in the order of the calls in the closure. All changes are made, or none.
+    ///
+    /// ```swift
+    /// try db.alter(table: "player") { t in
+    ///     t.add(column: "hasBonus", .boolean)
+    ///     t.rename(column: "url", to: "homeURL")
+    ///     t.drop(column: "score")
+    /// }
+    /// ```
+    ///
+    /// A change for which the engine has no statement rebuilds the table, with its rows, indexes and triggers. Inside a
+    /// transaction, a rebuild needs foreign keys that are not enforced.
+    ///
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, ``SchemaChangeRefused``, `EngineUnsupported`, and what the
+    ///   closure throws. The table is unchanged.
+    public func alter(table: String, body: (TableAlteration) throws -> Void) throws {
+        let alteration = TableAlteration(table)
+        try body(alteration)
+        try TableChanger(self, version: sqliteVersion).make(alteration.changes, on: table)
+    }
+
+    /// Renames a table: `ALTER TABLE "referer" RENAME TO "referrer"`.
+    ///
+    /// Foreign keys of other tables are changed, and so are triggers and views where the engine does it (SQLite 3.26 and
+    /// later). A change that would break one of them is refused.
+    ///
+    /// - Throws: `DatabaseError` or ``SchemaChangeRefused``; the table keeps its name.
+    public func rename(table: String, to newName: String) throws {
+        try TableChanger(self, version: sqliteVersion).make([.renameTable(newName)], on: table)
+    }
+}
+
+/// A change of a table.
+package enum TableChange {
+    case add(ColumnSpecification)
+    /// A column by its declaration.
+    case addRaw(SQLNode)
+    case renameColumn(String, String)
+    case dropColumn(String)
+    case renameTable(String)
+    /// A statement that every version of the engine has.
+    case statement(String)
+}
+
+/// Changes tables, with rebuilds where a version of the engine has no statement for a change.
+package struct TableChanger {
+    private let connection: Connection
+    private let version: SQLiteVersion
+
+    /// - Parameter version: the version whose statements are used, at most that of the linked engine.
+    package init(_ connection: Connection, version: SQLiteVersion) {
+        self.connection = connection
+        self.version = version
+    }
+
+    /// Makes changes in one transaction: all of them, or none.
+    ///
+    /// - Throws: `DatabaseError`, `SchemaBuilderError`, `SchemaChangeRefused`, `EngineUnsupported`
+    package func make(_ changes: [TableChange], on table: String) throws {
+        let isRename = changes.contains { if case .renameTable = $0 { true } else { false } }
+        func makeAll() throws { for change in changes { try make(change, table) } }
+        try connection.withLock {
+            if isRename, !renamesReferences, !connection.isInTransaction, try !children(of: table).isEmpty {
+                try ForeignKeyEnforcement(connection).with(isEnforced: true) {
+                    try connection.transaction(.immediate, block: makeAll)
+                }
+            } else if try changes.contains(where: { try needsRebuild($0, table) }) {
+                try ForeignKeyEnforcement(connection).rebuilding(makeAll)
+            } else {
+                try connection.transaction(.immediate, block: makeAll)
+            }
+        }
+    }
+
+    /// Whether the engine has no statement for a change.
+    private func needsRebuild(_ change: TableChange, _ table: String) throws -> Bool {
+        switch change {
+        case .add(let column): return !column.canBeAdded
+        case .renameColumn: return version < SQLiteVersion(major: 3, minor: 25)
+        case .dropColumn(let column):
+            guard version >= SQLiteVersion(major: 3, minor: 35) else { return true }
+            // The engine refuses UNIQUE columns, even if the constraint is the column's own.
+            return try connection.schema.columnDefinitions(table: table)
+                .contains { $0.unique && $0.name.lowercased() == column.lowercased() }
+        case .addRaw, .renameTable, .statement: return false
+        }
+    }
+
+    private func make(_ change: TableChange, _ table: String) throws {
+        let alter = SQLNode.words(.text("ALTER TABLE"), .identifier(table))
+        switch change {
+        case .add(let column): try add(column, to: table)
+        case .addRaw(let node):
+            try connection.run(SchemaText.text(of: .words(alter, .text("ADD COLUMN"), node)))
+        case .renameColumn(let column, let newName) where try needsRebuild(change, table):
+            try TableRebuild(table, connection).rename(column: column, to: newName)
+        case .renameColumn(let column, let newName):
+            try connection.run("ALTER TABLE \(quoted(table)) RENAME COLUMN \(quoted(column)) TO \(quoted(newName))")
+        case .dropColumn(let column) where try needsRebuild(change, table):
+            try TableRebuild(table, connection).drop(column: column)
+        case .dropColumn(let column):
+            try connection.run("ALTER TABLE \(quoted(table)) DROP COLUMN \(quoted(column))")
+        case .renameTable(let newName): try rename(table, to: newName)
+        case .statement(let sql): try connection.run(sql)
+        }
+    }
+
+    private func add(_ column: ColumnSpecification, to table: String) throws {
+        let keys = KeyResolver(schema: connection.schema, table: table, ownKey: nil)
+        let declaration = try SchemaText.text(of: column.declaration(keys))
+        if column.canBeAdded {
+            try connection.run("ALTER TABLE \(quoted(table)) ADD COLUMN \(declaration)")
+        } else {
+            try TableRebuild(table, connection).add(column: column.name, declaration)
+        }
+        guard let index = column.plainIndex(of: table) else { return }
+        try connection.run(
+            IndexStatement(name: index.name, table: table, terms: index.columns.map { .identifier($0) }).sql())
+    }
+
+    private func rename(_ table: String, to newName: String) throws {
+        let sql = "ALTER TABLE \(quoted(table)) RENAME TO \(quoted(newName))"
+        guard !renamesReferences else {
+            try connection.run(sql)
+            return
+        }
+        let dependents = try DependentObjects(on: table, connection)
+        try connection.run(sql)
+        // None are left if the engine has changed them.
+        for child in try children(of: table) {
+            try TableRebuild(child, connection).follow(table: table, to: newName)
+        }
+        try dependents.check(
+            change: "renaming \(quoted(table)) (SQLite 3.26 and later renames it in views and triggers)")
+    }
+
+    /// Whether foreign keys always follow a renamed table. Before 3.26 they do only while foreign keys are enforced.
+    private var renamesReferences: Bool { version >= SQLiteVersion(major: 3, minor: 26) }
+
+    /// The tables with a foreign key to a table, which may be among them.
+    private func children(of table: String) throws -> [String] {
+        let reader = connection.schema
+        return try [false, true].flatMap { try reader.objectDefinitions(type: .table, temp: $0) }.map(\.name).filter {
+            try reader.foreignKeys(table: $0).contains { SchemaName.isSame($0.toTable, table) }
+        }
+    }
 }

@@ -1,26 +1,74 @@
 internal import Foundation
 public import LiteVaultCore
 
+/// A failure to migrate a database. Migrations before the one that failed stay applied.
+public struct MigrationError: Error, CustomStringConvertible, Sendable {
+    /// The kinds of failure.
+    public enum Code: Sendable {
+        /// Two migrations are registered with the same name.
+        case duplicateName
+        /// `upTo` names no registered migration.
+        case unknownMigration
+        /// `upTo` names a migration before one that was already applied: migrations cannot be undone.
+        case alreadyBeyond
+        /// The connection is inside a transaction, in which foreign keys cannot be turned off.
+        case insideTransaction
+        /// The migration threw ``MigrationError/underlyingError``.
+        case failed
+        /// The migration left rows that violate foreign keys.
+        case foreignKeyViolation
+        /// The migration ended the transaction in which it ran. Its changes stay, and it is not recorded.
+        case transactionEnded
+        /// `eraseDatabaseOnSchemaChange` is set in a release build.
+        case eraseRefused
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// The name of the migration, if it is about one.
+    public let migration: String?
+    /// The reason, and how to correct it.
+    public let message: String
+    /// The error that the migration threw.
+    public let underlyingError: (any Error)?
+    /// Rows that violate foreign keys, at most 100.
+    public let violations: [ForeignKeyError]
+
+    init(
+        _ code: Code, migration: String?, _ message: String, underlying: (any Error)? = nil,
+        violations: [ForeignKeyError] = []
+    ) {
+        self.code = code
+        self.migration = migration
+        self.message = message
+        underlyingError = underlying
+        self.violations = violations
+    }
+
+    /// The name of the migration, and the message.
+    public var description: String { (migration.map { "migration \"\($0)\": " } ?? "") + message }
+}
+
 extension Migrator {
-    /// Makes all migrations that the database does not have yet, in order.
+    /// Applies all migrations that were not applied to the database yet, in order.
     ///
-    /// Several connections and processes may do this at once: one of them makes a migration, the others wait and find it
-    /// made. A database that has everything is only read.
+    /// Several connections and processes can migrate at the same time: one of them applies a migration, the others wait and
+    /// skip it. If all migrations are applied, the database is only read.
     ///
-    /// - Parameter connection: not inside a transaction. Other threads wait until it is done.
-    /// - Throws: ``MigrationError``, or `DatabaseError` when the database cannot be read or stays locked. The database is
-    ///   as the last migration left it that succeeded.
+    /// - Parameter connection: a connection that is not inside a transaction. Other threads wait for it.
+    /// - Throws: ``MigrationError``; `DatabaseError` if the database cannot be read or stays locked for longer than
+    ///   ``lockTimeout``. Migrations before the one that failed stay applied.
     public func migrate(_ connection: Connection) throws {
         try run(connection, upTo: registered.count)
     }
 
-    /// Makes the migrations that the database does not have yet, up to and including one.
+    /// Applies the migrations that were not applied to the database yet, up to and including one.
     ///
     /// - Parameters:
-    ///   - connection: not inside a transaction.
-    ///   - target: the name of the last migration to make.
-    /// - Throws: as ``migrate(_:)``; also when the database has a migration after that one already, and was not erased
-    ///   because of ``eraseDatabaseOnSchemaChange``.
+    ///   - connection: a connection that is not inside a transaction.
+    ///   - target: the name of the last migration to apply.
+    /// - Throws: as ``migrate(_:)``; also if a later migration was applied already and
+    ///   ``eraseDatabaseOnSchemaChange`` did not erase it.
     public func migrate(_ connection: Connection, upTo target: String) throws {
         guard let index = registered.firstIndex(where: { $0.name == target }) else {
             throw MigrationError(.unknownMigration, migration: target, "no migration of that name is registered")
@@ -33,7 +81,8 @@ extension Migrator {
         try connection.withLock {
             guard !connection.isInTransaction else {
                 throw MigrationError(
-                    .insideTransaction, migration: nil, "call migrate outside of a transaction: each migration is one")
+                    .insideTransaction, migration: nil,
+                    "call migrate outside of a transaction: each migration runs in its own")
             }
             if eraseDatabaseOnSchemaChange { try eraseIfChanged(connection) }
             let applied = try waiting { try appliedMigrations(connection) }
@@ -42,20 +91,20 @@ extension Migrator {
             {
                 throw MigrationError(
                     .alreadyBeyond, migration: target.name,
-                    "the database already has \"\(later.name)\", which comes after it")
+                    "the later migration \"\(later.name)\" was already applied, and migrations cannot be undone")
             }
             for migration in registered.prefix(count) where migration.isPending(applied) {
-                try make(migration, connection)
+                try apply(migration, connection)
             }
         }
     }
 
-    private func make(_ migration: Migration, _ connection: Connection) throws {
+    private func apply(_ migration: Migration, _ connection: Connection) throws {
         let isDeferred = migration.checks == .deferred
         try waiting {
-            try ForeignKeySetting(connection).with(isEnforced: isDeferred ? false : connection.foreignKeys) {
+            try ForeignKeyEnforcement(connection).with(isEnforced: isDeferred ? false : connection.foreignKeys) {
                 try connection.transaction(.immediate) {
-                    // Somebody else may have made it since the table was read.
+                    // Another connection may have applied it since the table was read.
                     let applied = try appliedMigrations(connection)
                     guard migration.isPending(applied) else { return }
                     if !applied.contains(migration.name) {
@@ -76,7 +125,7 @@ extension Migrator {
     func perform(
         _ migration: Migration, _ connection: Connection, applied: Set<String> = [], checks: Bool
     ) throws {
-        // nil when the schema is such that foreign keys cannot be checked at all.
+        // nil if the schema does not allow foreign keys to be checked.
         let before = checks ? try? ForeignKeyViolations(connection) : nil
         do { try migration.migrate(connection, applied) } catch {
             if let error = error as? DatabaseError, error.resultCode.primary == .busy { throw error }
@@ -84,38 +133,40 @@ extension Migrator {
         }
         guard connection.isInTransaction else {
             throw MigrationError(
-                .transactionEnded, migration: migration.name, "it ended the transaction in which it ran; let it be")
+                .transactionEnded, migration: migration.name,
+                "it ended the transaction in which it runs; remove COMMIT and ROLLBACK from it")
         }
         guard let before else { return }
         let violations: [ForeignKeyError]
         do { violations = try ForeignKeyViolations(connection).added(since: before) } catch let error as DatabaseError {
             throw MigrationError(
                 .foreignKeyViolation, migration: migration.name,
-                "foreign keys refer to what is no key: \(error.message)",
+                "a foreign key does not reference a key: \(error.message)",
                 underlying: error)
         }
         guard violations.isEmpty else {
             let examples = violations.prefix(3).map(\.description).joined(separator: ", ")
             throw MigrationError(
                 .foreignKeyViolation, migration: migration.name,
-                "\(violations.count) references to rows that are not there, among them \(examples)",
+                "\(violations.count) rows would violate foreign keys, for example \(examples)",
                 violations: Array(violations.prefix(100)))
         }
     }
 
-    func record(_ migration: Migration, _ connection: Connection) throws {
+    private func record(_ migration: Migration, _ connection: Connection) throws {
         try connection.run(
             "CREATE TABLE IF NOT EXISTS main.\(quoted(tableName)) (identifier TEXT NOT NULL PRIMARY KEY)")
         try connection.run("INSERT INTO main.\(quoted(tableName)) (identifier) VALUES (?)", migration.name)
     }
 
-    /// Tries again while another connection has the lock: a transaction that could not begin or commit is undone.
+    /// Retries until ``lockTimeout`` while another connection has the lock. A transaction that could not begin or commit was
+    /// rolled back.
     func waiting<T>(_ work: () throws -> T) throws -> T {
-        let end = Date(timeIntervalSinceNow: max(0, lockTimeout))
+        let start = ContinuousClock.now
         var pause = 0.005
         while true {
             do { return try work() } catch let error as DatabaseError
-                where error.resultCode.primary == .busy && Date() < end
+                where error.resultCode.primary == .busy && start.duration(to: .now) < lockTimeout
             {
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 1.5, 0.1)

@@ -1,6 +1,6 @@
 public import LiteVaultCore
 
-/// Changes of the schema that are made once, in order, to every database of an application.
+/// An ordered list of schema migrations, each applied once per database.
 ///
 /// ```swift
 /// var migrator = Migrator()
@@ -16,50 +16,52 @@ public import LiteVaultCore
 /// try migrator.migrate(db)
 /// ```
 ///
-/// Each migration is one transaction: when it fails, or the process dies in it, the database is as it was before it. What
-/// was done is recorded in the database, in the table `litevault_migrations`. A migration that was released is never
-/// edited, renamed or removed: what has to be different is a new one.
+/// Each migration runs in one transaction. If it fails or the process is killed, the database is as the previous migration
+/// left it. Applied migrations are recorded in the database, in the table `litevault_migrations`.
+///
+/// Never edit, rename or remove a migration that was released: register a new one.
 public struct Migrator: Sendable {
     /// How foreign keys are enforced while a migration runs.
     public enum ForeignKeyChecks: Sendable {
-        /// Foreign keys are not enforced while the migration runs, and all of them are checked before it is committed:
-        /// tables can be dropped and made anew. The default.
+        /// Foreign keys are not enforced while the migration runs, and checked before it commits. The migration can drop and
+        /// rebuild tables. The default.
         case deferred
-        /// Foreign keys are enforced, or not, as the connection has them. Tables that others refer to cannot be made anew.
+        /// Foreign keys are enforced if the connection enforces them. The migration cannot rebuild tables that others
+        /// reference.
         case immediate
     }
 
     struct Migration: Sendable {
         let name: String
         let checks: ForeignKeyChecks
-        /// Whether the rows are checked at the end, where `checks` is deferred.
+        /// Whether foreign keys are checked before the commit, if `checks` is deferred.
         let verifiesForeignKeys: Bool
-        /// The migrations that it takes the place of.
+        /// The names of the migrations that this one replaces.
         let merged: Set<String>
         let migrate: @Sendable (Connection, Set<String>) throws -> Void
 
-        /// Whether a database with these migrations lacks it, or still records what it took the place of.
+        /// Whether a database with these migrations lacks this one, or still records one that it replaces.
         func isPending(_ applied: Set<String>) -> Bool { !applied.contains(name) || !merged.isDisjoint(with: applied) }
     }
 
-    /// The table in which migrations are recorded.
+    /// The table that records applied migrations.
     public let tableName: String
 
-    /// For development: whether a database whose schema is not that of the registered migrations is emptied and made anew,
-    /// because a migration was edited, say. **All data is lost.** A release build refuses it.
+    /// Whether to erase and rebuild the database when its schema no longer matches the registered migrations, for example
+    /// after one was edited. **All data is lost.** For development only: a release build refuses to migrate with it.
     public var eraseDatabaseOnSchemaChange = false
 
-    /// How long to wait while another connection migrates or writes, in seconds.
-    public var lockTimeout: Double = 30
+    /// How long to wait while another connection migrates or writes.
+    public var lockTimeout: Duration = .seconds(30)
 
-    var registered: [Migration] = []
-    var checksForeignKeys = true
+    private(set) var registered: [Migration] = []
+    private var checksForeignKeys = true
     private let isReleaseBuild: Bool
 
-    /// A migrator without migrations.
+    /// Creates a migrator without migrations.
     ///
-    /// - Parameter tableName: the table in which migrations are recorded, in its column `identifier`. A database that was
-    ///   kept by GRDB goes on with `grdb_migrations`.
+    /// - Parameter tableName: the table that records applied migrations, in its column `identifier`. For a database that
+    ///   GRDB has migrated so far, pass `grdb_migrations`.
     public init(recordedIn tableName: String = "litevault_migrations") {
         self.init(recordedIn: tableName, isReleaseBuild: Self.isRelease)
     }
@@ -69,13 +71,15 @@ public struct Migrator: Sendable {
         self.isReleaseBuild = isReleaseBuild
     }
 
-    /// Adds a migration after those registered before.
+    // MARK: Registering migrations
+
+    /// Adds a migration after those that are registered.
     ///
     /// - Parameters:
-    ///   - name: its name, which the database remembers.
-    ///   - checks: how it gets along with foreign keys.
-    ///   - migrate: makes the change. It is inside a transaction, which it must not end. It may be called again when another
-    ///     connection stood in the way of committing.
+    ///   - name: the name under which the database records the migration.
+    ///   - checks: how foreign keys are enforced while the migration runs.
+    ///   - migrate: changes the schema or the data. It runs inside a transaction and must not end it. It runs again if
+    ///     another connection prevented the commit.
     public mutating func registerMigration(
         _ name: String, foreignKeyChecks checks: ForeignKeyChecks = .deferred,
         migrate: @escaping @Sendable (Connection) throws -> Void
@@ -83,7 +87,7 @@ public struct Migrator: Sendable {
         registerMigration(name, foreignKeyChecks: checks, merging: []) { connection, _ in try migrate(connection) }
     }
 
-    /// Adds a migration that takes the place of earlier ones, which are no longer registered.
+    /// Adds a migration that replaces earlier ones, which are no longer registered.
     ///
     /// ```swift
     /// migrator.registerMigration("v3", merging: ["v1", "v2"]) { db, applied in
@@ -93,14 +97,14 @@ public struct Migrator: Sendable {
     /// }
     /// ```
     ///
-    /// Once it is made, it alone is recorded: the names that it merged are removed from the table of migrations. Where it
-    /// is recorded already, only they are removed.
+    /// After it ran, the database records only its name, and no longer those of the merged migrations. In a database that
+    /// has recorded the migration already, only the merged names are removed.
     ///
     /// - Parameters:
-    ///   - name: its name, which may be one of the merged ones.
-    ///   - checks: how foreign keys are enforced while it runs.
-    ///   - merged: the names of the migrations that it replaces. None of them may be registered besides.
-    ///   - migrate: makes the change, given those of the merged migrations that the database has already.
+    ///   - name: the name under which the database records the migration. It may be that of a merged migration.
+    ///   - checks: how foreign keys are enforced while the migration runs.
+    ///   - merged: the names of the migrations that it replaces, none of which may be registered.
+    ///   - migrate: changes the schema or the data, given the merged migrations that were applied to the database.
     public mutating func registerMigration(
         _ name: String, foreignKeyChecks checks: ForeignKeyChecks = .deferred, merging merged: Set<String>,
         migrate: @escaping @Sendable (_ connection: Connection, _ applied: Set<String>) throws -> Void
@@ -111,38 +115,57 @@ public struct Migrator: Sendable {
                 merged: merged.subtracting([name]), migrate: migrate))
     }
 
-    /// The names of the migrations, in order.
-    public var migrations: [String] { registered.map(\.name) }
+    /// Adds a migration for each SQL script, in order. For the scripts that `LiteVaultSchemaPlugin` finds in a directory
+    /// `Migrations`, call `migrator.registerMigrations(Schema.scripts)`.
+    ///
+    /// - Parameters:
+    ///   - scripts: the scripts, with the names under which they are recorded.
+    ///   - checks: how foreign keys are enforced while the migrations run.
+    public mutating func registerMigrations(
+        _ scripts: [(name: String, sql: String)], foreignKeyChecks checks: ForeignKeyChecks = .deferred
+    ) {
+        for script in scripts {
+            let sql = script.sql
+            registerMigration(script.name, foreignKeyChecks: checks) { try $0.execute(sql) }
+        }
+    }
 
-    /// The same migrator, with no checks at the end of those migrations with ``ForeignKeyChecks/deferred`` that are
-    /// registered from now on: such a check reads every row with a foreign key. Foreign keys are still not enforced in
-    /// them, and migrations that were registered before keep their check.
+    /// Returns a migrator that does not check foreign keys at the end of migrations that are registered from now on with
+    /// ``ForeignKeyChecks/deferred``. Such a check reads every row with a foreign key.
+    ///
+    /// Foreign keys are still not enforced while these migrations run. Migrations that are registered already keep their
+    /// check.
     public func disablingDeferredForeignKeyChecks() -> Migrator {
         var migrator = self
         migrator.checksForeignKeys = false
         return migrator
     }
 
-    /// Refuses what cannot be run.
+    /// The names of the registered migrations, in order.
+    public var migrations: [String] { registered.map(\.name) }
+
+    /// Requires migrations that can run.
+    ///
+    /// - Throws: `MigrationError`
     func validate() throws {
         try validateNames()
         if eraseDatabaseOnSchemaChange, isReleaseBuild {
             throw MigrationError(
                 .eraseRefused, migration: nil,
-                "erasing a database because its schema changed is for development; leave eraseDatabaseOnSchemaChange out "
-                    + "of release builds (#if DEBUG)")
+                "eraseDatabaseOnSchemaChange would erase data; set it in development builds only (#if DEBUG)")
         }
     }
 
+    /// Requires each name to be registered or merged once.
     func validateNames() throws {
         var names: Set<String> = []
         for name in migrations where !names.insert(name).inserted {
-            throw MigrationError(.duplicateName, migration: name, "two migrations have the same name")
+            throw MigrationError(.duplicateName, migration: name, "two migrations have this name; rename the later one")
         }
-        // A merged migration that is registered as well would be made again each time.
+        // A merged migration that is also registered would run again each time.
         for name in registered.flatMap({ $0.merged.sorted() }) where !names.insert(name).inserted {
             throw MigrationError(
-                .duplicateName, migration: name, "it is merged into another migration: register only that one")
+                .duplicateName, migration: name, "it is merged into another migration; register only that one")
         }
     }
 
@@ -153,4 +176,55 @@ public struct Migrator: Sendable {
             true
         #endif
     }
+}
+
+// MARK: - State of a database
+
+extension Migrator {
+    /// Fetches the names of all migrations that were applied to the database, including those that this application does not
+    /// know.
+    ///
+    /// - Throws: `DatabaseError`
+    public func appliedMigrations(_ connection: Connection) throws -> Set<String> {
+        guard try connection.schema.hasTable(tableName) else { return [] }
+        return Set(
+            try connection.all("SELECT identifier FROM main.\(quoted(tableName))") { try $0.get(0, as: String.self) })
+    }
+
+    /// Fetches the names of all migrations that were applied to the database, in the order of their application, including
+    /// those that this application does not know.
+    ///
+    /// - Throws: `DatabaseError`
+    public func appliedIdentifiers(_ connection: Connection) throws -> [String] {
+        guard try connection.schema.hasTable(tableName) else { return [] }
+        return try connection.all("SELECT identifier FROM main.\(quoted(tableName)) ORDER BY rowid") {
+            try $0.get(0, as: String.self)
+        }
+    }
+
+    /// Fetches the registered migrations that were applied to the database, in order, up to the first that was not.
+    ///
+    /// - Throws: `DatabaseError`
+    public func completedMigrations(_ connection: Connection) throws -> [String] {
+        let applied = try appliedMigrations(connection)
+        return Array(migrations.prefix { applied.contains($0) })
+    }
+
+    /// Whether all registered migrations were applied to the database.
+    ///
+    /// - Throws: `DatabaseError`
+    public func hasCompletedMigrations(_ connection: Connection) throws -> Bool {
+        try appliedMigrations(connection).isSuperset(of: migrations)
+    }
+
+    /// Whether the database has a migration that this application does not know. In that case a newer version of the
+    /// application has written the file, and this one should not.
+    ///
+    /// - Throws: `DatabaseError`
+    public func hasBeenSuperseded(_ connection: Connection) throws -> Bool {
+        try !appliedMigrations(connection).isSubset(of: knownNames)
+    }
+
+    /// The names of the registered migrations and of those that were merged into them.
+    var knownNames: Set<String> { registered.reduce(into: Set(migrations)) { $0.formUnion($1.merged) } }
 }

@@ -1,12 +1,12 @@
 public import LiteVaultCore
 
-/// A row that refers to a row that is not there.
+/// A row that references a row that does not exist.
 public struct ForeignKeyError: CustomStringConvertible, Equatable, Sendable {
     /// The table of the row.
     public let from: String
-    /// The row's number; 0 in a table WITHOUT ROWID, whose rows have none.
+    /// The row's rowid; 0 in a table WITHOUT ROWID.
     public let rowId: Int64
-    /// The table that it refers to.
+    /// The referenced table.
     public let to: String
 
     /// "posts [1] => users"
@@ -24,12 +24,12 @@ extension Connection {
         SchemaReader(connection: self, schemaName: schemaName)
     }
 
-    /// The rows that violate foreign keys, whether these are enforced or not (`PRAGMA foreign_key_check`).
+    /// Finds the rows that violate foreign keys, whether these are enforced or not (`PRAGMA foreign_key_check`).
     ///
     /// - Parameters:
-    ///   - table: the table to check; all by default.
-    ///   - schemaName: the name of an attached database; by default the main one.
-    /// - Throws: `DatabaseError`, also when there is no such table, or a foreign key refers to what is no key.
+    ///   - table: the table to check; all tables by default.
+    ///   - schemaName: the name of an attached database; the main one by default.
+    /// - Throws: `DatabaseError`, also if there is no such table, or a foreign key does not reference a key.
     public func foreignKeyCheck(table: String? = nil, in schemaName: String? = nil) throws -> [ForeignKeyError] {
         let prefix = schemaName.map { quoted($0) + "." } ?? ""
         let found = try all("PRAGMA \(prefix)foreign_key_check" + argument(table)) { row in
@@ -38,27 +38,23 @@ extension Connection {
                 to: try row.get(2, as: String.self)
             )
         }
-        // Old engines name a row WITHOUT ROWID by some number of it.
+        // Old engines report some number of the row for a table WITHOUT ROWID.
+        let reader = schema(of: schemaName ?? "main")
         var hasRowids: [String: Bool] = [:]
-        for table in Set(found.map(\.from)) {
-            hasRowids[table] = try Rowid.exists(in: table, schemaName ?? "main", self)
-        }
+        for table in Set(found.map(\.from)) { hasRowids[table] = try reader.hasRowids(table) }
         return found.map { row in
             ForeignKeyError(from: row.from, rowId: hasRowids[row.from] == false ? 0 : row.rowId ?? 0, to: row.to)
         }
     }
 
-    /// What is damaged in the database (`PRAGMA integrity_check`); empty when nothing is. It reads the whole file.
+    /// Checks the database for damage (`PRAGMA integrity_check`). This reads the whole file.
     ///
-    /// - Parameter table: the table to check with its indexes; everything by default.
-    /// - Throws: `DatabaseError`, also when there is no such table; `EngineUnsupported` for a single table before
+    /// - Parameter table: the table to check, with its indexes; everything by default.
+    /// - Returns: a message for each defect; empty if there is none.
+    /// - Throws: `DatabaseError`, also if there is no such table; `EngineUnsupported` for a single table before
     ///   SQLite 3.33, which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
-        if table != nil, !supports(.partialIntegrityCheck) {
-            throw EngineUnsupported(
-                feature: "an integrity check of a single table",
-                requiredVersion: SQLiteFeature.partialIntegrityCheck.firstVersion)
-        }
+        if table != nil { try EngineUnsupported.require(3, 33, for: "an integrity check of a single table") }
         return try all("PRAGMA integrity_check" + argument(table)) { try $0.get(0, as: String.self) }
             .filter { $0 != "ok" }
     }

@@ -1,40 +1,87 @@
 public import LiteVaultCore
 
-/// Reads the schema: what tables, indexes, views and triggers there are, and what they are made of.
+/// A row of the schema table: a table, index, view or trigger (https://sqlite.org/schematab.html).
+public struct ObjectDefinition: Equatable, Sendable {
+    /// The kinds of schema objects.
+    public enum ObjectType: String, Sendable {
+        case table, index, view, trigger
+    }
+
+    /// The kind of object.
+    public let type: ObjectType
+    /// The object's name. Indexes of UNIQUE and PRIMARY KEY constraints are called `sqlite_autoindex_…`.
+    public let name: String
+    /// The table of an index or a trigger; the object's own name for a table or view.
+    public let tableName: String
+    /// The first page of its content; 0 for views, triggers and virtual tables.
+    public let rootpage: Int64
+    /// The statement that created it; nil for indexes of constraints.
+    public let sql: String?
+
+    /// Creates a definition from its parts.
+    public init(type: ObjectType, name: String, tableName: String, rootpage: Int64, sql: String?) {
+        self.type = type
+        self.name = name
+        self.tableName = tableName
+        self.rootpage = rootpage
+        self.sql = sql
+    }
+
+    /// Whether the engine created the object for its own use.
+    public var isInternal: Bool { name.hasPrefix("sqlite_") || sql == nil }
+}
+
+/// A table as the schema declares it: its columns and indexes.
+public struct TableDefinition: Equatable, Sendable {
+    /// The table's name.
+    public let name: String
+    /// Its columns, in order.
+    public let columns: [ColumnDefinition]
+    /// Its indexes, including those of constraints.
+    public let indexes: [IndexDefinition]
+
+    /// Creates a definition from its parts.
+    public init(name: String, columns: [ColumnDefinition], indexes: [IndexDefinition]) {
+        self.name = name
+        self.columns = columns
+        self.indexes = indexes
+    }
+}
+
+/// Reads a database's schema: its tables, indexes, views and triggers, and their columns.
 ///
 /// ```swift
 /// let schema = db.schema
-/// for index in try schema.indexDefinitions("users") { print(index.name, index.columns) }
-/// for column in try schema.columnDefinitions("users") { print(column.name, column.nullable) }
+/// for index in try schema.indexDefinitions(table: "users") { print(index.name, index.columns) }
+/// for column in try schema.columnDefinitions(table: "users") { print(column.name, column.nullable) }
 /// ```
+///
+/// A reader caches nothing: each call asks the engine.
 public final class SchemaReader {
-    let connection: Connection
-    /// The database to read, as it was attached; nil for the main one and the temporary one.
+    private let connection: Connection
+    /// The database to read, by the name under which it is attached; nil for `temp` and `main`.
     private let schemaName: String?
 
-    /// A reader of the connection's main database. It keeps nothing: each call asks the engine.
+    /// Creates a reader of the connection's main database.
     public convenience init(connection: Connection) { self.init(connection: connection, schemaName: nil) }
 
-    /// A reader of one of the connection's databases.
+    /// Creates a reader of one of the connection's databases.
     ///
     /// - Parameters:
     ///   - connection: the connection.
     ///   - schemaName: `main`, `temp`, or the name of an attached database. nil for the main database, in which tables are
-    ///     looked for as the engine does: temporary ones first.
+    ///     looked up as the engine does it: temporary ones first.
     public init(connection: Connection, schemaName: String?) {
         self.connection = connection
         self.schemaName = schemaName
     }
 
-    /// What stands before the name of a pragma or table.
-    var prefix: String { schemaName.map { quoted($0) + "." } ?? "" }
-
-    /// The objects of the database, in the order in which they were made.
+    /// Fetches the objects of the database, in the order of their creation.
     ///
     /// - Parameters:
     ///   - name: only objects of this name.
     ///   - type: only objects of this kind.
-    ///   - temp: the temporary objects of this connection instead; ignored by a reader of a named database.
+    ///   - temp: the connection's temporary objects instead. Ignored by a reader of a named database.
     /// - Throws: `DatabaseError`
     public func objectDefinitions(
         name: String? = nil, type: ObjectDefinition.ObjectType? = nil, temp: Bool = false
@@ -48,7 +95,7 @@ public final class SchemaReader {
             """
         var objects: [ObjectDefinition] = []
         try connection.forEachRow(sql, with: name, type?.rawValue) { row in
-            // A kind that a later version of SQLite may add is left out.
+            // A kind that a later version of SQLite may add is skipped.
             guard let type = ObjectDefinition.ObjectType(rawValue: try row.get(0)) else { return }
             objects.append(
                 ObjectDefinition(
@@ -58,7 +105,7 @@ public final class SchemaReader {
         return objects
     }
 
-    /// All tables of the database, without the engine's own.
+    /// Fetches all tables of the database, without the engine's own.
     ///
     /// - Throws: `DatabaseError`
     public func tableDefinitions() throws -> [TableDefinition] {
@@ -69,15 +116,149 @@ public final class SchemaReader {
         }
     }
 
-    /// The statement that made a table, of the temporary ones first, as the engine looks for them.
-    func createSQL(table: String) throws -> String? {
-        try places.compactMap { try objectDefinitions(name: table, type: .table, temp: $0).first?.sql }.first
+    /// Fetches the columns of a table or view, in order (`PRAGMA table_info`). Returns none if there is no such table.
+    ///
+    /// - Throws: `DatabaseError`
+    public func columnDefinitions(table: String) throws -> [ColumnDefinition] {
+        let key = try createSQL(.table, table).flatMap { ColumnDefinition.PrimaryKey(sql: $0) }
+        let references = try foreignKeyGroups(table: table).filter { $0.count == 1 }.flatMap { $0 }
+        let unique = try uniqueColumns(table: table)
+        return try connection.all("PRAGMA \(prefix)table_info(\(quoted(table)))") { row in
+            let name: String = try row.get(1)
+            let isKey = try row.get(5, as: Int.self) > 0
+            return ColumnDefinition(
+                name: name, primaryKey: isKey ? key ?? .init(autoIncrement: false) : nil,
+                type: ColumnDefinition.Affinity(try row.get(2, as: String?.self) ?? ""),
+                nullable: try row.get(3, as: Int.self) == 0, unique: unique.contains(name),
+                defaultValue: LiteralValue(try row.get(4, as: String?.self)),
+                references: references.first { $0.fromColumn == name })
+        }
     }
 
-    func createSQL(index: String) throws -> String? {
-        try places.compactMap { try objectDefinitions(name: index, type: .index, temp: $0).first?.sql }.first
+    /// Fetches the indexes of a table, including those of constraints (`PRAGMA index_list`, `PRAGMA index_info`).
+    ///
+    /// - Throws: `DatabaseError`
+    public func indexDefinitions(table: String) throws -> [IndexDefinition] {
+        let rows = try connection.all("PRAGMA \(prefix)index_list(\(quoted(table)))") { row in
+            (
+                name: try row.get(1, as: String.self), isUnique: try row.get(2, as: Bool.self),
+                origin: try row.get(3, as: String.self)
+            )
+        }
+        return try rows.map { row in
+            // An expression has no name: its text is in the statement that created the index.
+            let names = try connection.all("PRAGMA \(prefix)index_info(\(quoted(row.name)))") {
+                try $0.get(2, as: String?.self)
+            }
+            let statement = try createSQL(.index, row.name).flatMap(CreateIndexText.init)
+            let terms = statement?.terms ?? []
+            return IndexDefinition(
+                table: table, name: row.name, unique: row.isUnique,
+                columns: names.enumerated().map { position, name in
+                    name ?? (position < terms.count ? terms[position].text : "")
+                }, expressions: Set(names.indices.filter { names[$0] == nil }),
+                origin: IndexDefinition.Origin(rawValue: row.origin), statement: statement)
+        }
     }
 
-    /// Whether to look among the temporary objects.
-    private var places: [Bool] { schemaName == nil ? [true, false] : [false] }
+    /// Fetches the references of a table to other tables, one for each column (`PRAGMA foreign_key_list`).
+    ///
+    /// - Throws: `DatabaseError`
+    public func foreignKeys(table: String) throws -> [ColumnDefinition.ForeignKey] {
+        try foreignKeyGroups(table: table).flatMap { $0 }
+    }
+
+    /// The foreign keys of a table, each with its columns.
+    private func foreignKeyGroups(table: String) throws -> [[ColumnDefinition.ForeignKey]] {
+        var groups: [[ColumnDefinition.ForeignKey]] = []
+        var last: Int64?
+        try connection.forEachRow("PRAGMA \(prefix)foreign_key_list(\(quoted(table)))") { row in
+            let update: String = try row.get(5)
+            let delete: String = try row.get(6)
+            let key = ColumnDefinition.ForeignKey(
+                fromColumn: try row.get(3), toTable: try row.get(2), toColumn: try row.get(4, as: String?.self),
+                onUpdate: update == "NO ACTION" ? nil : update, onDelete: delete == "NO ACTION" ? nil : delete)
+            let id: Int64 = try row.get(0)
+            if id == last { groups[groups.count - 1].append(key) } else { groups.append([key]) }
+            last = id
+        }
+        return groups
+    }
+
+    /// The columns with a UNIQUE constraint of their own.
+    private func uniqueColumns(table: String) throws -> Set<String> {
+        Set(
+            try indexDefinitions(table: table)
+                .filter { $0.origin == .uniqueConstraint && $0.columns.count == 1 }.flatMap(\.columns))
+    }
+
+    /// The statement that created an object. Temporary objects come first, as the engine looks them up.
+    private func createSQL(_ type: ObjectDefinition.ObjectType, _ name: String) throws -> String? {
+        let isTemporary = schemaName == nil ? [true, false] : [false]
+        return try isTemporary.compactMap { try objectDefinitions(name: name, type: type, temp: $0).first?.sql }.first
+    }
+
+    /// The qualifier of pragmas and table names.
+    private var prefix: String { schemaName.map { quoted($0) + "." } ?? "" }
+}
+
+// MARK: - What alterations and definitions ask
+
+extension SchemaReader {
+    /// Whether there is a table of that name, virtual ones included.
+    func hasTable(_ name: String, temporary: Bool = false) throws -> Bool {
+        try !objectDefinitions(name: name, type: .table, temp: temporary).isEmpty
+    }
+
+    /// A column of a primary key, with its declared type.
+    struct KeyColumn: Equatable {
+        let name: String
+        /// Empty for none.
+        let declaredType: String
+    }
+
+    /// The primary key of a table in the order of its declaration, empty for none. nil if there is no such table.
+    func primaryKey(of table: String) throws -> [KeyColumn]? {
+        let rows = try connection.all("PRAGMA \(prefix)table_info(\(quoted(table)))") { row in
+            (
+                column: KeyColumn(
+                    name: try row.get(1, as: String.self), declaredType: try row.get(2, as: String?.self) ?? ""),
+                position: try row.get(5, as: Int.self)
+            )
+        }
+        guard !rows.isEmpty else { return nil }
+        return rows.filter { $0.position > 0 }.sorted { $0.position < $1.position }.map(\.column)
+    }
+
+    /// Whether the rows of a table have rowids, under any name.
+    func hasRowids(_ table: String) throws -> Bool {
+        if try rowidAlias(of: table) != nil { return true }
+        let columns = try columnDefinitions(table: table)
+        return Set(columns.map { $0.name.lowercased() }).isSuperset(of: Self.rowidAliases)
+    }
+
+    /// `rowid`, `_rowid_` or `oid`, the first that no column hides. nil for a table WITHOUT ROWID.
+    func rowidAlias(of table: String) throws -> String? {
+        let columns = Set(try columnDefinitions(table: table).map { $0.name.lowercased() })
+        guard let alias = Self.rowidAliases.first(where: { !columns.contains($0) }) else { return nil }
+        do {
+            _ = try connection.prepare("SELECT \(alias) FROM \(prefix)\(quoted(table))")
+            return alias
+        } catch let error as DatabaseError where error.code == 1 {
+            // "no such column": the table is WITHOUT ROWID.
+            return nil
+        }
+    }
+
+    /// The INTEGER PRIMARY KEY, the column that is the rowid. nil if there is none.
+    func integerKey(of table: String) throws -> String? {
+        guard let key = try primaryKey(of: table), key.count == 1, key[0].declaredType.uppercased() == "INTEGER",
+            try rowidAlias(of: table) != nil
+        else { return nil }
+        // A bug of an early version that can no longer be fixed: with DESC the column is not the rowid.
+        let words = SQLWords(try createSQL(.table, table) ?? "")
+        return words.firstIndex(of: "PRIMARY", "KEY", "DESC") == nil ? key[0].name : nil
+    }
+
+    private static let rowidAliases = ["rowid", "_rowid_", "oid"]
 }

@@ -161,7 +161,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try insert.run(with: 4, 4, 4) }
         #expect(throws: DatabaseError.self) { try insert.run(with: 1, "again") }
         var rows: [Int64] = []
-        try db.prepare("SELECT id FROM t WHERE id > ?").forEachRow(with: 1) { rows.append(try $0.get(0)) }
+        try db.prepare("SELECT id FROM t WHERE id > ?").forEach(with: 1) { rows.append(try $0.get(0)) }
         #expect(rows == [2, 3])
     }
 

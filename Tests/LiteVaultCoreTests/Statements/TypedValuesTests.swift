@@ -1,7 +1,7 @@
 import LiteVaultCore
 import Testing
 
-/// Values whose types are known: few of them take one way through the code, many another one.
+/// The arguments of `with:`, and what the verbs make of rows.
 @Suite struct TypedValuesTests {
     private let db: Connection
 
@@ -11,10 +11,10 @@ import Testing
         try db.execute("CREATE TABLE few (a, b); CREATE TABLE many (\(columns))")
     }
 
-    @Test func `more values than the fast way takes arrive in their places`() throws {
+    @Test func `more values than can be written one by one arrive in their places`() throws {
         try db.run(
             "INSERT INTO many VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            with: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "twelve", nil as Int?)
+            with: Bindings([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, "twelve", nil]))
         let row = try #require(try db.first("SELECT * FROM many") { $0.copy() })
         #expect(row.values.prefix(11).map { $0 as? Int64 } == (1...11).map { Int64($0) })
         #expect(row.values[11] as? String == "twelve")
@@ -27,17 +27,19 @@ import Testing
         #expect(throws: DatabaseError.self) { try statement.run(with: 1, 2, 3) }
         #expect(throws: DatabaseError.self) { try db.run("INSERT INTO few VALUES (?, ?)", with: 1) }
         #expect(throws: DatabaseError.self) {
-            try db.run("INSERT INTO few VALUES (?, ?)", with: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)
+            try db.run("INSERT INTO few VALUES (?, ?)", with: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
         }
-        #expect(try db.scalar("SELECT count(*) FROM few") as? Int64 == 0)
+        #expect(throws: DatabaseError.self) { try db.run("INSERT INTO few VALUES (?, ?)", with: Bindings([1])) }
+        #expect(throws: DatabaseError.self) { try db.run("INSERT INTO few VALUES (?, ?)", with: 1, Bindings([2, 3])) }
+        #expect(try db.value("SELECT count(*) FROM few", as: Int.self) == 0)
     }
 
-    @Test func `a statement that stands in the middle of its rows starts anew`() throws {
+    @Test func `a statement that stands in the middle of its rows starts over`() throws {
         try db.execute("INSERT INTO few VALUES (1, 1), (2, 2), (3, 3)")
         let statement = try db.prepare("SELECT a FROM few WHERE a >= ? ORDER BY a", 1)
         #expect(try statement.step())
         var seen: [Int] = []
-        try statement.forEachRow(with: 2) { seen.append(try $0.get(0)) }
+        try statement.forEach(with: 2) { seen.append(try $0.get(0)) }
         #expect(seen == [2, 3])
     }
 
@@ -45,9 +47,9 @@ import Testing
         try db.execute("INSERT INTO few VALUES (1, 1), (2, 2)")
         let sql = "SELECT a FROM few ORDER BY a"
         var pairs: [String] = []
-        try db.forEachRow(sql) { outer in
+        try db.forEach(sql) { outer in
             let first = try outer.get(0, as: Int.self)
-            try db.forEachRow(sql) { pairs.append("\(first)\(try $0.get(0, as: Int.self))") }
+            try db.forEach(sql) { pairs.append("\(first)\(try $0.get(0, as: Int.self))") }
         }
         #expect(pairs == ["11", "12", "21", "22"])
     }
@@ -57,5 +59,61 @@ import Testing
         #expect(try read() == 0)
         try db.execute("PRAGMA user_version = 5")
         #expect(try read() == 5)
+    }
+
+    @Test func `values by name arrive under their names, and each parameter needs one`() throws {
+        let sql = "SELECT :a || $b || @c || :a"
+        #expect(try db.value(sql, with: Bindings([":a": "x", "$b": "y", "@c": "z"]), as: String.self) == "xyzx")
+        #expect(try db.value(sql, with: Bindings([":a": "x", "$b": nil, "@c": "z"]), as: String?.self) == nil)
+        for names in [[":a", "$b"], [":a", "$b", "@c", ":d"], [":a", "$b", "c"], [":a", "$b", "@c\0"]] {
+            let values = Bindings(Dictionary(uniqueKeysWithValues: names.map { ($0, "x" as (any Binding)?) }))
+            let error = #expect(throws: DatabaseError.self) { try db.value(sql, with: values, as: String.self) }
+            #expect(error?.resultCode == .range)
+        }
+    }
+
+    @Test func `a value is of the type that was asked for, or an error says why not`() throws {
+        #expect(try db.value("SELECT 5", as: Int.self) == 5)
+        let inferred: String = try db.value("SELECT ?", with: "a")
+        #expect(inferred == "a")
+        #expect(try db.value("SELECT NULL", as: Int?.self) == nil)
+        #expect(try db.value("SELECT 5 WHERE 0", as: Int?.self) == nil)
+        #expect(try db.value("SELECT 5 WHERE 0", as: StoredValue.self) == .null)
+        #expect(throws: QueryError.unexpectedNullValue(name: "a")) { try db.value("SELECT NULL AS a", as: Int.self) }
+        #expect(throws: QueryError.unexpectedType(name: "a", expected: "an integer", found: "text")) {
+            try db.value("SELECT 'x' AS a", as: Int.self)
+        }
+        let sql = "SELECT a FROM few WHERE a = ?"
+        #expect(throws: QueryError.noRow(sql: sql)) { try db.value(sql, with: 1, as: Int.self) }
+        #expect("\(QueryError.noRow(sql: sql))" == "The query returned no row (\(sql))")
+        // No lock remains.
+        try db.run("INSERT INTO few VALUES (1, 2)")
+        #expect(try db.value("INSERT INTO few VALUES (3, 4) RETURNING b", as: Int.self) == 4)
+        #expect(try db.all("SELECT b FROM few ORDER BY b", as: Int.self) == [2, 4])
+    }
+
+    @Test func `a column is read whole, with what is NULL in it`() throws {
+        #expect(try db.all("SELECT a FROM few", as: Int.self) == [])
+        try db.execute("INSERT INTO few VALUES (1, 'x'), (NULL, 2.5)")
+        #expect(try db.all("SELECT a FROM few ORDER BY rowid", as: Int?.self) == [1, nil])
+        #expect(try db.all("SELECT b FROM few ORDER BY rowid", as: StoredValue.self) == [.text("x"), .real(2.5)])
+        #expect(throws: QueryError.self) { try db.all("SELECT a FROM few", as: Int.self) }
+        for value in [StoredValue.null, .integer(1), .real(0.5), .text("a"), .blob([1])] {
+            #expect(try db.value("SELECT ?", with: value, as: StoredValue.self) == value)
+        }
+    }
+
+    @Test func `a result counts what this statement changed, and not what an earlier one did`() throws {
+        func run(_ sql: String) throws -> RunResult { try db.run(sql) }
+        #expect(try run("INSERT INTO few VALUES (1, 1), (2, 2)") == RunResult(changes: 2, insertedRowID: 2))
+        #expect(try run("CREATE TABLE other (a)").changes == 0)
+        #expect(try run("SELECT * FROM few").changes == 0)
+        #expect(try run("UPDATE few SET a = 3").changes == 2)
+        #expect(try run("DELETE FROM few WHERE a = 7").changes == 0)
+        try db.execute("CREATE TRIGGER t AFTER DELETE ON few BEGIN INSERT INTO other VALUES (old.a); END")
+        #expect(try run("DELETE FROM few").changes == 2)
+        let statement = try db.prepare("INSERT INTO few VALUES (?, ?)")
+        let result: RunResult = try statement.run(with: 1, 1)
+        #expect(result == RunResult(changes: 1, insertedRowID: 1))
     }
 }

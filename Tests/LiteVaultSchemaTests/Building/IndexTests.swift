@@ -67,7 +67,7 @@ import Testing
         #expect(try db.names() == ["a", "b", "player"])
     }
 
-    @Test func `a collation's indexes are computed anew`() throws {
+    @Test func `a collation's indexes are rebuilt`() throws {
         try db.createCollation("back") { $0 > $1 ? .orderedAscending : $0 < $1 ? .orderedDescending : .orderedSame }
         try db.create(index: "i", on: "player", expressions: [Column("name").collating(.custom("back"))])
         try db.reindex(collation: .custom("back"))

@@ -41,7 +41,7 @@ private let plurals = [
         #expect(try db.schema.foreignKeys(table: "other").map { $0.toTable.lowercased() } == [table.lowercased()])
     }
 
-    @Test func `a word is no other word's table`() throws {
+    @Test func `a word does not find the table of another word`() throws {
         let db = try Connection()
         for table in ["lenses", "players", "buses"] {
             try db.create(table: table) { t in t.primaryKey("id", .integer) }

@@ -155,4 +155,33 @@ import Testing
         try readonly.create(table: "mine", options: .temporary) { t in t.column("a").indexed() }
         #expect(try readonly.sql("mine_on_a", temp: true) != nil)
     }
+
+    @Test func `a table is created in an attached database, with its indexes and references`() throws {
+        let db = try Connection()
+        try db.execute("ATTACH ':memory:' AS \"the archive\"; CREATE TABLE team (wrong TEXT PRIMARY KEY)")
+        try db.create(table: "team", in: "the archive") { t in t.autoIncrementedPrimaryKey("id") }
+        for options: TableOptions in [[], .ifNotExists] {
+            try db.create(table: "player", in: "the archive", options: options) { t in
+                t.primaryKey("id", .integer)
+                t.column("name", .text).indexed()
+                t.belongsTo("team")
+                t.belongsTo("captain", inTable: "player")
+            }
+        }
+        let archive = db.schema(of: "the archive")
+        #expect(
+            try archive.objectDefinitions(name: "player").first?.sql == """
+                CREATE TABLE "player" ("id" INTEGER PRIMARY KEY, "name" TEXT, "teamId" INTEGER REFERENCES "team"("id"), \
+                "captainId" INTEGER REFERENCES "player"("id"))
+                """)
+        #expect(
+            Set(try archive.indexDefinitions(table: "player").map(\.name)) == [
+                "player_on_name", "player_on_teamId", "player_on_captainId",
+            ])
+        #expect(try db.schema.objectDefinitions().map(\.name).filter { $0.hasPrefix("player") }.isEmpty)
+        #expect(throws: DatabaseError.self) { try db.create(table: "t", in: "nowhere") { t in t.column("a") } }
+        #expect(throws: DatabaseError.self) {
+            try db.create(table: "t", in: "the archive", options: .temporary) { t in t.column("a") }
+        }
+    }
 }

@@ -38,7 +38,7 @@ import Testing
         #expect(try db.scalar("SELECT count(*) FROM ft WHERE ft MATCH 'kept'") as? Int64 == 1)
     }
 
-    @Test func `an edited migration makes the database anew`() throws {
+    @Test func `an edited migration rebuilds the database`() throws {
         try migrator(.text, extra: true).migrate(db)
         try db.run("INSERT INTO b VALUES (1)")
         try migrator(.integer).migrate(db)
@@ -48,7 +48,7 @@ import Testing
         #expect(db.foreignKeys && !db.isInTransaction)
     }
 
-    @Test func `a schema that was changed by hand makes the database anew`() throws {
+    @Test func `a schema that was changed by hand rebuilds the database`() throws {
         try migrator(.text).migrate(db)
         try db.run("CREATE TABLE stray (a)")
         try migrator(.text).migrate(db)

@@ -38,7 +38,7 @@ import Testing
         #expect(violations("fine", "INSERT INTO parent VALUES (1); INSERT INTO child VALUES ('x', 1, 1)") == nil)
     }
 
-    @Test func `H-SCH-01 rows WITHOUT ROWID whose parent is missing altogether are told apart`() throws {
+    @Test func `H-SCH-01 rows WITHOUT ROWID whose parent table is missing are distinguished`() throws {
         try db.execute(
             """
             CREATE TABLE child (id TEXT PRIMARY KEY, p REFERENCES nowhere) WITHOUT ROWID;
@@ -145,7 +145,7 @@ import Testing
         #expect(error?.code == .duplicateName && error?.migration == "v1")
     }
 
-    @Test func `a schema that migrations would make otherwise is told, and nothing is changed`() throws {
+    @Test func `a schema that differs from that of the migrations is detected, and nothing is changed`() throws {
         @Sendable func migrator(_ column: String) -> Migrator {
             var migrator = Migrator()
             migrator.registerMigration("v1") { try $0.run("CREATE TABLE a (\(column))") }
@@ -159,7 +159,7 @@ import Testing
         let inside = try db.transaction { try ["x", "y"].map { try migrator($0).hasSchemaChanges(db) } }
         #expect(inside == [false, true])
         #expect(try Migrator().hasSchemaChanges(db))
-        #expect(try db.first("SELECT group_concat(x) FROM a", row: { try $0.get(0, as: String.self) }) == "7")
+        #expect(try db.first("SELECT group_concat(x) FROM a", transform: { try $0.get(0, as: String.self) }) == "7")
         try db.run("CREATE INDEX stray ON a (x)")
         #expect(try migrator("x").hasSchemaChanges(db))
     }

@@ -48,7 +48,7 @@ import Testing
         #expect(try migrator.completedMigrations(db) == ["v1", "v2", "v3"])
     }
 
-    @Test func `a newer application's database is told, and completed migrations have no gap`() throws {
+    @Test func `a newer application's database is detected, and completed migrations have no gap`() throws {
         try migrator(4).migrate(db)
         let older = migrator(2)
         #expect(try older.hasBeenSuperseded(db))
@@ -86,7 +86,7 @@ import Testing
         #expect(try db.schema.objectDefinitions().isEmpty)
     }
 
-    @Test func `a table that others refer to is made anew in a migration`() throws {
+    @Test func `a table that others reference is rebuilt in a migration`() throws {
         var migrator = Migrator()
         migrator.registerMigration("v1") { db in
             try db.create(table: "parent") { t in
@@ -158,7 +158,7 @@ import Testing
         #expect(try db.schema.objectDefinitions().isEmpty)
     }
 
-    @Test func `a migration that ends its transaction is told`() throws {
+    @Test func `a migration that ends its transaction is reported`() throws {
         var migrator = Migrator()
         migrator.registerMigration("v1") { db in try db.run("COMMIT") }
         #expect(code { try migrator.migrate(db) } == .transactionEnded)

@@ -7,7 +7,11 @@ import Testing
     @Test(arguments: [Connection.JournalMode.delete, .wal])
     func `connections that migrate at once make each migration once`(mode: Connection.JournalMode) throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).db").path
-        defer { for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
+        defer {
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                try? FileManager.default.removeItem(atPath: path + suffix)
+            }
+        }
         _ = try Connection(path, journalMode: mode)
         var registering = Migrator()
         for number in 1...8 {
@@ -28,14 +32,14 @@ import Testing
         for number in 1...7 { #expect(try db.scalar("SELECT count(*) FROM t\(number)") as? Int64 == 2) }
     }
 
-    @Test func `a database that stays locked is told as busy`() throws {
+    @Test func `a database that stays locked is reported as busy`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).db").path
         defer { for suffix in ["", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
         let other = try Connection(path)
         try other.run("CREATE TABLE a (b)")
         try other.run("BEGIN EXCLUSIVE")
         var migrator = Migrator()
-        migrator.lockTimeout = 0.05
+        migrator.lockTimeout = .milliseconds(50)
         migrator.registerMigration("v1") { _ in Issue.record("it must not be made") }
         let db = try Connection(path)
         let error = #expect(throws: DatabaseError.self) { try migrator.migrate(db) }

@@ -1,6 +1,6 @@
 import LiteVault
 
-/// Rows enough that every migration takes some milliseconds.
+/// The number of rows, enough for each migration to take some milliseconds.
 private let rows = 1500
 
 /// One migration of every kind.

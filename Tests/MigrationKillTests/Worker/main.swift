@@ -1,4 +1,4 @@
-// Migrates a database, or says which version it is; driven by Tests/MigrationKillTests/run, which kills it.
+// Migrates a database, or prints its version. Tests/MigrationKillTests/run starts it and kills it.
 //
 //     MigrationWorker create FILE [wal]
 //     MigrationWorker migrate FILE [wal]
@@ -6,13 +6,13 @@
 import Foundation
 import LiteVault
 
-/// The file is encrypted where the engine can do that: with a raw key, which costs no derivation.
+/// The file is encrypted if the engine supports it, with a raw key, which needs no key derivation.
 let key: DatabaseKey? =
     EngineInfo.linked.encryption == .none ? nil : try DatabaseKey.raw([UInt8](repeating: 0x5a, count: 32))
 
 func open(_ path: String) throws -> Connection {
     guard let key else { return try Connection(path) }
-    // The key is tried out by reading, which another process that commits may stand in the way of.
+    // Verifying the key reads the file, which fails while another process commits.
     for _ in 0..<500 {
         do { return try Connection(path, key: key) } catch let error as VaultError where error.code == .busy {
             Thread.sleep(forTimeInterval: 0.02)
@@ -29,13 +29,13 @@ func content(_ db: Connection) throws -> [String] {
         for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \(row)") }
     }
     if objects.contains(where: { $0.name == "book_ft" }) {
-        let found = try db.scalar("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'") as? Int64
-        lines.append("found in the full-text index: \(found ?? -1)")
+        let found = try db.value("SELECT count(*) FROM book_ft WHERE book_ft MATCH 'book'", as: Int.self)
+        lines.append("found in the full-text index: \(found)")
     }
     return lines
 }
 
-/// Why a database is not a whole version; nil when it is.
+/// The version of a database, and why it does not match that version; nil if it does.
 func fault(_ path: String) throws -> (version: Int, fault: String?) {
     guard FileManager.default.fileExists(atPath: path) else { return (0, nil) }
     let db = try open(path)
@@ -51,7 +51,7 @@ func fault(_ path: String) throws -> (version: Int, fault: String?) {
     if let difference = zip(found, wanted).first(where: { $0 != $1 }) { return (completed.count, "\(difference)") }
     if found.count != wanted.count { return (completed.count, "\(found.count) lines, not \(wanted.count)") }
     if !problems.isEmpty { return (completed.count, "\(problems)") }
-    // A file that was only being made is empty once it was recovered.
+    // A file whose creation was interrupted is empty after recovery.
     let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     if size > 0 {
         let report = try DatabaseFile(path).verify(key: key)
@@ -68,13 +68,13 @@ guard arguments.count > 2, ["create", "migrate", "check"].contains(arguments[1])
 do {
     if arguments[1] != "check" {
         let db = try open(arguments[2])
-        if arguments.count > 3 { _ = try db.scalar("PRAGMA journal_mode = wal") }
+        if arguments.count > 3 { try db.setPragma(.journalMode, to: .wal) }
         if arguments[1] == "create" {
-            // Processes that find an empty file would each choose a salt for it, and only one can be right.
+            // Several processes that find an empty file would each choose a salt for it, and only one would be used.
             try db.setApplicationID(1)
             exit(0)
         }
-        db.foreignKeys = true
+        try db.setPragma(.foreignKeys, to: true)
         try migrator.migrate(db)
         try db.close()
     } else {

@@ -18,7 +18,7 @@ enum KeyDerivation {
         for _ in 0..<rounds {
             let connection = try measure {
                 let connection = try Connection(path, key: key)
-                _ = try connection.scalar("SELECT x FROM t")
+                _ = try connection.value("SELECT x FROM t", as: StoredValue.self)
                 try connection.close()
             }
             let pool = try measure { try useEightReaders(path, key) }
@@ -45,7 +45,7 @@ enum KeyDerivation {
             Thread {
                 do {
                     try pool.read { db in
-                        _ = try db.scalar("SELECT x FROM t")
+                        _ = try db.value("SELECT x FROM t", as: StoredValue.self)
                         inside.signal()
                         goOn.wait()
                     }

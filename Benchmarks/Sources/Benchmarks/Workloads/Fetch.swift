@@ -1,6 +1,7 @@
 internal import CBaseline
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 func wide(_ rows: Int) throws -> Databases {
     try Databases(
@@ -22,10 +23,10 @@ func fetchByPosition(scale: Int) throws -> Workload {
         count: rows, bar: 1.15,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_fetch(c, everything) } },
-            Implementation("LiteVault forEachRow", .liteVault) { stopwatch in
+            Implementation("LiteVault forEach", .liteVault) { stopwatch in
                 var (sum, reals) = (0, 0.0)
                 try stopwatch.measure {
-                    try db.forEachRow(everything) { row in
+                    try db.forEach(everything) { row in
                         sum &+= try row.get(0) &+ row.get(1) &+ row.get(2) &+ row.get(3)
                         sum &+= try row.get(4) &+ row.get(5) &+ (row.get(6, as: Int?.self) ?? 0)
                         reals += try row.get(7) + row.get(8)
@@ -102,10 +103,10 @@ func fetchByName(scale: Int) throws -> Workload {
         count: rows, bar: nil,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_fetch(c, everything) } },
-            Implementation("LiteVault forEachRow", .liteVault) { stopwatch in
+            Implementation("LiteVault forEach", .liteVault) { stopwatch in
                 var (sum, reals) = (0, 0.0)
                 try stopwatch.measure {
-                    try db.forEachRow(everything) { row in
+                    try db.forEach(everything) { row in
                         sum &+= try row.get("a") &+ row.get("b") &+ row.get("c") &+ row.get("d")
                         sum &+= try row.get("e") &+ row.get("f") &+ (row.get("g", as: Int?.self) ?? 0)
                         reals += try row.get("h") + row.get("i")

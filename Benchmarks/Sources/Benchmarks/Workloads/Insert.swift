@@ -2,6 +2,7 @@ internal import CBaseline
 internal import Foundation
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 /// Rows of 5 columns inserted with one statement, in a transaction.
 func insert(scale: Int) throws -> Workload {
@@ -22,7 +23,7 @@ func insert(scale: Int) throws -> Workload {
     func inserting(_ body: () throws -> Void) throws -> Int64 {
         try db.execute("BEGIN")
         try body()
-        let sum = try db.scalar(checksum) as? Int64
+        let sum = try db.value(checksum, as: Int64?.self)
         try db.execute("ROLLBACK")
         return sum ?? -1
     }

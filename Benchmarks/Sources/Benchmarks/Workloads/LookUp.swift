@@ -1,6 +1,7 @@
 internal import CBaseline
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 /// Single rows of 3 columns, found by their key; the statement comes from the library's cache.
 func lookUp(scale: Int) throws -> Workload {

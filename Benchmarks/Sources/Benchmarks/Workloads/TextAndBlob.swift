@@ -2,6 +2,7 @@ internal import CBaseline
 internal import Foundation
 internal import GRDB
 internal import LiteVault
+internal import SQLite
 
 /// Rows of 2 texts, one of 8 to 12 bytes and one of 60 with letters beyond ASCII, each copied out.
 func text(scale: Int) throws -> Workload {
@@ -19,10 +20,10 @@ func text(scale: Int) throws -> Workload {
         count: rows, bar: nil,
         implementations: [
             Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_text(c, sql) } },
-            Implementation("LiteVault forEachRow", .liteVault) { stopwatch in
+            Implementation("LiteVault forEach", .liteVault) { stopwatch in
                 var sum: Int64 = 0
                 try stopwatch.measure {
-                    try db.forEachRow(sql) { row in try sum &+= checksum(row.get(0)) &+ checksum(row.get(1)) }
+                    try db.forEach(sql) { row in try sum &+= checksum(row.get(0)) &+ checksum(row.get(1)) }
                 }
                 return sum
             },
@@ -67,7 +68,7 @@ func blob(scale: Int) throws -> Workload {
             Implementation("LiteVault [UInt8]", .liteVault) { stopwatch in
                 var sum: Int64 = 0
                 try stopwatch.measure {
-                    try db.forEachRow(sql) { row in
+                    try db.forEach(sql) { row in
                         let bytes = try row.get(0, as: [UInt8].self)
                         sum &+= Int64(bytes.count) * 256 + Int64(bytes.first ?? 0)
                     }
@@ -77,7 +78,7 @@ func blob(scale: Int) throws -> Workload {
             Implementation("LiteVault Data", .other) { stopwatch in
                 var sum: Int64 = 0
                 try stopwatch.measure {
-                    try db.forEachRow(sql) { row in
+                    try db.forEach(sql) { row in
                         let bytes = try row.get(0, as: Data.self)
                         sum &+= Int64(bytes.count) * 256 + Int64(bytes.first ?? 0)
                     }

@@ -21,7 +21,7 @@ enum Stress {
         configuration.synchronous = .off
         configuration.idleReaderTimeout = 0.2
         configuration.prepare = { db in
-            db.createFunction("half", argumentCount: 1, deterministic: true) { arguments in
+            try db.defineFunction("half", argumentCount: 1, deterministic: true) { arguments in
                 (arguments[0] as? Int64).map { $0 / 2 }
             }
         }
@@ -181,7 +181,7 @@ enum Stress {
     private static func move(_ db: Connection) throws {
         let from = Int64.random(in: 1...100)
         let to = Int64.random(in: 1...100)
-        guard let amount = try db.first("SELECT half(amount) FROM account WHERE id = ?", with: from, row: { try $0.get(0, as: Int64.self) })
+        guard let amount = try db.first("SELECT half(amount) FROM account WHERE id = ?", with: from, transform: { try $0.get(0, as: Int64.self) })
         else { fail("account \(from) is gone") }
         try db.run("UPDATE account SET amount = amount - ? WHERE id = ?", with: amount, from)
         try db.run("UPDATE account SET amount = amount + ? WHERE id = ?", with: amount, to)

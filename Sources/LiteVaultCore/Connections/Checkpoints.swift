@@ -1,0 +1,186 @@
+internal import Foundation
+internal import LiteVaultEngine
+
+// A checkpoint reads how far the log goes, and then how much of it was copied already. In between, on engines with
+// `EngineInfo.Defect.walReset`, a commit of another connection may start the log over: the checkpoint then writes down the
+// old length as copied, in a log in which other commits have those numbers. Only a writer starts a log over, and there is
+// one writer at a time. So while a second connection of ours holds the write lock, without writing anything, a checkpoint
+// is alone with a log that nobody changes: within a process, and among all that use the file.
+//
+// The connection that checkpoints cannot hold that lock itself: inside a transaction of its own it is refused
+// (SQLITE_LOCKED). FULL, RESTART and TRUNCATE take the lock by themselves; when they do not get it they go on without.
+
+extension Connection {
+    /// What a checkpoint waits for (https://sqlite.org/c3ref/wal_checkpoint_v2.html).
+    public enum WALCheckpointMode: String, Sendable {
+        case passive = "PASSIVE"
+        case full = "FULL"
+        case restart = "RESTART"
+        case truncate = "TRUNCATE"
+    }
+
+    /// Copies the log into the database file (`PRAGMA wal_checkpoint`).
+    ///
+    /// On engines with ``EngineInfo/Defect/walReset``, a `passive` checkpoint, or another one that does not get the write
+    /// lock within the lock timeout, is safe only while no other connection commits: see ``walCheckpoint(guardedBy:)``.
+    ///
+    /// - Parameters:
+    ///   - mode: what to wait for.
+    ///   - schema: an attached database; all of them by default.
+    /// - Returns: whether it was kept from finishing, the pages in the log, and how many of them were copied; -1 for
+    ///   both when the database is not in WAL mode.
+    /// - Throws: `DatabaseError`
+    @discardableResult
+    public func walCheckpoint(
+        mode: WALCheckpointMode = .passive, schema: String? = nil
+    ) throws -> (busy: Bool, log: Int, checkpointed: Int) {
+        let prefix = schema.map { quoted($0) + "." } ?? ""
+        let answer = try first("PRAGMA \(prefix)wal_checkpoint(\(mode.rawValue))") { row in
+            (
+                busy: try row.get(0, as: Int.self) != 0, log: try row.get(1, as: Int.self),
+                checkpointed: try row.get(2, as: Int.self)
+            )
+        }
+        return answer ?? (busy: false, log: -1, checkpointed: -1)
+    }
+
+    /// After how many pages a commit checkpoints: by itself, or guarded.
+    func automaticCheckpointPages() throws -> Int {
+        let pages = Int(try integer("wal_autocheckpoint"))
+        // The engine knows only of its own.
+        return pages == 0 ? (reading { _ in hooks.checkpoints?.pages } ?? nil) ?? 0 : pages
+    }
+
+    func setAutomaticCheckpoint(pages: Int) throws {
+        try execute("PRAGMA wal_autocheckpoint = \(pages)")
+        reading { _ in hooks.checkpoints = nil }
+    }
+
+    /// Copies the log into the database file while another connection holds the write lock, so that nobody can commit in
+    /// the middle of it.
+    ///
+    /// Waits for no reader: what readers still need stays in the log. Commits of all processes wait until it is done.
+    ///
+    /// - Parameter guardian: another connection to the same file, not read-only and not in a transaction. It writes nothing.
+    /// - Returns: as ``walCheckpoint(mode:schema:)``.
+    /// - Throws: `SQLITE_BUSY` when somebody else writes for longer than the guardian's lock timeout; `SQLITE_MISUSE` for a
+    ///   guardian of another file. Nothing is copied then.
+    @discardableResult
+    public func walCheckpoint(guardedBy guardian: Connection) throws -> (busy: Bool, log: Int, checkpointed: Int) {
+        guard guardian !== self, guardian.description == description, !description.isEmpty else {
+            throw DatabaseError(misuse: "a checkpoint is guarded by another connection to the same file")
+        }
+        return try guardian.holdingWriteLock { try walCheckpoint(mode: .passive, schema: "main") }
+    }
+
+    /// Has commits checkpoint as the engine does after so many pages, but guarded, as ``walCheckpoint(guardedBy:)`` does it.
+    ///
+    /// When somebody else is writing, the next commit tries again; only once the log is four times as long does it wait,
+    /// as long as ``lockTimeout`` says. Logs of attached databases are checkpointed by the engine's own means.
+    ///
+    /// - Parameters:
+    ///   - pages: in the log; 1000 is the engine's default. 0 or less: never.
+    ///   - open: opens the guardian when it is needed first, and again after it failed. It is used by nobody else, and is
+    ///     closed with this connection.
+    /// - Throws: `SQLITE_MISUSE` on a closed connection.
+    public func setWALAutoCheckpoint(_ pages: Int = 1000, guardedBy open: @escaping () throws -> Connection) throws {
+        try withLock {
+            hooks.checkpoints?.letGo()
+            let checkpoints = GuardedCheckpoints(self, pages: pages, open)
+            _ = sqlite3_wal_hook(
+                db,
+                { context, db, schema, pages in
+                    guard let context, let db, let schema else { return SQLITE_OK }
+                    Unmanaged<GuardedCheckpoints>.fromOpaque(context).takeUnretainedValue()
+                        .committed(db, schema, Int(pages))
+                    return SQLITE_OK
+                }, Unmanaged.passUnretained(checkpoints).toOpaque())
+            hooks.checkpoints = checkpoints
+        }
+    }
+
+    /// Empties the log (`TRUNCATE`), and waits for writers and readers as long as ``lockTimeout`` says.
+    ///
+    /// Where the engine would go on without the write lock it is interrupted, and copies nothing (from SQLite 3.16 on).
+    ///
+    /// - Returns: whether the log is empty.
+    /// - Throws: `DatabaseError`, but not for somebody who uses the file.
+    package func emptyLog() throws -> Bool {
+        try withLock {
+            // The handler of a user decides for how long it waits.
+            guard hooks.busy == nil else { return try !walCheckpoint(mode: .truncate).busy }
+            let patience = timeout
+            let end = ContinuousClock.now + .seconds(patience)
+            setBusyHandler { [unowned self] _ in
+                guard ContinuousClock.now < end else {
+                    interrupt()
+                    return false
+                }
+                Thread.sleep(forTimeInterval: 0.005)
+                return true
+            }
+            defer { lockTimeoutSeconds = patience }
+            do { return try !walCheckpoint(mode: .truncate).busy } catch let error as DatabaseError
+                where error.resultCode.primary == .interrupt
+            { return false }
+        }
+    }
+
+    /// Runs a body while this connection holds the write lock of its file, and writes nothing.
+    fileprivate func holdingWriteLock<T>(_ body: () throws -> T) throws -> T {
+        try withLock {
+            try execute("BEGIN IMMEDIATE")
+            defer { endHolding() }
+            return try body()
+        }
+    }
+
+    /// Nothing was written, so neither can fail for a reason of the file's.
+    private func endHolding() {
+        do { try execute("COMMIT") } catch { try? execute("ROLLBACK") }
+    }
+}
+
+/// The checkpoints after the commits of a connection. Under the connection's lock.
+final class GuardedCheckpoints {
+    let pages: Int
+    private let open: () throws -> Connection
+    private var guardian: Connection?
+    // Not retained: the connection owns this.
+    private unowned let connection: Connection
+
+    init(_ connection: Connection, pages: Int, _ open: @escaping () throws -> Connection) {
+        self.connection = connection
+        self.pages = pages
+        self.open = open
+    }
+
+    /// Called by the engine after a commit, when it holds no lock any more. A checkpoint that cannot be made fails no
+    /// commit: the next one tries again.
+    func committed(_ db: OpaquePointer, _ schema: UnsafePointer<CChar>, _ length: Int) {
+        guard pages > 0, length >= pages else { return }
+        guard String(cString: schema) == "main" else {
+            sqlite3_wal_checkpoint_v2(db, schema, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+            return
+        }
+        do {
+            let guardian = try self.guardian ?? open()
+            self.guardian = guardian
+            guardian.lockTimeoutSeconds = length / 4 >= pages ? connection.timeout : 0
+            _ = try guardian.holdingWriteLock {
+                sqlite3_wal_checkpoint_v2(db, schema, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+            }
+        } catch let error as DatabaseError where error.resultCode.primary == .busy {
+            return
+        } catch {
+            // Perhaps the key has changed, or there were no descriptors left.
+            letGo()
+        }
+    }
+
+    /// Closes the guardian: the connection is to be the last one, whose closing empties the log.
+    func letGo() {
+        try? guardian?.close()
+        guardian = nil
+    }
+}

@@ -1,0 +1,139 @@
+/// A setting of a database or of a connection (https://sqlite.org/pragma.html), with the type of its value.
+///
+/// ```swift
+/// try db.setPragma(.foreignKeys, to: true)
+/// let version = try db.pragma(.userVersion)
+/// ```
+public struct Pragma<Value>: Sendable {
+    fileprivate let read: @Sendable (Connection) throws -> Value
+    fileprivate let write: @Sendable (Connection, Value) throws -> Void
+}
+
+extension Connection {
+    /// Reads a pragma.
+    ///
+    /// - Throws: `DatabaseError`
+    public func pragma<Value>(_ pragma: Pragma<Value>) throws -> Value { try pragma.read(self) }
+
+    /// Sets a pragma, in the current transaction if there is one.
+    ///
+    /// - Throws: `DatabaseError`, also where the engine ignored it.
+    public func setPragma<Value>(_ pragma: Pragma<Value>, to value: Value) throws { try pragma.write(self, value) }
+}
+
+extension Pragma<Int32> {
+    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. 0 in a new one.
+    public static var userVersion: Pragma<Int32> {
+        .init { Int32(truncatingIfNeeded: try $0.integer("user_version")) } write: {
+            try $0.execute("PRAGMA user_version = \($1)")
+        }
+    }
+
+    /// `PRAGMA application_id`: what kind of file this is, for tools such as `file`. 0 in a new one.
+    public static var applicationID: Pragma<Int32> {
+        .init { Int32(truncatingIfNeeded: try $0.integer("application_id")) } write: {
+            try $0.execute("PRAGMA application_id = \($1)")
+        }
+    }
+}
+
+extension Pragma<Bool> {
+    /// `PRAGMA foreign_keys`: whether foreign keys are enforced on this connection. Off by default. It cannot be changed inside a
+    /// transaction, and throws there.
+    public static var foreignKeys: Pragma<Bool> {
+        .init { try $0.integer("foreign_keys") != 0 } write: { connection, isOn in
+            try connection.execute("PRAGMA foreign_keys = \(isOn ? "ON" : "OFF")")
+            guard try connection.integer("foreign_keys") == (isOn ? 1 : 0) else {
+                throw DatabaseError(misuse: "foreign_keys cannot be changed inside a transaction: set it before")
+            }
+        }
+    }
+
+    /// `PRAGMA defer_foreign_keys`: whether violations are tolerated until the current transaction commits.
+    public static var deferForeignKeys: Pragma<Bool> {
+        .init { try $0.integer("defer_foreign_keys") != 0 } write: {
+            try $0.execute("PRAGMA defer_foreign_keys = \($1 ? "ON" : "OFF")")
+        }
+    }
+}
+
+extension Pragma<Int> {
+    /// `PRAGMA wal_autocheckpoint`: after how many pages in the log a commit checkpoints. 1000 by default, 0 or less: never.
+    /// Setting it ends what ``Connection/setWALAutoCheckpoint(_:guardedBy:)`` began.
+    public static var walAutoCheckpoint: Pragma<Int> {
+        .init { try $0.automaticCheckpointPages() } write: { try $0.setAutomaticCheckpoint(pages: $1) }
+    }
+}
+
+extension Pragma<Connection.Synchronous> {
+    /// `PRAGMA synchronous`: how often the engine waits for the disk. The engine ignores it inside a transaction.
+    public static var synchronous: Pragma<Connection.Synchronous> {
+        .init { Connection.Synchronous(rawValue: Int(try $0.integer("synchronous"))) ?? .full } write: {
+            try $0.execute("PRAGMA synchronous = \($1.rawValue)")
+        }
+    }
+}
+
+extension Pragma<Connection.JournalMode> {
+    /// `PRAGMA journal_mode` of the main database. On an encrypted file, only after its key. Setting it throws when a file keeps
+    /// another mode; a database in memory keeps its own without an error.
+    public static var journalMode: Pragma<Connection.JournalMode> {
+        .init { try $0.currentJournalMode() } write: { try $0.changeJournalMode(to: $1) }
+    }
+}
+
+extension Connection {
+    /// How often the engine waits until data is on the disk (https://sqlite.org/pragma.html#pragma_synchronous).
+    public enum Synchronous: Int, CaseIterable, Sendable {
+        case off = 0
+        case normal = 1
+        case full = 2
+        case extra = 3
+    }
+
+    /// How changes are made atomic (https://sqlite.org/pragma.html#pragma_journal_mode).
+    public enum JournalMode: String, CaseIterable, Sendable {
+        case delete
+        case truncate
+        case persist
+        case memory
+        case wal
+        case off
+    }
+
+    /// The value of a pragma that returns one number.
+    ///
+    /// SQLCipher answers some of SQLite's pragmas itself (page_size of an encrypted database), and in text.
+    package func integer(_ pragma: String) throws -> Int64 {
+        let value = try untypedValue("PRAGMA \(pragma)")
+        return value as? Int64 ?? (value as? String).flatMap { Int64($0) } ?? 0
+    }
+
+    /// The value of a pragma, or of another query for one value, by its own storage class; nil for NULL and without a row.
+    package func untypedValue(_ sql: String) throws -> (any Binding)? { try first(sql) { $0.value(0) } ?? nil }
+
+    package func currentJournalMode() throws -> JournalMode {
+        let mode = try value("PRAGMA journal_mode", as: String?.self)
+        return mode.flatMap { JournalMode(rawValue: $0.lowercased()) } ?? .delete
+    }
+
+    /// Changes the journal mode, and throws where a file keeps another one.
+    func changeJournalMode(to mode: JournalMode) throws {
+        let actual = try requestJournalMode(mode)
+        guard actual == mode || !location.isFile else {
+            throw DatabaseError(misuse: "the journal mode is still \(actual.rawValue), not \(mode.rawValue)")
+        }
+    }
+
+    /// Asks for a journal mode, and returns the one that is in force then.
+    package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
+        let answer = try value("PRAGMA journal_mode = \(mode.rawValue)", as: String?.self)
+        guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
+            throw DatabaseError(misuse: "the engine did not accept journal mode \(mode.rawValue)")
+        }
+        return actual
+    }
+
+    /// Whether there is a file that may be written: only such a database has a journal mode to choose.
+    package var canChangeJournalMode: Bool { !isReadOnly && !description.isEmpty }
+}

@@ -1,0 +1,188 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+extension Connection {
+    /// Defines an aggregate function whose state lives in memory that the caller allocates, and frees in `final`.
+    ///
+    /// - Throws: `DatabaseError`
+    package func defineAggregation<T>(
+        _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false,
+        state: @escaping () -> UnsafeMutablePointer<T>,
+        step: @escaping ([(any Binding)?], UnsafeMutablePointer<T>) -> Void,
+        final: @escaping (UnsafeMutablePointer<T>) -> (any Binding)?
+    ) throws {
+        let box = AggregateBox(
+            self, makeState: { StateBox(state()) },
+            step: { object, arguments in
+                if let object = object as? StateBox<UnsafeMutablePointer<T>> { step(arguments, object.state) }
+            },
+            value: { object in (object as? StateBox<UnsafeMutablePointer<T>>).flatMap { final($0.state) } })
+        try register(name, argumentCount, deterministic, box)
+    }
+
+    /// Defines an aggregate function (`sqlite3_create_function_v2`).
+    ///
+    /// - Parameters:
+    ///   - name: its name in SQL.
+    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - deterministic: whether the same rows always give the same result.
+    ///   - initialValue: the state of a group before its first row.
+    ///   - step: takes a row into the state.
+    ///   - result: the result for the state, also when there was no row.
+    /// - Throws: `DatabaseError`. What the closures throw becomes the error of the statement.
+    public func defineAggregation<T>(
+        _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
+        step: @escaping (inout T, [(any Binding)?]) throws -> Void,
+        result: @escaping (T) throws -> (any Binding)?
+    ) throws {
+        let box = AggregateBox(
+            self, makeState: { StateBox(initialValue) },
+            step: { object, arguments in
+                if let object = object as? StateBox<T> { try step(&object.state, arguments) }
+            },
+            value: { object in try (object as? StateBox<T>).flatMap { try result($0.state) } })
+        try register(name, argumentCount, deterministic, box)
+    }
+
+    /// Defines an aggregate that can also be used as a window function (`sqlite3_create_window_function`, SQLite 3.25).
+    ///
+    /// - Parameters:
+    ///   - name: its name in SQL.
+    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - deterministic: whether the same rows always give the same result.
+    ///   - initialValue: the state before the first row.
+    ///   - step: takes a row that enters the window into the state.
+    ///   - inverse: takes a row that leaves the window, the oldest one, out of the state.
+    ///   - value: the result for the rows that are in the window now.
+    /// - Throws: `EngineUnsupported` before 3.25; `DatabaseError`. What the closures throw becomes the error of the
+    ///   statement.
+    public func defineWindowFunction<T>(
+        _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
+        step: @escaping (inout T, [(any Binding)?]) throws -> Void,
+        inverse: @escaping (inout T, [(any Binding)?]) throws -> Void,
+        value: @escaping (T) throws -> (any Binding)?
+    ) throws {
+        let box = AggregateBox(
+            self, makeState: { StateBox(initialValue) },
+            step: { object, arguments in
+                if let object = object as? StateBox<T> { try step(&object.state, arguments) }
+            },
+            inverse: { object, arguments in
+                if let object = object as? StateBox<T> { try inverse(&object.state, arguments) }
+            },
+            value: { object in try (object as? StateBox<T>).flatMap { try value($0.state) } })
+        try withHandle { db in
+            let context = Unmanaged.passRetained(box)
+            let code = lv_create_window_function(
+                db, name, Self.argumentCount(argumentCount), Self.flags(deterministic), context.toOpaque(),
+                { context, count, values in aggregateStep(context, count, values) },
+                { context in aggregateFinal(context) },
+                { context in AggregateBox.of(context)?.value(context) },
+                { context, count, values in
+                    AggregateBox.of(context)?.inverse(context, functionArguments(count, values))
+                },
+                { pointer in releaseBox(pointer) })
+            guard code >= 0 else {
+                context.release()
+                throw EngineUnsupported(
+                    feature: "A window function of one's own", requiredVersion: SQLiteVersion(major: 3, minor: 25))
+            }
+            try check(code)
+        }
+    }
+
+    private func register(_ name: String, _ count: UInt?, _ deterministic: Bool, _ box: AggregateBox) throws {
+        try withHandle { db in
+            try check(
+                sqlite3_create_function_v2(
+                    db, name, Self.argumentCount(count), Self.flags(deterministic),
+                    Unmanaged.passRetained(box).toOpaque(), nil, aggregateStep, aggregateFinal, releaseBox))
+        }
+    }
+}
+
+/// An aggregate or window function: how its state begins, takes in rows, gives them up again and becomes a result.
+final class AggregateBox {
+    private unowned let connection: Connection
+    private let makeState: () throws -> AnyObject
+    private let step: (AnyObject, [(any Binding)?]) throws -> Void
+    private let inverse: (AnyObject, [(any Binding)?]) throws -> Void
+    private let value: (AnyObject) throws -> (any Binding)?
+
+    init(
+        _ connection: Connection, makeState: @escaping () throws -> AnyObject,
+        step: @escaping (AnyObject, [(any Binding)?]) throws -> Void,
+        inverse: @escaping (AnyObject, [(any Binding)?]) throws -> Void = { _, _ in },
+        value: @escaping (AnyObject) throws -> (any Binding)?
+    ) {
+        self.connection = connection
+        self.makeState = makeState
+        self.step = step
+        self.inverse = inverse
+        self.value = value
+    }
+
+    func step(_ context: OpaquePointer, _ arguments: [(any Binding)?]) {
+        perform(context) { try step(try state(of: context), arguments) }
+    }
+
+    func inverse(_ context: OpaquePointer, _ arguments: [(any Binding)?]) {
+        perform(context) { try inverse(try state(of: context), arguments) }
+    }
+
+    /// The result so far; the state stays.
+    func value(_ context: OpaquePointer) {
+        perform(context) { setResult(try value(try state(of: context)), of: context) }
+    }
+
+    /// The result; the state is released. Over no rows at all there was no step, and the state begins here.
+    func final(_ context: OpaquePointer) {
+        value(context)
+        guard let slot = slot(of: context), let pointer = slot.pointee else { return }
+        Unmanaged<AnyObject>.fromOpaque(pointer).release()
+        slot.pointee = nil
+    }
+
+    private func perform(_ context: OpaquePointer, _ body: () throws -> Void) {
+        connection.functionDepth += 1
+        defer { connection.functionDepth -= 1 }
+        do { try body() } catch { setError(error, of: context) }
+    }
+
+    /// The state of this invocation, kept in the memory that the engine sets aside for it (`sqlite3_aggregate_context`).
+    private func state(of context: OpaquePointer) throws -> AnyObject {
+        guard let slot = slot(of: context) else { return try makeState() }
+        if let pointer = slot.pointee { return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() }
+        let state = try makeState()
+        slot.pointee = Unmanaged.passRetained(state).toOpaque()
+        return state
+    }
+
+    /// Zeroed by the engine at first. nil when there is no memory.
+    private func slot(of context: OpaquePointer) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
+        sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))?
+            .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    }
+
+    /// The box that a callback belongs to.
+    static func of(_ context: OpaquePointer) -> AggregateBox? {
+        sqlite3_user_data(context).map { Unmanaged<AggregateBox>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+/// A state that is a value, kept in an object.
+final class StateBox<T> {
+    var state: T
+    init(_ state: T) { self.state = state }
+}
+
+let aggregateStep: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
+    context, count, values in
+    guard let context else { return }
+    AggregateBox.of(context)?.step(context, functionArguments(count, values))
+}
+
+let aggregateFinal: @convention(c) (OpaquePointer?) -> Void = { context in
+    guard let context else { return }
+    AggregateBox.of(context)?.final(context)
+}

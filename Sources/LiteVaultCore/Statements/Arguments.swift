@@ -1,0 +1,123 @@
+public import LiteVaultEngine
+
+/// What `with:` takes: a value whose type is known at compile time, or ``Bindings``.
+public protocol StatementArgument: Sendable {
+    /// Binds what is in it to the next parameters of a statement.
+    ///
+    /// - Parameters:
+    ///   - statement: a prepared `sqlite3_stmt`, not being stepped.
+    ///   - index: the parameter that was bound last, from 1; advanced by the number of values.
+    /// - Returns: the engine's result code.
+    /// - Throws: `DatabaseError` for a name that no parameter has.
+    func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32
+}
+
+extension ColumnValue {
+    /// Binds the value to the next parameter. Returns the engine's result code.
+    @inlinable
+    @inline(__always)
+    public func bind(to statement: OpaquePointer, after index: inout Int32) -> Int32 {
+        index &+= 1
+        return bind(to: statement, at: index)
+    }
+}
+
+/// Values for the parameters of a statement that are known only at run time: any number, in order or by name.
+///
+/// ```swift
+/// try db.run(sql, with: Bindings(values))
+/// try db.value("SELECT count(*) FROM note WHERE author = :author", with: Bindings([":author": name]), as: Int.self)
+/// ```
+public struct Bindings: StatementArgument {
+    private enum Content {
+        case positional([(any Binding)?])
+        case named([String: (any Binding)?])
+    }
+
+    private let content: Content
+
+    /// Creates values in the order of the parameters; nil is NULL.
+    public init(_ values: [(any Binding)?]) { content = .positional(values) }
+
+    /// Creates values by the names of the parameters, with their `:`, `@` or `$`; nil is NULL. Every parameter of the statement
+    /// needs one.
+    public init(_ values: [String: (any Binding)?]) { content = .named(values) }
+
+    /// Binds the values. Returns the first result code of the engine that is not `SQLITE_OK`.
+    ///
+    /// - Throws: `SQLITE_RANGE` for a name that no parameter has.
+    public func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32 {
+        var code = SQLITE_OK
+        switch content {
+        case .positional(let values):
+            for value in values {
+                index &+= 1
+                let bound = value?.bind(to: statement, at: index) ?? sqlite3_bind_null(statement, index)
+                if code == SQLITE_OK { code = bound }
+            }
+        case .named(let values):
+            for (name, value) in values {
+                // A name ends at a NUL in C, and the part before it could be a parameter.
+                let parameter = name.utf8.contains(0) ? 0 : sqlite3_bind_parameter_index(statement, name)
+                guard parameter > 0 else {
+                    let sql = sqlite3_sql(statement).map { String(cString: $0) } ?? ""
+                    throw DatabaseError(unknownParameter: name, sql: sql)
+                }
+                index &+= 1
+                let bound = value?.bind(to: statement, at: parameter) ?? sqlite3_bind_null(statement, parameter)
+                if code == SQLITE_OK { code = bound }
+            }
+        }
+        return code
+    }
+}
+
+/// An argument that was left out.
+public struct Unbound: StatementArgument {
+    /// Creates an argument without a value.
+    @inlinable
+    public init() {}
+
+    /// Binds nothing.
+    @inlinable
+    @inline(__always)
+    public func bind(to statement: OpaquePointer, after index: inout Int32) -> Int32 { SQLITE_OK }
+}
+
+// A parameter pack would do for all of this, but the compiler does not specialise the loop over one (Swift 6.3), which then
+// costs half as much as inserting a row. With a type parameter for each argument everything is inlined, and those that are
+// left out cost nothing.
+
+extension Execution {
+    /// Binds the arguments that are given, in order.
+    @inlinable
+    @inline(__always)
+    func bind<
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(_ a: A, _ b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H, _ i: I, _ j: J, _ k: K, _ l: L) throws {
+        var index: Int32 = 0
+        var code = SQLITE_OK
+        try bind(a, after: &index, &code)
+        try bind(b, after: &index, &code)
+        try bind(c, after: &index, &code)
+        try bind(d, after: &index, &code)
+        try bind(e, after: &index, &code)
+        try bind(f, after: &index, &code)
+        try bind(g, after: &index, &code)
+        try bind(h, after: &index, &code)
+        try bind(i, after: &index, &code)
+        try bind(j, after: &index, &code)
+        try bind(k, after: &index, &code)
+        try bind(l, after: &index, &code)
+        if code != SQLITE_OK || index != parameterCount { throw bindingFailure(code, count: index) }
+    }
+
+    @inlinable
+    @inline(__always)
+    func bind<V: StatementArgument>(_ value: V, after index: inout Int32, _ code: inout Int32) throws {
+        let bound = try value.bind(to: handle, after: &index)
+        if code == SQLITE_OK { code = bound }
+    }
+}

@@ -1,0 +1,299 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+// SQL as text: one function for each thing to do with it. The statement comes from the cache, values are bound and columns read
+// with their types known at compile time, and the lock is taken once for the whole statement. All of it is inlinable, so that
+// closures become part of the loop.
+
+/// What a statement did.
+public struct RunResult: Sendable, Equatable {
+    /// How many rows it inserted, updated or deleted, those of triggers not counted (`sqlite3_changes64`).
+    public let changes: Int
+    /// The rowid of the row that was inserted last on the connection (`sqlite3_last_insert_rowid`): of this statement's, if it
+    /// inserted one. 0 before the first.
+    public let insertedRowID: Int64
+
+    package init(changes: Int, insertedRowID: Int64) {
+        self.changes = changes
+        self.insertedRowID = insertedRowID
+    }
+}
+
+extension Connection {
+    /// Runs any number of SQL statements, without values and without reading rows (`sqlite3_exec`).
+    ///
+    /// - Parameter SQL: statements, separated by semicolons.
+    /// - Throws: `DatabaseError` of the first statement that fails; ``EngineUnsupported`` when the linked engine is too old for
+    ///   it. What ran before it stays, unless a transaction is around it.
+    public func execute(_ SQL: String) throws {
+        let db = try enter()
+        defer { leave() }
+        // sqlite3_exec ends at the first NUL: the rest would be left out without a word.
+        guard !SQL.utf8.contains(0) else { throw DatabaseError(misuse: "the SQL text contains a NUL", sql: SQL) }
+        try requireUntracedExport(SQL)
+        do {
+            if requiresTransaction {
+                try executeInTransaction(SQL, db)
+            } else {
+                try check(sqlite3_exec(db, SQL, nil, nil, nil), sql: SQL)
+            }
+        } catch let error as DatabaseError {
+            // The engine counts from the start of the statement that failed.
+            throw EngineRequirement.unmet(by: SQL, error) ?? error.withoutOffset()
+        }
+    }
+
+    /// Does what `sqlite3_exec` does, and checks before each statement that the transaction is still open.
+    private func executeInTransaction(_ SQL: String, _ db: OpaquePointer) throws {
+        try SQL.withCString { start in
+            var next = start
+            while next.pointee != 0 {
+                try requireTransaction()
+                var statement: OpaquePointer?
+                var tail: UnsafePointer<CChar>?
+                let code = sqlite3_prepare_v2(db, next, -1, &statement, &tail)
+                defer { sqlite3_finalize(statement) }
+                try check(code, sql: SQL)
+                if let statement {
+                    var code = sqlite3_step(statement)
+                    while code == SQLITE_ROW { code = sqlite3_step(statement) }
+                    try check(code, sql: SQL)
+                }
+                guard let tail, tail > next else { return }
+                next = tail
+            }
+        }
+    }
+
+    /// Runs one statement to its end.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement.
+    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    /// - Returns: how many rows it changed, and the rowid it inserted.
+    /// - Throws: `DatabaseError`, also for the wrong number of values; `EngineUnsupported` for SQL that the linked engine is too
+    ///   old for. Nothing is changed then.
+    @discardableResult
+    @_disfavoredOverload
+    @inlinable
+    public func run<
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound()
+    ) throws -> RunResult {
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        return try execution.runToEnd()
+    }
+
+    /// Reads the first column of the first row.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement.
+    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - type: the type to read it as. `Int?.self` gives nil for NULL, and where there is no row.
+    /// - Throws: `QueryError` when there is no row, or the value is NULL or cannot be read as the type; `DatabaseError`.
+    @inlinable
+    public func value<
+        T: ColumnValue,
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
+        as type: T.Type = T.self
+    ) throws -> T {
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        guard try execution.step() else { return try execution.valueWithoutRow() }
+        let value = try T.read(from: ColumnReader(execution, 0))
+        try execution.finish()
+        return value
+    }
+
+    /// Reads the first row.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement.
+    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - transform: makes a value of the row, which it cannot keep.
+    /// - Returns: what `transform` returned; nil when there is no row.
+    /// - Throws: `DatabaseError`, and what the closure throws; no lock of the database remains.
+    @inlinable
+    public func first<
+        T,
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
+        transform: (borrowing RowView) throws -> T
+    ) throws -> T? {
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        guard try execution.step() else { return nil }
+        let first = try transform(RowView(execution))
+        try execution.finish()
+        return first
+    }
+
+    /// Reads the first column of every row.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement.
+    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - type: the type to read it as; `Int?.self` where it may be NULL.
+    /// - Throws: `QueryError` when a value cannot be read as the type; `DatabaseError`.
+    @inlinable
+    public func all<
+        T: ColumnValue,
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
+        as type: T.Type
+    ) throws -> [T] {
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        var result: [T] = []
+        while try execution.step() { result.append(try T.read(from: ColumnReader(execution, 0))) }
+        return result
+    }
+
+    /// Reads every row.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement.
+    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - transform: makes a value of a row, which it cannot keep. The connection can be used in it.
+    /// - Throws: `DatabaseError`, and what the closure throws; no lock of the database remains.
+    @inlinable
+    public func all<
+        T,
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
+        transform: (borrowing RowView) throws -> T
+    ) throws -> [T] {
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        var result: [T] = []
+        while try execution.step() { result.append(try transform(RowView(execution))) }
+        return result
+    }
+
+    /// Calls a closure with every row.
+    ///
+    /// - Parameters:
+    ///   - sql: one SQL statement.
+    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
+    ///   - body: called for each row, which it cannot keep. The connection can be used in it.
+    /// - Throws: `DatabaseError`, and what the closure throws; no lock of the database remains.
+    @inlinable
+    public func forEach<
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        _ sql: String, with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
+        body: (borrowing RowView) throws -> Void
+    ) throws {
+        let execution = try begin(sql)
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        while try execution.step() { try body(RowView(execution)) }
+    }
+}
+
+extension Statement {
+    /// Runs the statement to its end: the fastest way to repeat an INSERT.
+    ///
+    /// - Parameter a: a value for each parameter, in order, up to 12; or ``Bindings``.
+    /// - Throws: `DatabaseError`; the statement is reset.
+    @discardableResult
+    @_disfavoredOverload
+    @inlinable
+    public func run<
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound()
+    ) throws -> RunResult {
+        let execution = try begin()
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        return try execution.runToEnd()
+    }
+
+    /// Calls a closure with every row.
+    ///
+    /// - Parameters:
+    ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``.
+    ///   - body: called for each row, which it cannot keep.
+    /// - Throws: `DatabaseError`, and what the closure throws; the statement is reset.
+    @_disfavoredOverload
+    @inlinable
+    public func forEach<
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(
+        with a: A = Unbound(), _ b: B = Unbound(), _ c: C = Unbound(), _ d: D = Unbound(),
+        _ e: E = Unbound(), _ f: F = Unbound(), _ g: G = Unbound(), _ h: H = Unbound(), _ i: I = Unbound(),
+        _ j: J = Unbound(), _ k: K = Unbound(), _ l: L = Unbound(),
+        body: (borrowing RowView) throws -> Void
+    ) throws {
+        let execution = try begin()
+        defer { end(execution) }
+        try execution.bind(a, b, c, d, e, f, g, h, i, j, k, l)
+        while try execution.step() { try body(RowView(execution)) }
+    }
+}
+
+extension Execution {
+    /// Runs the statement to its end, after its values were bound.
+    @usableFromInline
+    func runToEnd() throws -> RunResult {
+        let db = sqlite3_db_handle(handle)
+        guard let db else { throw failure(SQLITE_MISUSE) }
+        let before = lv_total_changes(db)
+        while try step() {}
+        // The engine goes on counting for a statement that changes no rows what the one before it changed.
+        let changes = lv_total_changes(db) == before ? 0 : lv_changes(db)
+        return RunResult(
+            changes: Int(truncatingIfNeeded: changes), insertedRowID: sqlite3_last_insert_rowid(db))
+    }
+
+    /// The value of a query without a row: what the type reads from NULL, which is what the engine has for a column then.
+    @usableFromInline
+    func valueWithoutRow<T: ColumnValue>() throws -> T {
+        do { return try T.read(from: ColumnReader(self, 0)) } catch {
+            throw QueryError.noRow(sql: SQLRedaction.redacted(prepared.takeUnretainedValue().sql))
+        }
+    }
+}

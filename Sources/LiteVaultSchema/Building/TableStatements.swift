@@ -1,0 +1,186 @@
+internal import LiteVaultCore
+internal import LiteVaultQuery
+
+/// The statements that create a table and its indexes.
+struct TableStatements {
+    let table: String
+    let indexes: [IndexStatement]
+
+    /// Writes the statements of a definition, with the primary keys of other tables as they are now.
+    ///
+    /// - Parameters:
+    ///   - definition: the table.
+    ///   - schemaName: the attached database in which to create it; nil for the main or temporary one.
+    ///   - connection: the connection that has the referenced tables.
+    /// - Throws: `SchemaBuilderError`, `EngineUnsupported`, `QueryError.noSuchTable`, `DatabaseError`
+    init(_ definition: TableSpecification, in schemaName: String?, _ connection: Connection) throws {
+        if let mistake = definition.mistake { throw mistake }
+        guard !definition.elements.isEmpty else { throw SchemaBuilderError.noColumns(table: definition.name) }
+        if definition.options.contains(.strict) { try EngineUnsupported.require(3, 37, for: "A strict table") }
+        let schema = SchemaReader(connection: connection, schemaName: schemaName)
+        var writer = Writer(
+            table: definition,
+            keys: KeyResolver(
+                schema: schema, table: definition.name, ownKey: try OwnKey(table: definition, schema: schema).columns()),
+            indexOptions: definition.options.contains(.ifNotExists) ? .ifNotExists : [], schemaName: schemaName)
+        let parts = try writer.parts()
+        table = try SchemaText.text(of: writer.statement(parts))
+        indexes = writer.indexes
+    }
+}
+
+/// Collects the parts of a CREATE TABLE statement, and the indexes that they ask for.
+private struct Writer {
+    let table: TableSpecification
+    let keys: KeyResolver
+    let indexOptions: IndexOptions
+    let schemaName: String?
+    var indexes: [IndexStatement] = []
+
+    mutating func parts() throws -> [SQLNode] {
+        var parts: [SQLNode] = []
+        var foreignKeys: [SQLNode] = []
+        for element in table.elements {
+            switch element {
+            case .raw(let node): parts.append(node)
+            case .column(let column): parts.append(try declaration(of: column))
+            case .belongsTo(let key):
+                let (columns, other, others) = try key.resolve(keys)
+                for column in columns { parts.append(try declaration(of: column)) }
+                guard columns.count > 1 else { continue }
+                let names = columns.map(\.name)
+                foreignKeys.append(foreignKey(names, other, others, key.actions))
+                guard let index = key.index else { continue }
+                var options = indexOptions
+                if case .unique = index { options.insert(.unique) }
+                addIndex(IndexStatement.defaultName(table.name, names), names, options)
+            }
+        }
+        parts += try table.primaryKeys.map {
+            .words(.text("PRIMARY KEY"), .names(try names(of: $0)), .keyConflict($0.conflict))
+        }
+        parts += table.uniqueKeys.map { .words(.text("UNIQUE"), .names($0.columns), .conflict($0.conflict)) }
+        parts += foreignKeys
+        parts += try table.foreignKeys.map {
+            foreignKey(
+                $0.columns, $0.table, try $0.otherColumns ?? keys.columns(of: $0.table, for: $0.columns), $0.actions)
+        }
+        return parts + table.checks.map { .words(.text("CHECK"), $0.inParentheses) } + table.constraints
+    }
+
+    func statement(_ parts: [SQLNode]) -> SQLNode {
+        let options = table.options
+        let suffix = [
+            options.contains(.strict) ? "STRICT" : nil, options.contains(.withoutRowID) ? "WITHOUT ROWID" : nil,
+        ]
+        .compactMap { $0 }.joined(separator: ", ")
+        return .words(
+            .text("CREATE"), options.contains(.temporary) ? .text("TEMPORARY") : nil, .text("TABLE"),
+            options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil, .identifier(table.name, in: schemaName),
+            .wrapped("", .joined(parts, separator: ", ")), suffix.isEmpty ? nil : .text(suffix))
+    }
+
+    private mutating func declaration(of column: ColumnSpecification) throws -> SQLNode {
+        if let index = column.plainIndex(of: table.name) { addIndex(index.name, index.columns, indexOptions) }
+        return try column.declaration(keys)
+    }
+
+    private mutating func addIndex(_ name: String, _ columns: [String], _ options: IndexOptions) {
+        indexes.append(
+            IndexStatement(
+                name: name, table: table.name, schemaName: schemaName, terms: columns.map { .identifier($0) },
+                options: options))
+    }
+
+    private func foreignKey(
+        _ columns: [String], _ other: String, _ others: [String], _ actions: ForeignKeyActions
+    ) -> SQLNode {
+        .words(.text("FOREIGN KEY"), .names(columns), .text("REFERENCES"), .names(others, of: other), actions.node)
+    }
+
+    private func names(of key: TableSpecification.PrimaryKey) throws -> [String] {
+        var names = key.names
+        for element in key.columns {
+            switch element {
+            case .column(let column): names.append(column.name)
+            case .belongsTo(let reference): names += try reference.resolve(keys).columns.map(\.name)
+            case .raw: break
+            }
+        }
+        return names
+    }
+}
+
+/// The primary key in a table's own definition, for references of the table to itself.
+private struct OwnKey {
+    let table: TableSpecification
+    let schema: SchemaReader
+
+    /// The columns of the key; empty for none.
+    ///
+    /// - Throws: `SchemaBuilderError` for several keys, and the errors of looking up other tables.
+    func columns() throws -> [PrimaryKeyColumn] {
+        let ofColumns = table.elements.compactMap { element -> [PrimaryKeyColumn]? in
+            switch element {
+            case .column(let column):
+                column.isPrimaryKey ? [PrimaryKeyColumn(name: column.name, type: column.type)] : nil
+            case .raw(let node): key(ofColumn: node.sql)
+            case .belongsTo: nil
+            }
+        }
+        let ofClauses = try table.primaryKeys.map { key -> [PrimaryKeyColumn] in
+            guard key.columns.isEmpty else { return try key.columns.flatMap(columns(of:)) }
+            return key.names.map { name in PrimaryKeyColumn(name: name, type: type(of: name)) }
+        }
+        let keys = ofColumns + ofClauses + table.constraints.compactMap { key(ofConstraint: $0.sql) }
+        guard keys.count < 2 else { throw SchemaBuilderError.severalPrimaryKeys(table: table.name) }
+        return keys.first ?? []
+    }
+
+    private func columns(of element: TableSpecification.Element) throws -> [PrimaryKeyColumn] {
+        switch element {
+        case .column(let column): return [PrimaryKeyColumn(name: column.name, type: column.type)]
+        case .belongsTo(let key):
+            // Without a key of its own, so that a reference to itself is detected.
+            let keys = KeyResolver(schema: schema, table: table.name, ownKey: [])
+            do {
+                return try key.resolve(keys).columns.map { PrimaryKeyColumn(name: $0.name, type: $0.type) }
+            } catch SchemaBuilderError.noPrimaryKey(let other) where SchemaName.isSame(other, table.name) {
+                throw SchemaBuilderError.ownKeyInPrimaryKey(table: table.name)
+            }
+        case .raw: return []
+        }
+    }
+
+    private func type(of column: String) -> ColumnType? {
+        for case .column(let candidate) in table.elements where SchemaName.isSame(candidate.name, column) {
+            return candidate.type
+        }
+        return nil
+    }
+
+    /// The key of a column in SQL: `code TEXT PRIMARY KEY`.
+    private func key(ofColumn sql: String) -> [PrimaryKeyColumn]? {
+        guard ColumnDefinition.PrimaryKey(sql: sql) != nil else { return nil }
+        let tokens = SQLTokens(sql).filter { $0.isSignificant }
+        guard let name = tokens.first?.name else { return nil }
+        let type = tokens.dropFirst().prefix { !$0.isKeyword(in: Self.columnKeywords) }.map(\.text)
+            .joined(separator: " ")
+        return [PrimaryKeyColumn(name: name, type: type.isEmpty ? nil : ColumnType(rawValue: type))]
+    }
+
+    /// The key of a constraint in SQL: `CONSTRAINT key PRIMARY KEY (a, b)`.
+    private func key(ofConstraint sql: String) -> [PrimaryKeyColumn]? {
+        let tokens = SQLTokens(sql).filter { $0.isSignificant }
+        guard let start = tokens.firstIndex(where: { $0.isKeyword("PRIMARY") }), start + 2 < tokens.count,
+            tokens[start + 1].isKeyword("KEY"), tokens[start + 2].isSymbol("("),
+            let end = tokens.closing(start + 2)
+        else { return nil }
+        return tokens[(start + 3)..<end].split { $0.isSymbol(",") }.compactMap { $0.first?.name }
+            .map { PrimaryKeyColumn(name: $0, type: type(of: $0)) }
+    }
+
+    private static let columnKeywords: Set<String> = [
+        "CONSTRAINT", "PRIMARY", "NOT", "UNIQUE", "CHECK", "DEFAULT", "COLLATE", "REFERENCES", "GENERATED", "AS",
+    ]
+}

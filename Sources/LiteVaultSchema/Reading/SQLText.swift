@@ -1,0 +1,139 @@
+internal import Foundation
+package import LiteVaultCore
+
+/// How the engine compares and quotes names.
+package enum SchemaName {
+    /// Whether two names denote the same object: only A to Z are compared without case.
+    static func isSame(_ name: String, _ other: String) -> Bool { folded(name) == folded(other) }
+
+    /// The name with A to Z in lower case, as a key for dictionaries and sets.
+    static func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+    }
+
+    /// A name as SQL text, in quotes only where SQL needs them.
+    package static func quotedWhereNeeded(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+        let startsWithDigit = name.first.map(\.isNumber) ?? true
+        return isPlain && !startsWithDigit && !keywords.contains(name.uppercased()) ? name : quoted(name)
+    }
+
+    /// https://sqlite.org/lang_keywords.html, those that some version accepts as names only in quotes.
+    private static let keywords: Set<String> = Set(
+        """
+        ADD ALL ALTER ALWAYS AND AS ASC AUTOINCREMENT BETWEEN BY CASE CHECK COLLATE COMMIT CONSTRAINT CREATE CROSS \
+        CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DEFAULT DEFERRABLE DELETE DESC DISTINCT DROP ELSE ESCAPE \
+        EXCEPT EXISTS FILTER FOREIGN FROM FULL GENERATED GROUP HAVING IF IN INDEX INDEXED INNER INSERT INTERSECT INTO \
+        IS ISNULL JOIN LEFT LIKE LIMIT MATERIALIZED NATURAL NOT NOTHING NOTNULL NULL ON OR ORDER OUTER OVER PRIMARY \
+        REFERENCES RETURNING RIGHT SELECT SET TABLE THEN TO TRANSACTION UNION UNIQUE UPDATE USING VALUES VIRTUAL WHEN \
+        WHERE WINDOW WITH WITHOUT
+        """.split(separator: " ").map(String.init))
+}
+
+/// The words of an SQL text without blanks and comments, for finding clauses in it.
+struct SQLWords {
+    /// Each word in upper case. Quoted names and literals keep their quotes, so that they equal no keyword.
+    private let words: [String]
+    private var position = 0
+
+    init(_ sql: String) {
+        words = SQLTokens(sql).filter { $0.kind != .space && $0.kind != .comment }
+            .map { $0.kind == .word ? $0.text.uppercased() : $0.text }
+    }
+
+    func firstIndex(of keywords: String...) -> Int? {
+        words.indices.first { words[$0...].starts(with: keywords) }
+    }
+
+    func after(_ index: Int) -> SQLWords {
+        var rest = self
+        rest.position = index
+        return rest
+    }
+
+    mutating func next() -> String? {
+        guard position < words.count else { return nil }
+        defer { position += 1 }
+        return words[position]
+    }
+
+    /// Skips the words if they come next.
+    @discardableResult
+    mutating func skip(_ keywords: String...) -> Bool {
+        guard words.dropFirst(position).starts(with: keywords) else { return false }
+        position += keywords.count
+        return true
+    }
+
+    /// Skips a pair of parentheses if it comes next.
+    mutating func skipGroup() {
+        guard position < words.count, words[position] == "(" else { return }
+        var depth = 0
+        repeat {
+            if words[position] == "(" { depth += 1 }
+            if words[position] == ")" { depth -= 1 }
+            position += 1
+        } while depth > 0 && position < words.count
+    }
+}
+
+extension SQLTokens.Token {
+    /// Whether it is neither a blank nor a comment.
+    package var isSignificant: Bool { kind != .space && kind != .comment }
+
+    func isSymbol(_ symbol: String) -> Bool { kind == .other && text == symbol }
+
+    func isKeyword(_ keyword: String) -> Bool { kind == .word && text.uppercased() == keyword }
+
+    func isKeyword(in keywords: Set<String>) -> Bool { kind == .word && keywords.contains(text.uppercased()) }
+
+    /// The identifier without its quotes. nil for numbers, strings and all other tokens.
+    package var name: String? {
+        if kind == .word { return text }
+        guard kind == .literal, text.count >= 2, let quote = text.first else { return nil }
+        let content = String(text.dropFirst().dropLast())
+        switch quote {
+        case "\"", "`": return content.replacingOccurrences(of: "\(quote)\(quote)", with: "\(quote)")
+        case "[": return content
+        default: return nil
+        }
+    }
+
+    /// Whether it is this identifier, in any case.
+    func isName(_ other: String) -> Bool { name?.lowercased() == other.lowercased() }
+}
+
+extension [SQLTokens.Token] {
+    /// The next token that is neither a blank nor a comment.
+    func next(after index: Int) -> Int? { self[(index + 1)...].firstIndex(where: \.isSignificant) }
+
+    /// The last such token before `index`.
+    func previous(before index: Int) -> Int? { self[..<index].lastIndex(where: \.isSignificant) }
+
+    /// The parenthesis that closes the one at `open`.
+    func closing(_ open: Int) -> Int? {
+        var depth = 0
+        for index in open..<count {
+            if self[index].isSymbol("(") { depth += 1 }
+            if self[index].isSymbol(")") { depth -= 1 }
+            if depth == 0 { return index }
+        }
+        return nil
+    }
+
+    /// Whether a token of an expression or a list of columns names a column, and not a function or a collation.
+    func isColumnReference(_ index: Int, _ column: String) -> Bool {
+        guard self[index].isName(column) else { return false }
+        if let next = next(after: index), self[next].isSymbol("("), self[index].kind == .word { return false }
+        if let previous = previous(before: index), self[previous].isKeyword("COLLATE") { return false }
+        return true
+    }
+}
+
+extension String {
+    var trimmingBlanks: String { trimmingCharacters(in: .whitespacesAndNewlines) }
+}

@@ -1,0 +1,165 @@
+internal import LiteVaultCore
+
+/// A CREATE TABLE statement, split into its columns and constraints, so that one column can change and everything else
+/// stays as it is written.
+struct CreateTableText {
+    /// A column or a constraint of the table.
+    struct Element {
+        let range: Range<Int>
+        /// The column's name; nil for a constraint.
+        let column: String?
+    }
+
+    let tokens: [SQLTokens.Token]
+    let elements: [Element]
+    private let nameIndex: Int
+
+    /// Returns nil if the statement is not of the form `CREATE TABLE name (…)`.
+    init?(_ sql: String) {
+        tokens = Array(SQLTokens(sql))
+        guard let table = tokens.firstIndex(where: { $0.isKeyword("TABLE") }), let name = tokens.next(after: table),
+            tokens[name].name != nil || tokens[name].kind == .literal,
+            let open = tokens.next(after: name), tokens[open].isSymbol("("), let close = tokens.closing(open)
+        else { return nil }
+        nameIndex = name
+        elements = Self.elements(tokens, open + 1, close)
+    }
+
+    var sql: String { tokens.map(\.text).joined() }
+
+    /// The statement for a table of another name.
+    func named(_ name: String) -> String {
+        var texts = tokens.map(\.text)
+        texts[nameIndex] = quoted(name)
+        return texts.joined()
+    }
+
+    /// Whether rowids of deleted rows are never reused.
+    var isAutoincrement: Bool { tokens.contains { $0.isKeyword("AUTOINCREMENT") } }
+
+    /// The statement with a column added after the last one.
+    func adding(column sql: String) -> CreateTableText? {
+        guard let last = elements.last(where: { $0.column != nil }) else { return nil }
+        var texts = tokens.map(\.text)
+        // Before blanks and comments: one may end the line.
+        let end = tokens[last.range].lastIndex(where: \.isSignificant) ?? last.range.upperBound - 1
+        texts[end] += ", " + sql
+        return CreateTableText(texts.joined())
+    }
+
+    /// The statement without an element and its comma.
+    func removing(_ index: Int) -> CreateTableText? {
+        let range = elements[index].range
+        let removed = index == 0 ? range.lowerBound..<(range.upperBound + 1) : (range.lowerBound - 1)..<range.upperBound
+        let text = tokens.indices.filter { !removed.contains($0) }.map { tokens[$0].text }.joined()
+        return CreateTableText(text)
+    }
+
+    /// The statement with some of its tokens replaced by a name.
+    func replacing(_ indices: [Int], with name: String) -> CreateTableText? {
+        var texts = tokens.map(\.text)
+        for index in indices { texts[index] = quoted(name) }
+        return CreateTableText(texts.joined())
+    }
+
+    private static func elements(_ tokens: [SQLTokens.Token], _ start: Int, _ end: Int) -> [Element] {
+        var elements: [Element] = []
+        var depth = 0
+        var from = start
+        for index in start...end {
+            if tokens[index].isSymbol("(") { depth += 1 }
+            if tokens[index].isSymbol(")"), index < end { depth -= 1 }
+            guard index == end || (depth == 0 && tokens[index].isSymbol(",")) else { continue }
+            elements.append(Element(range: from..<index, column: column(tokens, from, index)))
+            from = index + 1
+        }
+        return elements
+    }
+
+    private static func column(_ tokens: [SQLTokens.Token], _ start: Int, _ end: Int) -> String? {
+        guard let first = tokens[start..<end].first(where: \.isSignificant),
+            !first.isKeyword(in: ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"])
+        else { return nil }
+        // Here the engine accepts 'name' in single quotes as a name.
+        return first.name ?? first.text.trimmingQuotes
+    }
+}
+
+extension CreateTableText {
+    /// The element that declares a column.
+    func element(of column: String) -> Int? {
+        elements.firstIndex { $0.column?.lowercased() == column.lowercased() }
+    }
+
+    /// The tokens of constraints that name a column of this table, without the column's declaration.
+    ///
+    /// - Parameter table: the table's name, for references to itself.
+    func references(to column: String, of table: String) -> [Int] {
+        elements.flatMap { references(to: column, of: table, in: $0) }
+    }
+
+    /// The tokens of foreign keys that name a column of another table.
+    func foreignReferences(to column: String, of table: String) -> [Int] {
+        elements.flatMap { element in
+            groups(in: element.range).filter { $0.owner == .references(table.lowercased()) }
+                .flatMap { $0.range.filter { tokens[$0].isName(column) } }
+        }
+    }
+
+    /// The tokens of foreign keys that name a table.
+    func references(toTable table: String) -> [Int] {
+        tokens.indices.filter { index in
+            guard tokens[index].isName(table), let word = tokens.previous(before: index) else { return false }
+            return tokens[word].isKeyword("REFERENCES")
+        }
+    }
+
+    private func references(to column: String, of table: String, in element: Element) -> [Int] {
+        groups(in: element.range).flatMap { group -> [Int] in
+            switch group.owner {
+            case .references(let other) where other != table.lowercased(): []
+            // The size of a type, `VARCHAR(20)`, and default values hold no columns.
+            case .value: []
+            default: group.range.filter { tokens.isColumnReference($0, column) }
+            }
+        }
+    }
+
+    /// The clause that parentheses belong to.
+    private enum Owner: Equatable {
+        case constraint
+        case references(String)
+        case value
+    }
+
+    /// The parentheses of an element, with the clause before them.
+    private func groups(in range: Range<Int>) -> [(owner: Owner, range: Range<Int>)] {
+        var groups: [(Owner, Range<Int>)] = []
+        var index = range.lowerBound
+        var words: [SQLTokens.Token] = []
+        while index < range.upperBound {
+            if tokens[index].isSymbol("("), let close = tokens.closing(index) {
+                groups.append((owner(words), (index + 1)..<close))
+                index = close
+            } else if tokens[index].isSignificant {
+                words.append(tokens[index])
+            }
+            index += 1
+        }
+        return groups
+    }
+
+    private func owner(_ words: [SQLTokens.Token]) -> Owner {
+        guard let last = words.last else { return .constraint }
+        if words.count > 1, words[words.count - 2].isKeyword("REFERENCES") {
+            return .references((last.name ?? last.text).lowercased())
+        }
+        return last.isKeyword(in: ["CHECK", "UNIQUE", "KEY", "AS"]) ? .constraint : .value
+    }
+}
+
+extension String {
+    fileprivate var trimmingQuotes: String {
+        count >= 2 && first == "'" && last == "'" ? String(dropFirst().dropLast()) : self
+    }
+}

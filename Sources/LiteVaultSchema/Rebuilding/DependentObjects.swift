@@ -1,0 +1,102 @@
+internal import LiteVaultCore
+
+/// A schema change that would lose data or break another object. Nothing was changed.
+public struct SchemaChangeRefused: Error, CustomStringConvertible, Sendable, Equatable {
+    /// The change and the reason for refusing it.
+    public let description: String
+    /// The rows that would reference rows that do not exist; empty if that is not the reason.
+    public let violations: [ForeignKeyError]
+
+    init(_ description: String) { self.init(description, violations: []) }
+
+    /// A rebuild after which rows would violate foreign keys.
+    init(violations: [ForeignKeyError]) {
+        let examples = violations.prefix(3).map(\.description).joined(separator: ", ")
+        self.init(
+            "\(violations.count) rows would violate foreign keys, for example \(examples); correct them first",
+            violations: violations)
+    }
+
+    private init(_ description: String, violations: [ForeignKeyError]) {
+        self.description = description
+        self.violations = violations
+    }
+}
+
+/// The views and triggers that mention a table. They are compiled before and after a change, so that a change that breaks
+/// one is refused.
+struct DependentObjects {
+    private let table: String
+    private let connection: Connection
+    /// The objects that did not compile before the change.
+    private let broken: Set<String>
+
+    init(on table: String, _ connection: Connection) throws {
+        self.table = table
+        self.connection = connection
+        broken = try Self.broken(Self.mentioning(table, connection), connection)
+    }
+
+    /// Requires that a change broke no view or trigger, and that none mentions a column that is gone.
+    ///
+    /// - Throws: `SchemaChangeRefused`
+    func check(change: String, column: String? = nil) throws {
+        let objects = try Self.mentioning(table, connection)
+        if let object = try Self.broken(objects, connection).subtracting(broken).sorted().first {
+            throw SchemaChangeRefused("\(change) would break \(object); drop or change it first")
+        }
+        guard let column else { return }
+        // "name" in double quotes that names no column is a string for the engine, without any error.
+        let literal = quoted(column).lowercased()
+        for object in objects where SQLTokens(object.sql ?? "").contains(where: { $0.text.lowercased() == literal }) {
+            let name = "\(object.type.rawValue) \(quoted(object.name))"
+            throw SchemaChangeRefused("\(change): \(name) mentions \(quoted(column)); drop or change it first")
+        }
+    }
+
+    private static func mentioning(_ table: String, _ connection: Connection) throws -> [ObjectDefinition] {
+        let reader = SchemaReader(connection: connection)
+        let objects = try [false, true].flatMap { try reader.objectDefinitions(temp: $0) }
+            .filter { $0.type == .view || $0.type == .trigger }
+        // A view on a view that mentions the table depends on it as well.
+        var names = [table]
+        var found: [ObjectDefinition] = []
+        var isComplete = false
+        while !isComplete {
+            let more = objects.filter { object in
+                !found.contains(object)
+                    && SQLTokens(object.sql ?? "").contains { token in names.contains(where: token.isName) }
+            }
+            found += more
+            names += more.filter { $0.type == .view }.map(\.name)
+            isComplete = more.isEmpty
+        }
+        return found
+    }
+
+    /// The objects that do not compile. A trigger is compiled with each statement that fires it.
+    private static func broken(_ objects: [ObjectDefinition], _ connection: Connection) throws -> Set<String> {
+        var broken: Set<String> = []
+        // The cache would return a statement that was prepared before the change.
+        try connection.withLock { connection.finalizeCache() }
+        for object in objects {
+            for sql in try probes(object, connection) where (try? connection.prepare(sql)) == nil {
+                broken.insert("\(object.type.rawValue) \(quoted(object.name))")
+            }
+        }
+        return broken
+    }
+
+    /// Statements that compile only if the object does.
+    private static func probes(_ object: ObjectDefinition, _ connection: Connection) throws -> [String] {
+        guard object.type == .trigger else { return ["SELECT * FROM \(quoted(object.name))"] }
+        let target = quoted(object.tableName)
+        let words = SQLTokens(object.sql ?? "").filter { $0.isSignificant }
+        // The event comes before the table: CREATE TRIGGER name BEFORE INSERT ON table.
+        let event = words.prefix { !$0.isKeyword("ON") }.last { $0.isKeyword(in: ["INSERT", "DELETE", "UPDATE"]) }
+        if event?.isKeyword("INSERT") == true { return ["INSERT INTO \(target) DEFAULT VALUES"] }
+        if event?.isKeyword("DELETE") == true { return ["DELETE FROM \(target)"] }
+        let columns = try connection.all("PRAGMA table_info(\(target))") { quoted(try $0.get(1, as: String.self)) }
+        return ["UPDATE \(target) SET " + columns.map { "\($0) = \($0)" }.joined(separator: ", ")]
+    }
+}

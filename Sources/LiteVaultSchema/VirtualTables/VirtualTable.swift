@@ -1,0 +1,135 @@
+public import LiteVaultCore
+internal import LiteVaultQuery
+
+/// Options of a virtual table that is being created.
+public struct VirtualTableOptions: OptionSet, Sendable {
+    /// The options as bits.
+    public let rawValue: Int
+
+    /// Creates options from bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Does nothing if a table of that name already exists (`IF NOT EXISTS`).
+    public static let ifNotExists = Self(rawValue: 1 << 0)
+    /// The table is created in the database `temp`: it is visible to this connection only, and dropped when it closes.
+    public static let temporary = Self(rawValue: 1 << 1)
+}
+
+/// A virtual table that is being created, as its module sees it.
+public struct VirtualTableConfiguration: Sendable {
+    /// The table's name.
+    public let tableName: String
+    /// The options of the table.
+    public let options: VirtualTableOptions
+}
+
+/// A module for virtual tables whose columns and options are declared in Swift: ``FTS3``, ``FTS4``, ``FTS5``, or one of
+/// the application.
+public protocol VirtualTableModule {
+    /// The type that the closure of `create(virtualTable:options:using:_:)` works on.
+    associatedtype TableDefinition
+
+    /// The name after USING. It is quoted where that is needed.
+    var moduleName: String { get }
+
+    /// Creates an empty definition.
+    func makeTableDefinition(configuration: VirtualTableConfiguration) throws -> TableDefinition
+
+    /// The arguments of the module, each as SQL text.
+    func moduleArguments(for definition: TableDefinition, in connection: Connection) throws -> [String]
+
+    /// Called after the table was created, in the same transaction.
+    func database(_ connection: Connection, didCreate tableName: String, using definition: TableDefinition) throws
+
+    /// Called in a transaction in which `.ifNotExists` kept an existing table: the place to restore objects that belong to
+    /// the table and were lost. Does nothing by default.
+    func database(_ connection: Connection, didKeep tableName: String, using definition: TableDefinition) throws
+}
+
+extension VirtualTableModule {
+    /// Restores nothing.
+    public func database(_ connection: Connection, didKeep tableName: String, using definition: TableDefinition) {}
+}
+
+extension Connection {
+    /// Creates a virtual table: `CREATE VIRTUAL TABLE "area" USING rtree(id, minX, maxX)`.
+    ///
+    /// - Parameters:
+    ///   - name: the table's name.
+    ///   - options: options of the table.
+    ///   - module: the module with its arguments, as SQL text. It is used as it is: never build it from input.
+    /// - Throws: `DatabaseError`, `EngineUnsupported` if the engine lacks the module; nothing was created.
+    public func create(virtualTable name: String, options: VirtualTableOptions = [], using module: String) throws {
+        try createVirtualTable(name, options, .text(module)) {}
+    }
+
+    /// Creates a virtual table whose columns and options are declared in Swift, with everything that belongs to it. All of
+    /// it is created, or nothing.
+    ///
+    /// ```swift
+    /// try db.create(virtualTable: "document", using: FTS4()) { t in
+    ///     t.column("title")
+    ///     t.column("content")
+    ///     t.tokenizer = .unicode61(diacritics: .remove)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: the table's name.
+    ///   - options: options of the table.
+    ///   - module: the module.
+    ///   - body: adds columns and options.
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, `EngineUnsupported` if the engine lacks the module, and what the
+    ///   closure and the module throw. Nothing was created.
+    public func create<Module: VirtualTableModule>(
+        virtualTable name: String, options: VirtualTableOptions = [], using module: Module,
+        _ body: ((Module.TableDefinition) throws -> Void)? = nil
+    ) throws {
+        let definition = try module.makeTableDefinition(
+            configuration: VirtualTableConfiguration(tableName: name, options: options))
+        try body?(definition)
+        let exists = try schema.hasTable(name, temporary: options.contains(.temporary))
+        let arguments = try module.moduleArguments(for: definition, in: self)
+        let moduleName = SchemaName.quotedWhereNeeded(module.moduleName)
+        let text = arguments.isEmpty ? moduleName : "\(moduleName)(\(arguments.joined(separator: ", ")))"
+        try createVirtualTable(name, options, .text(text)) {
+            // An existing table is kept as it is, except for what it has lost.
+            if exists {
+                try module.database(self, didKeep: name, using: definition)
+            } else {
+                try module.database(self, didCreate: name, using: definition)
+            }
+        }
+    }
+
+    /// Creates a virtual table. See ``create(virtualTable:options:using:)``.
+    public func create(virtualTable name: String, ifNotExists: Bool, using module: String) throws {
+        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)
+    }
+
+    /// Creates a virtual table. See ``create(virtualTable:options:using:_:)``.
+    public func create<Module: VirtualTableModule>(
+        virtualTable name: String, ifNotExists: Bool, using module: Module,
+        _ body: ((Module.TableDefinition) throws -> Void)? = nil
+    ) throws {
+        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module, body)
+    }
+
+    private func createVirtualTable(
+        _ name: String, _ options: VirtualTableOptions, _ module: SQLNode, then complete: () throws -> Void
+    ) throws {
+        let isTemporary = options.contains(.temporary)
+        let sql = try SchemaText.text(
+            of: .words(
+                .text("CREATE VIRTUAL TABLE"), options.contains(.ifNotExists) ? .text("IF NOT EXISTS") : nil,
+                isTemporary ? .joined([.text("temp"), .identifier(name)], separator: ".") : .identifier(name),
+                .text("USING"), module))
+        try changeSchema(isTemporary: isTemporary) {
+            do { try run(sql) } catch let error as DatabaseError where error.message.hasPrefix("no such module") {
+                throw EngineUnsupported(
+                    feature: "Module \(error.message.dropFirst("no such module: ".count))", requiredVersion: nil)
+            }
+            try complete()
+        }
+    }
+}

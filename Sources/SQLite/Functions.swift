@@ -1,0 +1,60 @@
+public import LiteVaultCore
+
+// Functions as SQLite.swift defines them: they cannot throw, and a definition that fails shows when the function is used.
+// `defineFunction` and `defineAggregation` throw, and so may their closures.
+
+extension Connection {
+    /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`).
+    ///
+    /// - Parameters:
+    ///   - functionName: its name in SQL, at most 255 bytes.
+    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - deterministic: whether the same arguments always give the same result. Only then can it be used in an index.
+    ///   - block: the arguments, each `Int64`, `Double`, `String`, `Blob` or nil; returns the result.
+    public func createFunction(
+        _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
+        _ block: @escaping (_ args: [(any Binding)?]) -> (any Binding)?
+    ) {
+        try? defineFunction(functionName, argumentCount: argumentCount, deterministic: deterministic, block)
+    }
+
+    /// Defines an aggregate function whose state lives in memory that the caller allocates.
+    ///
+    /// - Parameters:
+    ///   - functionName: its name in SQL.
+    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - deterministic: whether the same rows always give the same result.
+    ///   - step: called for each row.
+    ///   - final: called once, after the last row or when there is none, to give the result. It frees the state.
+    ///   - state: called at the first row of each group, to make the state.
+    public func createAggregation<T>(
+        _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
+        step: @escaping ([(any Binding)?], UnsafeMutablePointer<T>) -> Void,
+        final: @escaping (UnsafeMutablePointer<T>) -> (any Binding)?,
+        state: @escaping () -> UnsafeMutablePointer<T>
+    ) {
+        try? defineAggregation(
+            functionName, argumentCount: argumentCount, deterministic: deterministic, state: state, step: step,
+            final: final)
+    }
+
+    /// Defines an aggregate function by folding its rows into an object.
+    public func createAggregation<T: AnyObject>(
+        _ aggregate: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
+        reduce: @escaping (T, [(any Binding)?]) -> T, result: @escaping (T) -> (any Binding)?
+    ) {
+        try? defineAggregation(
+            aggregate, argumentCount: argumentCount, deterministic: deterministic, initialValue: initialValue,
+            step: { $0 = reduce($0, $1) }, result: result)
+    }
+
+    /// Defines an aggregate function by folding its rows into a value.
+    public func createAggregation<T>(
+        _ aggregate: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
+        reduce: @escaping (T, [(any Binding)?]) -> T, result: @escaping (T) -> (any Binding)?
+    ) {
+        try? defineAggregation(
+            aggregate, argumentCount: argumentCount, deterministic: deterministic, initialValue: initialValue,
+            step: { $0 = reduce($0, $1) }, result: result)
+    }
+}

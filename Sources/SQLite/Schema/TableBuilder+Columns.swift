@@ -1,0 +1,283 @@
+public import LiteVaultQuery
+
+// Columns of any type. `unique`, `check` and `defaultValue` become constraints of the column.
+
+extension TableBuilder {
+    /// A column without a default or with that of an expression.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
+        defaultValue: SQLExpression<T.Base>? = nil
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check?.root
+                $0.defaultValue = defaultValue?.root
+            })
+    }
+
+    /// A column with a default value.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil, defaultValue: T.Base
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check?.root
+                $0.defaultValue = .value(defaultValue.datatypeValue)
+            })
+    }
+
+    /// A column that may be NULL, with the default of an expression that may be NULL.
+    public func column<V: Value>(
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
+        defaultValue: SQLExpression<V?>
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check?.root
+                $0.defaultValue = defaultValue.root
+            })
+    }
+
+    /// A column without a default or with that of an expression. A check that is NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<T.Base>? = nil
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check.root
+                $0.defaultValue = defaultValue?.root
+            })
+    }
+
+    /// A column with a default value. A check that is NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: T.Base
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check.root
+                $0.defaultValue = .value(defaultValue.datatypeValue)
+            })
+    }
+
+    /// A column that may be NULL, with the default of an expression that may be NULL. A check that is NULL is
+    /// met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>, defaultValue: SQLExpression<V?>
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check.root
+                $0.defaultValue = defaultValue.root
+            })
+    }
+}
+
+// Columns of text with a collation, which compares and sorts their values unless a query names another one.
+
+extension TableBuilder {
+    /// A column of text with a collation, without a default or with that of an expression.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
+        defaultValue: SQLExpression<T.Base>? = nil, collate: Collation
+    ) where T.Base.Datatype == String {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check?.root
+                $0.defaultValue = defaultValue?.root
+                $0.collation = collate
+            })
+    }
+
+    /// A column of text with a collation, with a default value.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
+        defaultValue: T.Base, collate: Collation
+    ) where T.Base.Datatype == String {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check?.root
+                $0.defaultValue = .value(defaultValue.datatypeValue)
+                $0.collation = collate
+            })
+    }
+
+    /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
+    public func column<V: Value>(
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
+        defaultValue: SQLExpression<V?>, collate: Collation
+    ) where V.Datatype == String {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check?.root
+                $0.defaultValue = defaultValue.root
+                $0.collation = collate
+            })
+    }
+
+    /// A column of text with a collation, without a default or with that of an expression. A check that is
+    /// NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<T.Base>? = nil, collate: Collation
+    ) where T.Base.Datatype == String {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check.root
+                $0.defaultValue = defaultValue?.root
+                $0.collation = collate
+            })
+    }
+
+    /// A column of text with a collation, with a default value. A check that is NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: T.Base, collate: Collation
+    ) where T.Base.Datatype == String {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check.root
+                $0.defaultValue = .value(defaultValue.datatypeValue)
+                $0.collation = collate
+            })
+    }
+
+    /// A column of text with a collation, that may be NULL, with the default of an expression that may be NULL.
+    /// A check that is NULL is met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V?>, unique: Bool = false, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<V?>, collate: Collation
+    ) where V.Datatype == String {
+        add(
+            ColumnDeclaration(name).with {
+                $0.isUnique = unique
+                $0.check = check.root
+                $0.defaultValue = defaultValue.root
+                $0.collation = collate
+            })
+    }
+}
+
+// Columns that are the primary key or reference one.
+
+extension TableBuilder {
+    /// A column that is the primary key, or an ordinary one for `false`. `"id" INTEGER PRIMARY KEY NOT NULL`
+    public func column<V: Value>(
+        _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool>? = nil,
+        defaultValue: SQLExpression<V>? = nil
+    ) {
+        key(name, primaryKey ? .default : nil, check?.root, defaultValue?.root)
+    }
+
+    /// A column that is the primary key, or an ordinary one for `false`. A check that is NULL is met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V>, primaryKey: Bool, check: SQLExpression<Bool?>,
+        defaultValue: SQLExpression<V>? = nil
+    ) {
+        key(name, primaryKey ? .default : nil, check.root, defaultValue?.root)
+    }
+
+    /// A column of integers that is the primary key. `"id" INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`
+    public func column<V: Value>(
+        _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool>? = nil
+    ) where V.Datatype == Int64 {
+        key(name, primaryKey, check?.root, nil)
+    }
+
+    /// A column of integers that is the primary key. A check that is NULL is met.
+    public func column<V: Value>(
+        _ name: SQLExpression<V>, primaryKey: PrimaryKey, check: SQLExpression<Bool?>
+    ) where V.Datatype == Int64 {
+        key(name, primaryKey, check.root, nil)
+    }
+
+    private func key<V: Value>(
+        _ name: SQLExpression<V>, _ primaryKey: PrimaryKey?, _ check: SQLNode?, _ defaultValue: SQLNode?
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.primaryKey = primaryKey
+                $0.check = check
+                $0.defaultValue = defaultValue
+            })
+    }
+
+    /// A column of integers that references another table. `"user_id" INTEGER REFERENCES "users" ("id")`
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool>? = nil,
+        references table: any QueryType, _ other: SQLExpression<T.Base>
+    ) where T.Base.Datatype == Int64 {
+        reference(name, nil, unique, check?.root, (table, other.root))
+    }
+
+    /// A column of integers that references another table. A check that is NULL is met.
+    public func column<T: SQLType>(
+        _ name: SQLExpression<T>, unique: Bool = false, check: SQLExpression<Bool?>,
+        references table: any QueryType, _ other: SQLExpression<T.Base>
+    ) where T.Base.Datatype == Int64 {
+        reference(name, nil, unique, check.root, (table, other.root))
+    }
+
+    /// A column of integers that references another table, and may be the primary key: SQLite.swift declares overloads for
+    /// both together, though its documentation rules them out.
+    fileprivate func reference<T: SQLType>(
+        _ name: SQLExpression<T>, _ primaryKey: PrimaryKey?, _ isUnique: Bool, _ check: SQLNode?,
+        _ other: (table: any QueryType, column: SQLNode)
+    ) {
+        add(
+            ColumnDeclaration(name).with {
+                $0.primaryKey = primaryKey
+                $0.isUnique = isUnique
+                $0.check = check
+                $0.references = other
+            })
+    }
+}
+
+// Columns that are the primary key and reference another table.
+
+extension TableBuilder {
+    /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`
+    public func column<V: Value>(
+        _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        reference(name, primaryKey ? .default : nil, false, check?.root, (table, other.root))
+    }
+
+    /// `"name" TYPE PRIMARY KEY NOT NULL CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
+    public func column<V: Value>(
+        _ name: Expression<V>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        reference(name, primaryKey ? .default : nil, false, check.root, (table, other.root))
+    }
+
+    /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`
+    public func column<V: Value>(
+        _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool>? = nil, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        reference(name, primaryKey ? .default : nil, false, check?.root, (table, other.root))
+    }
+
+    /// `"name" TYPE PRIMARY KEY CHECK … REFERENCES "table" ("other")`, with a condition that may be NULL
+    public func column<V: Value>(
+        _ name: Expression<V?>, primaryKey: Bool, check: Expression<Bool?>, references table: any QueryType,
+        _ other: Expression<V>
+    ) where V.Datatype == Int64 {
+        reference(name, primaryKey ? .default : nil, false, check.root, (table, other.root))
+    }
+}
