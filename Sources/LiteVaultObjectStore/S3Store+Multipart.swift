@@ -106,7 +106,7 @@ extension S3Store {
         }
     }
 
-    /// Aborts an upload. One that no longer exists is no error.
+    /// Aborts an upload. One that no longer exists is ignored.
     private func abort(_ name: String, _ upload: String) async throws {
         var request = request("DELETE", name)
         request.query = [("uploadId", upload)]

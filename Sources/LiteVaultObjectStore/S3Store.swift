@@ -65,7 +65,7 @@ public final class S3Store: ObjectStore {
         }
     }
 
-    /// Removes the object. One that does not exist is no error.
+    /// Removes the object. One that does not exist is ignored.
     public func remove(_ name: String) async throws {
         try ObjectName.validate(name)
         do {

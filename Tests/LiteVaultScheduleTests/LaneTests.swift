@@ -167,7 +167,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
     }
 }
 
-/// A folder on a disk that hangs.
+/// A directory on a disk that hangs.
 private final class HangingStore: ObjectStore {
     private let store: DirectoryStore
     private let gate: Gate

@@ -14,7 +14,7 @@ import Testing
 
     // MARK: What is compared
 
-    /// Everything of a folder that a command could change, but for the time of the last access.
+    /// Everything in a directory that a command could change, but for the time of the last access.
     private struct Listing: Equatable {
         var entries: [String: Entry] = [:]
 

@@ -10,7 +10,7 @@ package struct Job: Sendable {
     package let sources: [String]
     /// Patterns of the paths or file names to skip.
     package let exclude: [String]
-    /// Whether a pattern without a match is no failure.
+    /// Whether a pattern may match nothing.
     package let allowsNone: Bool
     package let recurrence: Recurrence
     /// The recurrence as the configuration has it.

@@ -8,7 +8,7 @@ package struct FollowingState: Codable, Sendable, Equatable {
     package enum Phase: String, Codable, Sendable {
         /// Not known yet.
         case starting
-        /// There is no log to follow.
+        /// No log to follow.
         case waiting
         /// The log is followed. Its commits can be restored once the base snapshot is stored.
         case attached

@@ -25,7 +25,7 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
 
     /// Writes one line of the result to standard output.
     ///
-    /// - Throws: `io` or `no-space` if it cannot be written. A closed pipe (EPIPE) is no error.
+    /// - Throws: `io` or `no-space` if it cannot be written. A closed pipe (EPIPE) is ignored.
     func printResult(_ line: String) throws(Failure) {
         lock.lock()
         defer { lock.unlock() }

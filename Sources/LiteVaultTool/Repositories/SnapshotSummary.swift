@@ -57,7 +57,7 @@ struct SnapshotSummary: Encodable {
         line += Self.rightAligned(Format.size(size)) + "  " + Self.rightAligned("+" + Format.size(stored)) + "  "
         line += verification.map { "\($0.level) \($0.passed ? "ok" : "FAILED")" } ?? "-"
         if rewritten { line += "  rewritten (rekey or VACUUM), epoch \(epoch)" }
-        if let logUntil { line += "  every commit until \(logUntil)" }
+        if let logUntil { line += "  every commit to \(logUntil)" }
         if let gap {
             line += "  after a gap (\(gap.since.map { "since \($0): " } ?? "")\(Format.visible(gap.reason)))"
         }

@@ -124,7 +124,7 @@ struct Session {
     /// Asks a person to confirm.
     ///
     /// - Parameter consented: whether `--yes` was given, and nothing is asked.
-    /// - Throws: `usage` if there is nobody to ask, or the answer is no.
+    /// - Throws: `usage` if there is nobody to ask, or the answer is negative.
     func confirm(_ question: String, consented: Bool) throws(Failure) {
         if consented { return }
         guard terminal.inputIsTerminal else {

@@ -119,7 +119,7 @@ struct FaultProxy: Sendable {
         _ = try await URLSession.shared.data(for: request)
     }
 
-    /// Puts the store's clock so many seconds ahead of this machine's.
+    /// Sets the store's clock ahead of the local clock, in seconds.
     func setClock(ahead seconds: Double) async throws {
         var request = URLRequest(url: try url("/__clock"))
         request.httpMethod = "POST"
