@@ -279,11 +279,11 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
     }
 
     @Test func `jitter is the same each time and differs between machines and jobs`() {
-        let shift = Recurrence.shift("a", host: "h", jitter: 600)
-        #expect(shift == Recurrence.shift("a", host: "h", jitter: 600))
+        let shift = Recurrence.delay("a", host: "h", jitter: .seconds(600))
+        #expect(shift == Recurrence.delay("a", host: "h", jitter: .seconds(600)))
         #expect((0..<600).contains(shift))
-        #expect(Set((0..<50).map { Recurrence.shift("a", host: "h\($0)", jitter: 600) }).count > 20)
-        #expect(Recurrence.shift("a", host: "h", jitter: 0) == 0)
+        #expect(Set((0..<50).map { Recurrence.delay("a", host: "h\($0)", jitter: .seconds(600)) }).count > 20)
+        #expect(Recurrence.delay("a", host: "h", jitter: .seconds(0)) == 0)
     }
 
     @Test func `the metrics tell what happened`() async throws {
