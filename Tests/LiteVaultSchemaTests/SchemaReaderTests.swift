@@ -90,21 +90,21 @@ import Testing
     }
 
     @Test func `rows without what they refer to are found`() throws {
-        #expect(try db.foreignKeyCheck().isEmpty)
+        #expect(try db.schema.foreignKeyCheck().isEmpty)
         try db.run("INSERT INTO users (id, email, manager_id) VALUES (7, 'a', 8)")
-        #expect(try db.foreignKeyCheck(table: "users").map(\.description) == ["users [7] => users"])
-        let error = #expect(throws: DatabaseError.self) { try db.foreignKeyCheck(table: "xxx") }
+        #expect(try db.schema.foreignKeyCheck(table: "users").map(\.description) == ["users [7] => users"])
+        let error = #expect(throws: DatabaseError.self) { try db.schema.foreignKeyCheck(table: "xxx") }
         #expect(error?.message == "no such table: xxx")
     }
 
     @Test func `an intact database has no findings`() throws {
-        #expect(try db.integrityCheck().isEmpty)
+        #expect(try db.schema.integrityCheck().isEmpty)
         if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) {
-            #expect(try db.integrityCheck(table: "users").isEmpty)
-            let error = #expect(throws: DatabaseError.self) { try db.integrityCheck(table: "xxx") }
+            #expect(try db.schema.integrityCheck(table: "users").isEmpty)
+            let error = #expect(throws: DatabaseError.self) { try db.schema.integrityCheck(table: "xxx") }
             #expect(error?.message == "no such table: xxx")
         } else {
-            #expect(throws: EngineUnsupported.self) { try db.integrityCheck(table: "users") }
+            #expect(throws: EngineUnsupported.self) { try db.schema.integrityCheck(table: "users") }
         }
     }
 
@@ -136,7 +136,7 @@ import Testing
             CREATE TEMP TABLE users (t);
             INSERT INTO "my archive".users VALUES ('a', 'nobody');
             """)
-        let archive = db.schema(of: "my archive")
+        let archive = db.schema.attached("my archive")
         #expect(try archive.tableDefinitions().map(\.name) == ["users", "only_there"])
         #expect(try archive.columnDefinitions(table: "users").map(\.name) == ["id", "boss"])
         #expect(try archive.columnDefinitions(table: "users").first?.primaryKey != nil)
@@ -145,10 +145,10 @@ import Testing
             try archive.indexDefinitions(table: "users").first { $0.name == "by_boss" }?.columns == [
                 "boss", "length(id)",
             ])
-        #expect(try db.schema(of: "temp").objectDefinitions().map(\.name) == ["users"])
-        #expect(try db.schema(of: "main").columnDefinitions(table: "users").count > 2)
+        #expect(try db.schema.attached("temp").objectDefinitions().map(\.name) == ["users"])
+        #expect(try db.schema.attached("main").columnDefinitions(table: "users").count > 2)
         #expect(try db.schema.columnDefinitions(table: "users").map(\.name) == ["t"])
-        #expect(try db.foreignKeyCheck(in: "my archive").map(\.description) == ["users [1] => users"])
-        #expect(throws: DatabaseError.self) { try db.schema(of: "nowhere").tableDefinitions() }
+        #expect(try db.schema.attached("my archive").foreignKeyCheck().map(\.description) == ["users [1] => users"])
+        #expect(throws: DatabaseError.self) { try db.schema.attached("nowhere").tableDefinitions() }
     }
 }

@@ -33,20 +33,6 @@ extension Connection {
         }
     }
 
-    /// Creates a table.
-    @available(*, deprecated, renamed: "create(table:in:options:body:)")
-    @_disfavoredOverload
-    public func create(
-        table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
-        body: (TableSpecification) throws -> Void
-    ) throws {
-        var options: TableOptions = []
-        if temporary { options.insert(.temporary) }
-        if ifNotExists { options.insert(.ifNotExists) }
-        if withoutRowID { options.insert(.withoutRowID) }
-        try create(table: name, options: options, body: body)
-    }
-
     /// Drops a table with its indexes and triggers: `DROP TABLE "obsolete"`.
     ///
     /// While foreign keys are enforced, the rows of the table are deleted first, which applies the actions of the foreign

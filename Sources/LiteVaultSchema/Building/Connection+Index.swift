@@ -66,19 +66,6 @@ extension Connection {
             ).sql())
     }
 
-    /// Creates an index on columns.
-    @available(*, deprecated, renamed: "create(index:on:columns:options:condition:)")
-    @_disfavoredOverload
-    public func create(
-        index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,
-        condition: (any ExpressionType)? = nil
-    ) throws {
-        var options: IndexOptions = []
-        if unique { options.insert(.unique) }
-        if ifNotExists { options.insert(.ifNotExists) }
-        try create(index: name, on: table, columns: columns, options: options, condition: condition)
-    }
-
     /// Drops an index: `DROP INDEX "by_email"`.
     ///
     /// - Parameters:

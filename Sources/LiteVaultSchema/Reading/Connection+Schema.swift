@@ -14,32 +14,24 @@ public struct ForeignKeyError: CustomStringConvertible, Equatable, Sendable {
 }
 
 extension Connection {
-    /// Reads the schema.
+    /// Reads the schema of the main database; ``SchemaReader/attached(_:)`` reads that of another one.
     public var schema: SchemaReader { SchemaReader(connection: self) }
+}
 
-    /// Reads the schema of one of the connection's databases: `try db.schema(of: "archive").tableDefinitions()`.
-    ///
-    /// - Parameter schemaName: the name under which the database is attached, or `main`, or `temp`.
-    public func schema(of schemaName: String) -> SchemaReader {
-        SchemaReader(connection: self, schemaName: schemaName)
-    }
-
+extension SchemaReader {
     /// Finds the rows that violate foreign keys, whether these are enforced or not (`PRAGMA foreign_key_check`).
     ///
-    /// - Parameters:
-    ///   - table: the table to check; all tables by default.
-    ///   - schemaName: the name of an attached database; the main one by default.
+    /// - Parameter table: the table to check; all tables by default.
     /// - Throws: `DatabaseError`, also if there is no such table, or a foreign key does not reference a key.
-    public func foreignKeyCheck(table: String? = nil, in schemaName: String? = nil) throws -> [ForeignKeyError] {
-        let prefix = schemaName.map { quoted($0) + "." } ?? ""
-        let found = try all("PRAGMA \(prefix)foreign_key_check" + argument(table)) { row in
+    public func foreignKeyCheck(table: String? = nil) throws -> [ForeignKeyError] {
+        let found = try connection.all("PRAGMA \(prefix)foreign_key_check" + argument(table)) { row in
             (
                 from: try row.get(0, as: String.self), rowId: try row.get(1, as: Int64?.self),
                 to: try row.get(2, as: String.self)
             )
         }
         // Old engines report some number of the row for a table WITHOUT ROWID.
-        let reader = schema(of: schemaName ?? "main")
+        let reader = attached(schemaName ?? "main")
         var hasRowids: [String: Bool] = [:]
         for table in Set(found.map(\.from)) { hasRowids[table] = try reader.hasRowids(table) }
         return found.map { row in
@@ -55,8 +47,10 @@ extension Connection {
     ///   SQLite 3.33, which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
         if table != nil { try EngineUnsupported.require(3, 33, for: "an integrity check of a single table") }
-        return try all("PRAGMA integrity_check" + argument(table)) { try $0.get(0, as: String.self) }
-            .filter { $0 != "ok" }
+        return try connection.all("PRAGMA \(prefix)integrity_check" + argument(table)) {
+            try $0.get(0, as: String.self)
+        }
+        .filter { $0 != "ok" }
     }
 
     private func argument(_ table: String?) -> String { table.map { "(\(quoted($0)))" } ?? "" }

@@ -58,9 +58,9 @@ public struct TableDefinition: Equatable, Sendable {
 ///
 /// A reader caches nothing: each call asks the engine.
 public final class SchemaReader {
-    private let connection: Connection
+    let connection: Connection
     /// The database to read, by the name under which it is attached; nil for `temp` and `main`.
-    private let schemaName: String?
+    let schemaName: String?
 
     /// Creates a reader of the connection's main database.
     public convenience init(connection: Connection) { self.init(connection: connection, schemaName: nil) }
@@ -74,6 +74,13 @@ public final class SchemaReader {
     public init(connection: Connection, schemaName: String?) {
         self.connection = connection
         self.schemaName = schemaName
+    }
+
+    /// A reader of another of the connection's databases: `try db.schema.attached("archive").tableDefinitions()`.
+    ///
+    /// - Parameter schemaName: the name under which the database is attached, or `main`, or `temp`.
+    public func attached(_ schemaName: String) -> SchemaReader {
+        SchemaReader(connection: connection, schemaName: schemaName)
     }
 
     /// Fetches the objects of the database, in the order of their creation.
@@ -199,7 +206,7 @@ public final class SchemaReader {
     }
 
     /// The qualifier of pragmas and table names.
-    private var prefix: String { schemaName.map { quoted($0) + "." } ?? "" }
+    var prefix: String { schemaName.map { quoted($0) + "." } ?? "" }
 }
 
 // MARK: - What alterations and definitions ask

@@ -77,7 +77,7 @@ struct ForeignKeyViolations {
     ///
     /// - Throws: `DatabaseError`, also if a foreign key does not reference a key.
     init(_ connection: Connection) throws {
-        let reader = connection.schema(of: "main")
+        let reader = connection.schema.attached("main")
         var references: [Reference] = []
         var rows: [Reference: [Int64?]] = [:]
         try connection.forEachRow("PRAGMA foreign_key_check") { row in
@@ -117,7 +117,7 @@ struct ForeignKeyViolations {
     private static func describe(
         _ rows: [Int64?], of reference: Reference, _ connection: Connection
     ) throws -> [(row: String, values: String)] {
-        let reader = connection.schema(of: "main")
+        let reader = connection.schema.attached("main")
         let columns = try connection.all("PRAGMA main.foreign_key_list(\(quoted(reference.table)))") { row in
             (
                 id: try row.get(0, as: Int64.self), column: try row.get(3, as: String.self),

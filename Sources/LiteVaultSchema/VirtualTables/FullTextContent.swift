@@ -1,23 +1,29 @@
 public import LiteVaultCore
 internal import LiteVaultQuery
 
-extension Connection {
+extension FTS4 {
     /// Drops the triggers that synchronize an FTS4 index with its table. Call this after the index was dropped, or writing
     /// to the table fails.
     ///
-    /// - Parameter table: the name of the full-text index. Does nothing when it has no triggers.
+    /// - Parameters:
+    ///   - table: the name of the full-text index. Does nothing when it has no triggers.
+    ///   - connection: the connection to the database.
     /// - Throws: `DatabaseError`; nothing was dropped.
-    public func dropFTS4SynchronizationTriggers(forTable table: String) throws {
-        try changeSchema { try FullTextTriggers(index: table, module: .fts4).drop(self) }
+    public static func dropSynchronizationTriggers(of table: String, in connection: Connection) throws {
+        try connection.changeSchema { try FullTextTriggers(index: table, module: .fts4).drop(connection) }
     }
+}
 
+extension FTS5 {
     /// Drops the triggers that synchronize an FTS5 index with its table. Call this after the index was dropped, or writing
     /// to the table fails.
     ///
-    /// - Parameter table: the name of the full-text index. Does nothing when it has no triggers.
+    /// - Parameters:
+    ///   - table: the name of the full-text index. Does nothing when it has no triggers.
+    ///   - connection: the connection to the database.
     /// - Throws: `DatabaseError`; nothing was dropped.
-    public func dropFTS5SynchronizationTriggers(forTable table: String) throws {
-        try changeSchema { try FullTextTriggers(index: table, module: .fts5).drop(self) }
+    public static func dropSynchronizationTriggers(of table: String, in connection: Connection) throws {
+        try connection.changeSchema { try FullTextTriggers(index: table, module: .fts5).drop(connection) }
     }
 }
 
@@ -56,7 +62,7 @@ enum FullTextContent: Equatable {
 
     /// The name of a table's rowid.
     static func rowid(of table: String, _ connection: Connection) throws -> String {
-        let reader = connection.schema(of: "main")
+        let reader = connection.schema.attached("main")
         guard try reader.hasTable(table) else { throw QueryError.noSuchTable(name: table) }
         if let key = try reader.integerKey(of: table) { return key }
         guard let alias = try reader.rowidAlias(of: table) else {

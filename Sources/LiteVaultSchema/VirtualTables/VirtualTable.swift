@@ -102,19 +102,6 @@ extension Connection {
         }
     }
 
-    /// Creates a virtual table. See ``create(virtualTable:options:using:)``.
-    public func create(virtualTable name: String, ifNotExists: Bool, using module: String) throws {
-        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)
-    }
-
-    /// Creates a virtual table. See ``create(virtualTable:options:using:_:)``.
-    public func create<Module: VirtualTableModule>(
-        virtualTable name: String, ifNotExists: Bool, using module: Module,
-        _ body: ((Module.TableDefinition) throws -> Void)? = nil
-    ) throws {
-        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module, body)
-    }
-
     private func createVirtualTable(
         _ name: String, _ options: VirtualTableOptions, _ module: SQLNode, then complete: () throws -> Void
     ) throws {

@@ -149,7 +149,27 @@ public enum SQLiteFeature: Sendable, CaseIterable {
     public func isSupported(by version: SQLiteVersion) -> Bool { version >= firstVersion }
 }
 
+// A member of the same name that a library declares is preferred.
 extension Connection {
     /// Whether the linked engine has a feature.
     public func supports(_ feature: SQLiteFeature) -> Bool { feature.isSupported(by: sqliteVersion) }
+
+    /// Finds the rows that violate foreign keys, whether these are enforced or not (`PRAGMA foreign_key_check`).
+    ///
+    /// - Parameters:
+    ///   - table: the table to check; all tables by default.
+    ///   - schemaName: the name of an attached database; the main one by default.
+    /// - Throws: `Result`, also if there is no such table, or a foreign key does not reference a key.
+    @_disfavoredOverload
+    public func foreignKeyCheck(table: String? = nil, in schemaName: String? = nil) throws -> [ForeignKeyError] {
+        try SchemaReader(connection: self, schemaName: schemaName).foreignKeyCheck(table: table)
+    }
+
+    /// Checks the database for damage (`PRAGMA integrity_check`). This reads the whole file.
+    ///
+    /// - Parameter table: the table to check, with its indexes; everything by default.
+    /// - Returns: a message for each defect; empty if there is none.
+    /// - Throws: `Result`, also if there is no such table; `EngineUnsupported` for a single table before SQLite 3.33.
+    @_disfavoredOverload
+    public func integrityCheck(table: String? = nil) throws -> [String] { try schema.integrityCheck(table: table) }
 }

@@ -71,6 +71,6 @@ import Testing
         try db.createCollation("back") { $0 > $1 ? .orderedAscending : $0 < $1 ? .orderedDescending : .orderedSame }
         try db.create(index: "i", on: "player", expressions: [Column("name").collating(.custom("back"))])
         try db.reindex(collation: .custom("back"))
-        #expect(try db.integrityCheck().isEmpty)
+        #expect(try db.schema.integrityCheck().isEmpty)
     }
 }

@@ -76,7 +76,7 @@ import Testing
         #expect(try db.scalar(VirtualTable(name + " ft").match("word").count) == 0)
         #expect(try db.scalar(VirtualTable(name + " ft").match("other").count) == 1)
         try db.drop(table: name + " ft")
-        try db.dropFTS4SynchronizationTriggers(forTable: name + " ft")
+        try FTS4.dropSynchronizationTriggers(of: name + " ft", in: db)
         #expect(try db.names() == [name])
     }
 

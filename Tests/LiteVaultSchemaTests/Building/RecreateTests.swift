@@ -53,7 +53,7 @@ import Testing
         #expect(db.lastInsertRowid == 10, "numbers are not used again")
         try db.run("DELETE FROM player WHERE id = 3")
         #expect(try db.scalar("SELECT count(*) FROM child") as? Int64 == 1, "the reference still cascades")
-        #expect(try db.integrityCheck().isEmpty && db.foreignKeyCheck().isEmpty && db.foreignKeys)
+        #expect(try db.schema.integrityCheck().isEmpty && db.schema.foreignKeyCheck().isEmpty && db.foreignKeys)
     }
 
     @Test func `rows keep numbers that no column shows`() throws {

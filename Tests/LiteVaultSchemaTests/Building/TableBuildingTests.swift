@@ -168,7 +168,7 @@ import Testing
                 t.belongsTo("captain", inTable: "player")
             }
         }
-        let archive = db.schema(of: "the archive")
+        let archive = db.schema.attached("the archive")
         #expect(
             try archive.objectDefinitions(name: "player").first?.sql == """
                 CREATE TABLE "player" ("id" INTEGER PRIMARY KEY, "name" TEXT, "teamId" INTEGER REFERENCES "team"("id"), \

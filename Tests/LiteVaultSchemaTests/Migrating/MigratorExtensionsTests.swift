@@ -74,7 +74,7 @@ import Testing
             INSERT INTO new SELECT id, p FROM child; DROP TABLE child; ALTER TABLE new RENAME TO child;
             """
         #expect(violations("again", again) == nil)
-        #expect(try db.foreignKeyCheck().count == 2)
+        #expect(try db.schema.foreignKeyCheck().count == 2)
     }
 
     @Test func `thousands of old violations take no time that grows with their square`() throws {
@@ -102,7 +102,7 @@ import Testing
         var only = Migrator().disablingDeferredForeignKeyChecks()
         only.registerMigration("unchecked") { try $0.run("INSERT INTO child VALUES (2)") }
         try only.migrate(db)
-        #expect(try db.foreignKeyCheck().count == 1)
+        #expect(try db.schema.foreignKeyCheck().count == 1)
     }
 
     @Test func `applied identifiers come in the order in which they were made`() throws {

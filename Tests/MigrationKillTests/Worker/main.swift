@@ -23,7 +23,9 @@ func open(_ path: String) throws -> Connection {
 
 /// The schema and all rows as text.
 func content(_ db: Connection) throws -> [String] {
-    let objects = try db.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }.sorted { $0.name < $1.name }
+    let objects = try db.schema.objectDefinitions().filter { !$0.name.hasPrefix("sqlite_") }.sorted {
+        $0.name < $1.name
+    }
     var lines = objects.map { "\($0.type.rawValue) \($0.name): \($0.sql ?? "")" }
     for table in objects where table.type == .table && !table.name.contains("_ft_") {
         for row in try db.prepare("SELECT * FROM \"\(table.name)\" ORDER BY 1") { lines.append("\(table.name) \(row)") }
@@ -42,7 +44,7 @@ func fault(_ path: String) throws -> (version: Int, fault: String?) {
     let completed = try migrator.completedMigrations(db)
     let applied = try migrator.appliedMigrations(db)
     let found = try content(db)
-    let problems = try db.integrityCheck() + db.foreignKeyCheck().map(\.description)
+    let problems = try db.schema.integrityCheck() + db.schema.foreignKeyCheck().map(\.description)
     try db.close()
     let expected = try Connection()
     if let last = completed.last { try migrator.migrate(expected, upTo: last) }
