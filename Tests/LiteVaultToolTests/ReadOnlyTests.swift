@@ -246,7 +246,8 @@ import Testing
         #expect(try workspace.tool.run(["snapshot", "place/a.db", "--allow-plaintext"] + words).status == 0)
         func verification() throws -> [String: Any]? {
             let list = try workspace.tool.run(["snapshots"] + words).json()["snapshots"] as? [[String: Any]]
-            return try #require(list?.first)["verification"] as? [String: Any]
+            let snapshot = try #require(list?.first)
+            return snapshot["verification"] as? [String: Any]
         }
         let dry = try workspace.tool.run(["check", "--read-only"] + words)
         #expect(dry.status == 0)
@@ -262,7 +263,8 @@ import Testing
         bytes[5000] ^= 1
         try bytes.write(to: URL(fileURLWithPath: packs + "/" + pack))
         try unchanged {
-            #expect(try workspace.tool.run(["check", "--read-only", "--read-data"] + words).status == 65)
+            let damaged = try workspace.tool.run(["check", "--read-only", "--read-data"] + words)
+            #expect(damaged.status == 65)
         }
     }
 }
