@@ -19,7 +19,8 @@ public struct CheckOptions: Sendable {
     public var databases: Set<String>?
     /// Which of its snapshots is restored.
     public var selection: SnapshotSelection = .latest
-    /// Whether the results are recorded in the repository; true by default. A check that does not record writes nothing to it.
+    /// Whether the results are recorded in the repository; true by default. Without that, only temporary files are written: to
+    /// the spool directory, which lies in a directory repository unless ``LocalFolders/spool`` names another one.
     public var recordsResults = true
     /// Called now and then; throws to cancel.
     public var progress: BackupProgress.Report = { _ in }

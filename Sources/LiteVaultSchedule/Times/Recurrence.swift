@@ -65,7 +65,8 @@ package enum TimeSpan {
             total += number * unit.seconds
             guard total <= limit else { throw TimeSyntaxError("a length of time is limited to a hundred years") }
         }
-        return Duration(seconds: total)
+        // To the millisecond, the smallest unit: sums of binary fractions are not exact.
+        return .milliseconds(Int64((total * 1000).rounded()))
     }
 
     /// The shortest text that ``parse(_:)`` accepts: `1h30m`.

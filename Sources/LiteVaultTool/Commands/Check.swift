@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import LiteVaultBackup
 
 /// `litevault check`: checks a repository, and that its snapshots are databases.
@@ -40,7 +41,7 @@ struct Check: VaultCommand {
     @Option(help: .init("The snapshot to authenticate or restore: the start of its ID.", valueName: "id"))
     var snapshot: String?
 
-    @Flag(help: "Write nothing to the repository: do not record the results.")
+    @Flag(help: "Write nothing to the repository: do not record the results, and use the system's temporary directory.")
     var readOnly = false
 
     @OptionGroup(title: "Key of the databases") var key: KeyOptions<DatabaseKeyRole>
@@ -83,6 +84,11 @@ struct Check: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         try session.reserveKeySources(key)
+        var repository = repository
+        // A directory repository contains the standard spool directory.
+        if readOnly, repository.directories.spool == nil {
+            repository.directories.spool = FileManager.default.temporaryDirectory.path
+        }
         let opened = try session.repository(repository)
         var options = CheckOptions()
         options.readsData = readData
