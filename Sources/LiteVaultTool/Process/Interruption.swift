@@ -82,8 +82,10 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
     /// Registers a child process, or a group as its negative number, that gets the signal too.
     func watch(child: pid_t) {
         lock.lock()
+        defer { lock.unlock() }
         children.insert(child)
-        lock.unlock()
+        // The signal came after the child was started and before this.
+        if received != 0 { kill(child, received) }
     }
 
     /// Removes a child process that was waited for: its number may be reused.
