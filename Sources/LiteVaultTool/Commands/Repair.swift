@@ -145,7 +145,8 @@ struct Repair: VaultCommand {
         appendText(actions, found, to: &report)
         session.add(found.unfinished, of: repository.location, after: nil, to: &report)
         if let first = found.unfinished.first {
-            report.failure = Failure(FailureCode(first.code), first.message, path: first.path, remedy: first.advice.commandLineText)
+            report.failure = Failure(
+                FailureCode(first.code), first.message, path: first.path, remedy: first.advice.commandLineText)
         } else if !found.isWhole {
             report.failure = Failure(
                 .damaged, dryRun ? "data is lost" : "data is lost; the rest of the repository is usable again",

@@ -118,7 +118,9 @@ extension Failure {
                 FailureCode(rawValue: error.code.name) ?? .internal, Self.phrase(error.message), path: error.path,
                 remedy: error.remedy)
         case let error as BackupError:
-            self.init(FailureCode(error.code), Self.phrase(error.message), path: error.path, remedy: error.advice?.commandLineText)
+            self.init(
+                FailureCode(error.code), Self.phrase(error.message), path: error.path,
+                remedy: error.advice?.commandLineText)
             if let broken = error.cause as? BrokenLogError {
                 times = Times(
                     wanted: broken.wanted.map(Format.exactTime) ?? "latest",

@@ -30,7 +30,8 @@ extension Session {
         else { return }
         report.failure = Failure(
             FailureCode(first.code), "\(done), but another object of the repository is damaged: \(first.message)",
-            path: first.path == repository ? repository : "\(repository)/\(first.path)", remedy: first.advice.commandLineText)
+            path: first.path == repository ? repository : "\(repository)/\(first.path)",
+            remedy: first.advice.commandLineText)
     }
 }
 
