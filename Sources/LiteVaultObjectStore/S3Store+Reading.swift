@@ -2,14 +2,14 @@ internal import Foundation
 public import LiteVaultBackup
 
 extension S3Store {
-    /// Reads the object into memory.
+    /// Reads the object into memory, up to 64 MiB.
     public func get(_ name: String) async throws -> [UInt8] { try await get(name, upTo: 64 << 20) }
 
-    /// Reads the object into memory, if it is no larger.
+    /// Reads the object into memory if it has at most `limit` bytes.
     public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
         try ObjectName.validate(name)
         let request = request("GET", name)
-        return try await sending(request) { answer in
+        return try await perform(request) { answer in
             do {
                 return try await answer.bytes(upTo: limit)
             } catch is S3Response.TooLarge {
@@ -18,18 +18,18 @@ extension S3Store {
         }
     }
 
-    /// Reads a part of the object.
+    /// Reads a range of the object's bytes.
     public func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
         try ObjectName.validate(name)
         guard !range.isEmpty else { return [] }
         var request = request("GET", name)
         request.headers = [("range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
         let path = request.location
-        return try await sending(request, accepting: { $0 == 416 }) { answer in
-            let short = BackupError(.damaged, "is shorter than \(range.upperBound) bytes", path: path)
+        return try await perform(request, accepting: { $0 == 416 }) { answer in
+            let short = BackupError(.damaged, "the object is shorter than \(range.upperBound) bytes", path: path)
             if answer.status == 416 { throw short }
             if answer.status != 206 {
-                // A server that knows no ranges sends the whole object.
+                // A server without range requests sends the whole object.
                 let bytes = try await answer.bytes()
                 guard bytes.count >= range.upperBound else { throw short }
                 return Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
@@ -40,7 +40,7 @@ extension S3Store {
                 throw short
             }
             let bytes = try await answer.bytes()
-            guard bytes.count == range.count else { throw S3Response.CutOff() }
+            guard bytes.count == range.count else { throw S3Response.Truncated() }
             return bytes
         }
     }
@@ -50,13 +50,13 @@ extension S3Store {
         try await fetch(name, into: path, upTo: .max)
     }
 
-    /// Streams the object into a new file, if it is no larger.
+    /// Streams the object into a new file if it has at most `limit` bytes.
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         try ObjectName.validate(name)
-        let made = CreatedFile(path)
+        let download = DownloadFile(path)
         do {
-            try await sending(request("GET", name)) { answer in
-                let file = try made.emptied()
+            try await perform(request("GET", name)) { answer in
+                let file = try download.truncated()
                 var offset: Int64 = 0
                 try await answer.forEachChunk { chunk in
                     guard Int64(chunk.count) <= limit - offset else {
@@ -67,20 +67,20 @@ extension S3Store {
                 }
             }
         } catch {
-            made.remove()
+            download.remove()
             throw error
         }
     }
 
-    /// Asks for the object's head.
+    /// The object's size, modification time and tag (a HEAD request); nil when it does not exist.
     public func attributes(_ name: String) async throws -> ObjectAttributes? {
         try ObjectName.validate(name)
         let request = request("HEAD", name)
         do {
-            return try await sending(request) { answer in
+            return try await perform(request) { answer in
                 guard let size = answer.length, (0...Self.sizeLimit).contains(size),
                     let modified = answer.headers["last-modified"].flatMap(HTTPDate.seconds)
-                else { throw S3Response.NotUnderstood() }
+                else { throw S3Response.Malformed() }
                 return ObjectAttributes(
                     name: name, size: size, modified: modified, tag: Self.tag(answer.headers["etag"]))
             }
@@ -89,7 +89,7 @@ extension S3Store {
         }
     }
 
-    /// Asks page by page.
+    /// Lists the objects whose names start with `prefix`, page by page, sorted by name.
     public func list(_ prefix: String) async throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
         let root = settings.prefix.isEmpty ? "" : settings.prefix + "/"
@@ -101,49 +101,49 @@ extension S3Store {
             page.query = [("list-type", "2"), ("prefix", root + prefix), ("encoding-type", "url")]
             if let size = settings.pageSize { page.query.append(("max-keys", String(size))) }
             if let next { page.query.append(("continuation-token", next)) }
-            let tree = try await sending(page) { answer in try await answer.document("ListBucketResult") }
+            let tree = try await perform(page) { answer in try await answer.document("ListBucketResult") }
             let isEncoded = tree["EncodingType"] == "url"
             for entry in tree.all("Contents") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
                     let size = entry["Size"].flatMap({ Int64($0) }), (0...Self.sizeLimit).contains(size),
                     let modified = entry["LastModified"].flatMap(HTTPDate.isoSeconds)
                 else {
-                    throw BackupError(.io, "the object store lists what can not be understood", path: location)
+                    throw BackupError(.io, "the object store returned a malformed listing", path: location)
                 }
                 guard key.hasPrefix(root) else { continue }
                 let name = String(key.dropFirst(root.count))
-                // What somebody else has put there is none of the repository's.
+                // Names that no repository uses are somebody else's objects.
                 guard (try? ObjectName.validate(name)) != nil else { continue }
                 found.append(
                     ObjectAttributes(name: name, size: size, modified: modified, tag: Self.tag(entry["ETag"])))
             }
-            // A listing that brings nothing, or never ends, is none.
+            // A listing must make progress and end.
             emptyPages = tree.all("Contents").isEmpty ? emptyPages + 1 : 0
             guard emptyPages < 100, found.count <= Self.listLimit else {
-                throw BackupError(.io, "the object store lists without an end", path: location)
+                throw BackupError(.io, "the listing of the object store does not end", path: location)
             }
             let token = tree["IsTruncated"] == "true" ? tree["NextContinuationToken"] : nil
             guard token == nil || token != next else {
-                throw BackupError(.io, "the object store lists the same page again and again", path: location)
+                throw BackupError(.io, "the object store returned the same page of its listing twice", path: location)
             }
             next = token
         } while next != nil
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Bytes of an object, and objects of a listing, at most.
+    /// The largest object in bytes, and the longest listing in objects.
     private static let sizeLimit: Int64 = 1 << 48
     private static let listLimit = 5_000_000
 }
 
-/// A file that is made by the first answer, and emptied for each further one.
-private final class CreatedFile {
+/// The target of a download: created by the first response, truncated for each further attempt.
+private final class DownloadFile {
     private let path: String
     private var file: LocalFile?
 
     init(_ path: String) { self.path = path }
 
-    func emptied() throws -> LocalFile {
+    func truncated() throws -> LocalFile {
         let file = try self.file ?? LocalFile(creating: path)
         self.file = file
         try file.truncate(to: 0)

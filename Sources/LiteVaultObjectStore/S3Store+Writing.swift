@@ -2,35 +2,35 @@ internal import Foundation
 public import LiteVaultBackup
 
 extension S3Store {
-    /// The header that names one write: how an object of ours is known when the answer to its write was lost.
-    static let mark = "x-amz-meta-litevault-write"
+    /// The header with the ID of one write: it tells whether our write took effect when its response was lost.
+    static let writeIDHeader = "x-amz-meta-litevault-write"
 
-    /// Stores the bytes by one request.
+    /// Stores the bytes in one request.
     @discardableResult
     public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
         try ObjectName.validate(name)
         return try await put(name, .bytes(bytes), condition)
     }
 
-    /// Streams the file, in parts where it is large.
+    /// Streams the file; a large file goes out as a multipart upload.
     @discardableResult
     public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         try ObjectName.validate(name)
         let file = try LocalFile(reading: path)
         let size = try file.size()
         if size > max(settings.partSize, 5 << 20) {
-            return try await putParts(name, file, size, condition)
+            return try await putMultipart(name, file, size, condition)
         }
         return try await put(name, .file(FileSlice(file: file, start: 0, count: size)), condition)
     }
 
     private func put(_ name: String, _ body: S3Request.Body, _ condition: PutCondition) async throws -> ETag {
-        let mark = UUID().uuidString.lowercased()
+        let writeID = UUID().uuidString.lowercased()
         var request = request("PUT", name)
-        request.headers = [(Self.mark, mark), ("content-type", "application/octet-stream")]
+        request.headers = [(Self.writeIDHeader, writeID), ("content-type", "application/octet-stream")]
         request.body = body
         let unconditional = request
-        return try await written(name, mark, condition) { headers in
+        return try await write(name, writeID, condition) { headers in
             var request = unconditional
             request.headers += headers
             return try await client.send(request) { answer in
@@ -40,76 +40,83 @@ extension S3Store {
         }
     }
 
-    /// Runs a write with the headers of its condition, in the spelling that the server keeps; where it keeps none, a version is
-    /// looked at before it is replaced. Where the write is refused after an attempt whose outcome is not known, looks whether
-    /// it was that attempt which made the difference.
-    func written(
-        _ name: String, _ mark: String, _ condition: PutCondition,
-        _ write: (_ headers: [(String, String)]) async throws -> ETag
+    /// Sends a write with the headers of its condition, as the server expects them. Without conditional writes, the object's
+    /// tag is compared before it is replaced.
+    ///
+    /// - Parameters:
+    ///   - writeID: the ID in the request's headers.
+    ///   - send: sends the request with these headers added.
+    /// - Throws: `BackupError` `conflict` when the condition does not hold.
+    func write(
+        _ name: String, _ writeID: String, _ condition: PutCondition,
+        _ send: (_ headers: [(String, String)]) async throws -> ETag
     ) async throws -> ETag {
         guard case .unchanged(let tag) = condition else {
-            return try await once(name, mark, condition, condition == .absent ? [("if-none-match", "*")] : [], write)
+            let headers = condition == .absent ? [("if-none-match", "*")] : []
+            return try await attempt(name, writeID, condition, headers, send)
         }
-        let kept = try await conditions()
+        let support = try await conditionalWriteSupport()
         do {
-            return try await conditional(name, mark, tag, kept, write)
-        } catch let error as BackupError where error.code == .conflict && kept != .neither {
-            // A bucket that has come to keep versions, or a server that was replaced by another, may compare otherwise.
+            return try await replace(name, writeID, tag, support, send)
+        } catch let error as BackupError where error.code == .conflict && support != .unsupported {
+            // Versioning may have been enabled since, or the server replaced: the tag is then compared differently.
             guard try await attributes(name)?.tag == tag else { throw error }
-            await probe.forget(kept)
-            let now = try await conditions()
-            guard now != kept else { throw error }
-            return try await conditional(name, mark, tag, now, write)
+            await probe.invalidate(support)
+            let current = try await conditionalWriteSupport()
+            guard current != support else { throw error }
+            return try await replace(name, writeID, tag, current, send)
         }
     }
 
-    private func conditional(
-        _ name: String, _ mark: String, _ tag: ETag, _ kept: KeptConditions,
-        _ write: ([(String, String)]) async throws -> ETag
+    private func replace(
+        _ name: String, _ writeID: String, _ tag: ETag, _ support: ConditionalWriteSupport,
+        _ send: ([(String, String)]) async throws -> ETag
     ) async throws -> ETag {
-        if kept != .neither {
-            return try await once(name, mark, .unchanged(tag), [Self.ifMatch(tag, kept)], write)
+        if support != .unsupported {
+            return try await attempt(name, writeID, .unchanged(tag), [Self.ifMatch(tag, support)], send)
         }
         guard try await attributes(name)?.tag == tag else {
-            throw BackupError(.conflict, "was changed by somebody else", path: "\(location)/\(name)")
+            throw BackupError(.conflict, "the object was changed by another writer", path: "\(location)/\(name)")
         }
-        return try await once(name, mark, .none, [], write)
+        return try await attempt(name, writeID, .none, [], send)
     }
 
-    private func once(
-        _ name: String, _ mark: String, _ condition: PutCondition, _ headers: [(String, String)],
-        _ write: ([(String, String)]) async throws -> ETag
+    /// Sends the write once. When it is refused after an attempt with an unknown outcome, finds out whether that attempt had
+    /// succeeded.
+    private func attempt(
+        _ name: String, _ writeID: String, _ condition: PutCondition, _ headers: [(String, String)],
+        _ send: ([(String, String)]) async throws -> ETag
     ) async throws -> ETag {
         let path = "\(location)/\(name)"
         do {
-            let tag = try await write(headers)
+            let tag = try await send(headers)
             guard tag.value.isEmpty else { return tag }
             guard let stored = try await attributes(name) else {
-                throw BackupError(.io, "the server took the object, but does not have it", path: path)
+                throw BackupError(.io, "the upload was acknowledged, but the object is missing", path: path)
             }
             return stored.tag
         } catch let failure as S3Failure {
-            if failure.isRepeated, let tag = try await find(name, mark) { return tag }
+            if failure.isRepeated, let tag = try await tag(of: name, writtenBy: writeID) { return tag }
             let isGone = if case .unchanged = condition { failure.isMissing } else { false }
             var hasLost = failure.isConflict && condition != .none || isGone
-            // Ceph's gateway answers losers of a race with 500, and stores that replace nothing deny it: what is there tells.
+            // Ceph's gateway answers the losers of a race with 500, and write-once stores with a denial: the object decides.
             if !hasLost, failure.status == 500 || condition == .absent && failure.isDenied {
                 hasLost = try await !holds(condition, name)
             }
             if hasLost {
-                let text = condition == .absent ? "exists already" : "was changed by somebody else"
+                let text = condition == .absent ? "already exists" : "the object was changed by another writer"
                 throw BackupError(.conflict, text, path: path)
             }
-            // With no condition nothing else can be meant.
+            // Without a condition, only replacing the object can have been denied.
             if condition == .none, failure.isConflict || failure.isDenied, try await attributes(name) != nil {
-                throw replacementRefusal(failure.said, name)
+                throw replacementDenied(failure.summary, name)
             }
-            if case .unchanged = condition, failure.isDenied { throw replacementRefusal(failure.said, name) }
+            if case .unchanged = condition, failure.isDenied { throw replacementDenied(failure.summary, name) }
             throw failure.backupError(path)
         }
     }
 
-    /// Whether a condition holds now. Without one there is nothing that could not hold.
+    /// Whether a condition holds now. No condition always holds.
     private func holds(_ condition: PutCondition, _ name: String) async throws -> Bool {
         switch condition {
         case .none: true
@@ -118,11 +125,11 @@ extension S3Store {
         }
     }
 
-    /// The tag of the object, if the write of that mark made it.
-    private func find(_ name: String, _ mark: String) async throws -> ETag? {
+    /// The tag of the object if the write with that ID made it; nil otherwise.
+    private func tag(of name: String, writtenBy writeID: String) async throws -> ETag? {
         do {
-            return try await sending(request("HEAD", name)) { answer in
-                answer.headers[Self.mark] == mark ? Self.tag(answer.headers["etag"]) : nil
+            return try await perform(request("HEAD", name)) { answer in
+                answer.headers[Self.writeIDHeader] == writeID ? Self.tag(answer.headers["etag"]) : nil
             }
         } catch let error as BackupError where error.code == .missing {
             return nil

@@ -1,30 +1,38 @@
 internal import Foundation
 public import LiteVaultBackup
+internal import LiteVaultSupport
 
-/// Objects in a bucket of S3, or of a server that speaks its protocol.
+/// An object store in a bucket of Amazon S3 or of a compatible server.
 ///
-/// Requests are signed (version 4) with credentials found by the conventions of the AWS tools; they are made again, with
-/// growing random pauses, when the connection breaks, the answer is cut off or the server is overloaded. A write whose
-/// answer was lost is recognised by a mark of its own in the object's metadata.
+/// Requests are signed with Signature Version 4. Credentials are found as the AWS tools find them. A request is retried with
+/// exponential backoff and jitter when the connection breaks, the response is truncated or the server is overloaded. A write
+/// whose response was lost is recognised by an ID in the object's metadata.
 public final class S3Store: ObjectStore {
     /// `s3://BUCKET/PREFIX`.
     public let location: String
-    /// The location with the server that it is on: buckets of different servers may have the same name.
+    /// The location including the server: buckets of different servers may have the same name.
     public let identity: String
     let settings: S3Settings
     let client: S3Client
-    let probe: ConditionProbe
+    let probe: ConditionalWriteProbe
 
-    /// The store of the settings; nothing is asked of it yet.
+    /// Creates a store. No request is made yet.
     ///
-    /// - Parameter environment: the variables, as the AWS tools name them; nil takes those of the process.
-    /// - Throws: ``BackupError`` `config` for an endpoint that is none.
+    /// - Parameters:
+    ///   - settings: the bucket, and how to reach it.
+    ///   - environment: the variables that the AWS tools read; nil takes those of the process.
+    /// - Throws: `BackupError` `config` if the endpoint or the region is invalid, or the certificates of `AWS_CA_BUNDLE`
+    ///   cannot be read.
     public init(_ settings: S3Settings, environment: [String: String]? = nil) throws {
         let variables = AWSEnvironment(
             environment ?? ProcessInfo.processInfo.environment, profile: settings.profile)
         let region = settings.region ?? variables.region ?? "us-east-1"
         guard !region.isEmpty, region.utf8.allSatisfy({ $0 == 45 || (48...57).contains($0) || (97...122).contains($0) })
-        else { throw BackupError(.config, "the region of the object store is none", remedy: "Check --s3-region.") }
+        else {
+            throw BackupError(
+                .config, "invalid object-store region",
+                remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.")
+        }
         let endpoint = try Endpoint(
             url: settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region), bucket: settings.bucket,
             usesPathStyle: settings.usesPathStyle)
@@ -33,44 +41,44 @@ public final class S3Store: ObjectStore {
         self.settings = settings
         location = settings.location
         let identity = "\(endpoint.scheme)://\(endpoint.host)\(endpoint.root)\(settings.prefix)"
-        probe = ConditionProbe(folder: settings.cacheFolder, identity: identity, clock: settings.clock)
+        probe = ConditionalWriteProbe(folder: settings.cacheFolder, identity: identity, clock: settings.clock)
         self.identity = identity
         client = S3Client(
-            endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.find() }, http: http,
-            attempts: settings.attempts, budget: RetryBudget(settings.patience),
-            backoff: Backoff(first: settings.firstPause),
+            endpoint: endpoint, region: region, credentials: CredentialCache { try await chain.resolve() }, http: http,
+            attempts: settings.attempts, budget: RetryBudget(settings.retryTimeLimit),
+            backoff: Backoff(first: settings.firstPause.seconds, most: 20),
             clock: ServerClock(local: settings.clock))
     }
 
-    /// Whether the server makes a write whose condition holds, and refuses one whose condition does not: tried out with the
-    /// object `leases/conditions`, which stays, and remembered for a week in the cache folder of the settings.
-    public func supportsConditionalWrites() async throws -> Bool { try await conditions() != .neither }
+    /// Whether the server supports conditional writes. It is probed with the object `leases/conditions`, which stays; the
+    /// result is cached for a week in the cache directory of the settings.
+    public func supportsConditionalWrites() async throws -> Bool { try await conditionalWriteSupport() != .unsupported }
 
-    /// The time that the server writes into its answers, to the second.
+    /// The server's time, to the second, in seconds since 1970: the `Date` header of a response.
     public func now() async throws -> Double {
         let request = request("HEAD", "clock")
-        return try await sending(request, accepting: { $0 == 404 || $0 == 403 }) { answer in
+        return try await perform(request, accepting: { $0 == 404 || $0 == 403 }) { answer in
             guard let time = answer.headers["date"].flatMap(HTTPDate.seconds) else {
-                throw BackupError(.unsupported, "the server does not tell its time", path: self.location)
+                throw BackupError(.unsupported, "the server sends no Date header", path: self.location)
             }
             return time
         }
     }
 
-    /// Removes the object.
+    /// Removes the object. One that does not exist is ignored.
     public func remove(_ name: String) async throws {
         try ObjectName.validate(name)
         do {
             try await client.send(request("DELETE", name)) { answer in _ = try await answer.bytes(upTo: 1 << 20) }
         } catch let failure as S3Failure where failure.isMissing {
-            // Servers differ in what they say of an object that is not there.
+            // Servers differ in how they answer for an object that does not exist.
         } catch let failure as S3Failure {
             guard failure.isDenied else { throw failure.backupError("\(location)/\(name)") }
             throw BackupError(
-                .unsupported, "the store removes nothing for these credentials: \(failure.said)",
+                .unsupported, "the credentials may not delete objects: \(failure.summary)",
                 path: "\(location)/\(name)",
                 remedy:
-                    "'forget' and '--prune' need s3:DeleteObject, and objects that no lock holds. Run them with credentials that may remove; snapshots need no such right."
+                    "Forgetting and pruning need s3:DeleteObject, and objects that are not locked. Use credentials that may delete; snapshots do not need this."
             )
         }
     }
@@ -84,8 +92,8 @@ extension S3Store {
             location: "\(location)/\(name)")
     }
 
-    /// Makes a request, and tells a refusal as a ``BackupError``.
-    func sending<T>(
+    /// Sends a request and maps a refusal to `BackupError`.
+    func perform<T>(
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
         _ receive: (S3Response) async throws -> T
     ) async throws -> T {
@@ -93,25 +101,25 @@ extension S3Store {
             return try await client.send(request, accepting: accepting, receive)
         } catch let failure as S3Failure {
             if failure.isMissing {
-                throw BackupError(.missing, "there is no such object", path: request.location)
+                throw BackupError(.missing, "no such object", path: request.location)
             }
             throw failure.backupError(request.location)
         }
     }
 
-    /// What is told where an object cannot be replaced.
+    /// The error for an object that cannot be replaced.
     ///
-    /// - Parameter said: what the server says.
-    func replacementRefusal(_ said: String, _ name: String) -> BackupError {
+    /// - Parameter reason: what the server says.
+    func replacementDenied(_ reason: String, _ name: String) -> BackupError {
         BackupError(
-            .unsupported, "the store does not let these credentials replace an object: \(said)",
+            .unsupported, "the credentials may not replace objects: \(reason)",
             path: "\(location)/\(name)",
             remedy:
-                "Let them replace objects under leases/, verified/ and forgotten/, and doomed.json; versioning or a lock of the bucket keeps the old ones all the same. Everything else is only added."
+                "Allow replacing objects below leases/, verified/ and forgotten/, and doomed.json; bucket versioning or object lock still keeps the old versions. All other objects are only added."
         )
     }
 
-    /// The tag in an answer: as the server writes it, without the quotes.
+    /// The entity tag of a response, without its quotes.
     static func tag(_ text: String?) -> ETag {
         var text = text ?? ""
         if text.hasPrefix("W/") { text.removeFirst(2) }

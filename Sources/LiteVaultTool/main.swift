@@ -1,3 +1,71 @@
+internal import ArgumentParser
+internal import DurableFile
 internal import Foundation
+internal import LiteVault
 
 exit(Main.run(Array(CommandLine.arguments.dropFirst())))
+
+/// Runs the command line: from arguments to an exit status.
+enum Main {
+    static func run(_ arguments: [String]) -> Int32 {
+        Hardening.apply()
+        Interruption.shared.start()
+        _ = Interruption.shared.onEnd { TemporaryFileRegistry.shared.removeAll() }
+        let terminal = Terminal()
+        let reporter = OutputOptions.reporter(beforeParsing: arguments, on: terminal)
+        if let failure = UsageMessage.failure(forKeyIn: arguments) {
+            reporter.failure(failure)
+            return failure.code.status.rawValue
+        }
+        do {
+            var command = try LiteVaultCommand.parseAsRoot(arguments)
+            if let command = command as? any VaultCommand { return run(command, on: terminal) }
+            try command.run()
+            return ExitStatus.done.rawValue
+        } catch {
+            return handleParseError(error, arguments, reporter, terminal)
+        }
+    }
+
+    private static func run(_ command: any VaultCommand, on terminal: Terminal) -> Int32 {
+        let reporter = command.output.reporter(on: terminal)
+        do {
+            let report = try command.perform(Session(terminal: terminal, reporter: reporter))
+            terminal.drawStatus("")
+            try reporter.report(report, of: type(of: command).name)
+            guard let failure = report.failure else { return ExitStatus.done.rawValue }
+            throw failure
+        } catch {
+            terminal.drawStatus("")
+            // Whatever an interrupted operation throws, the reason is the signal.
+            if let signal = Interruption.shared.signal {
+                TemporaryFileRegistry.shared.removeAll()
+                return 128 + signal
+            }
+            let failure = Failure(error)
+            reporter.failure(failure)
+            return failure.code.status.rawValue
+        }
+    }
+
+    /// Prints help and versions, which the parser throws as errors too, and failures of parsing.
+    private static func handleParseError(
+        _ error: any Error, _ arguments: [String], _ reporter: any Reporter, _ terminal: Terminal
+    ) -> Int32 {
+        var failure = UsageMessage.failure(for: error, arguments: arguments)
+        if LiteVaultCommand.exitCode(for: error) == .success {
+            do {
+                let isJSON = arguments.contains("--version") && arguments.contains("--json")
+                try terminal.printResult(
+                    isJSON
+                        ? ResultEncoder.line(ResultHeader(command: "version"), Version.Result())
+                        : LiteVaultCommand.fullMessage(for: error))
+                return ExitStatus.done.rawValue
+            } catch {
+                failure = Failure(error)
+            }
+        }
+        reporter.failure(failure)
+        return failure.code.status.rawValue
+    }
+}

@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `a server that stays silent is asked again`() async throws {
-        let (proxy, store) = try setUp { $0.timeout = 0.5 }
+        let (proxy, store) = try setUp { $0.timeout = .milliseconds(500) }
         try await store.put("x", bytes: [7], condition: .none)
         try await proxy.plan(.init(method: "GET", fault: "slow", seconds: 3))
         #expect(try await store.get("x") == [7])
@@ -102,8 +102,8 @@ import Testing
     @Test func `H-JOB-04 a server that answers most requests with errors is given up after the patience`() async throws {
         let (proxy, store) = try setUp {
             $0.attempts = 1000
-            $0.patience = 15
-            $0.firstPause = 0.05
+            $0.retryTimeLimit = .seconds(15)
+            $0.firstPause = .milliseconds(50)
         }
         try await store.put("x", bytes: [1], condition: .none)
         try await proxy.plan(.init(method: "GET", times: 100_000, fault: "503"))
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `a budget is spent by failures and pauses, and given back by success`() {
-        let budget = RetryBudget(10)
+        let budget = RetryBudget(.seconds(10))
         #expect(budget.allows(took: 2, pause: 3))
         #expect(!budget.allows(took: 1, pause: 5))
         for _ in 0..<4 { budget.succeeded() }

@@ -212,7 +212,7 @@ import Testing
             Issue.record("went through")
         } catch {
             let error = try #require(error as? BackupError)
-            #expect(error.code == .io && error.message.hasSuffix("failed once: it does not speak TLS at that port"), "\(error)")
+            #expect(error.code == .io && error.message.hasSuffix("failed once: the server does not support TLS on that port"), "\(error)")
             #expect(error.remedy?.contains("http://") == true)
             #expect(!"\(error)".contains(".c") && !"\(error)".contains("error:"))
         }
@@ -221,7 +221,7 @@ import Testing
     @Test func `H-OBJ-08 a port where nobody listens, and a name that nobody has, are told in words`() async throws {
         for (endpoint, words) in [
             ("http://127.0.0.1:9", "the connection was refused"),
-            ("http://no-such-host.invalid", "the name of the server is not known here"),
+            ("http://no-such-host.invalid", "the host name cannot be resolved"),
         ] {
             let store = try FaultyS3.store {
                 $0.endpoint = endpoint

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultSupport
 import Testing
 
 @Suite struct SettingsTests {
@@ -99,8 +100,8 @@ import Testing
     @Test func `pauses double up to a limit and are random below it`() {
         let backoff = Backoff(first: 0.5, most: 4)
         #expect((1...6).map { backoff.limit($0) } == [0.5, 1, 2, 4, 4, 4])
-        for attempt in 1...6 { #expect((0...4).contains(backoff.pause(attempt))) }
-        #expect(backoff.pause(1, asked: 3) >= 3)
-        #expect(Set((0..<20).map { _ in backoff.pause(3) }).count > 1)
+        for attempt in 1...6 { #expect((0...4).contains(backoff.jittered(attempt))) }
+        #expect(backoff.jittered(1, asked: 3) >= 3)
+        #expect(Set((0..<20).map { _ in backoff.jittered(3) }).count > 1)
     }
 }

@@ -118,18 +118,18 @@ import Testing
     }
 
     @Test func `lengths of time are read and written`() throws {
-        for (text, seconds) in [("90s", 90), ("15m", 900), ("1h30m", 5400), ("2d", 172_800), ("8w", 4_838_400)] as [(String, Double)] {
-            #expect(try TimeSpan.seconds(text) == seconds)
-            #expect(try TimeSpan.seconds(TimeSpan.text(seconds)) == seconds)
+        for (text, seconds) in [("90s", 90), ("15m", 900), ("1h30m", 5400), ("2d", 172_800), ("8w", 4_838_400)] as [(String, Int)] {
+            #expect(try TimeSpan.parse(text) == .seconds(seconds))
+            #expect(try TimeSpan.parse(TimeSpan.text(.seconds(seconds))) == .seconds(seconds))
         }
-        #expect(try TimeSpan.seconds("2 hours") == 7200)
+        #expect(try TimeSpan.parse("2 hours") == .seconds(7200))
         for text in ["", "5", "h", "5x", "-5m", "1.5h", "99999999999h"] {
-            #expect(throws: TimeSyntaxError.self, "\(text)") { try TimeSpan.seconds(text) }
+            #expect(throws: TimeSyntaxError.self, "\(text)") { try TimeSpan.parse(text) }
         }
     }
 
     @Test func `an interval counts from 1970, so that a late start shifts nothing`() {
-        let recurrence = Recurrence.interval(3600)
+        let recurrence = Recurrence.interval(.seconds(3600))
         #expect(recurrence.next(after: Date(timeIntervalSince1970: 7200)) == Date(timeIntervalSince1970: 10_800))
         #expect(recurrence.next(after: Date(timeIntervalSince1970: 7201)) == Date(timeIntervalSince1970: 10_800))
     }

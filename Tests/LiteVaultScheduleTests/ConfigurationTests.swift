@@ -57,12 +57,12 @@ import Testing
               - {name: b, sources: x, every: 1h, limits: {store: 5s, heartbeat: 90s, run: 2h}}
             """)
         let limits = configuration.jobs.map(\.limits)
-        #expect(limits.map(\.hook) == [600, 600])
-        #expect(limits.map(\.store) == [120, 5])
-        #expect(limits.map(\.heartbeat) == [60, 90])
-        #expect(limits.map(\.run) == [86_400, 7200])
-        #expect(configuration.jobs.map(\.repository.patience) == [120, 5])
-        #expect(TimeLimits().hook == 3600 && TimeLimits().store == 300)
+        #expect(limits.map(\.hook) == [.seconds(600), .seconds(600)])
+        #expect(limits.map(\.store) == [.seconds(120), .seconds(5)])
+        #expect(limits.map(\.heartbeat) == [.seconds(60), .seconds(90)])
+        #expect(limits.map(\.run) == [.seconds(86_400), .seconds(7200)])
+        #expect(configuration.jobs.map(\.repository.timeLimit) == [.seconds(120), .seconds(5)])
+        #expect(TimeLimits().hook == .seconds(3600) && TimeLimits().store == .seconds(300))
         for wrong in ["{hooks: 1m}", "{hook: 0s}", "{run: 60w}", "5m"] {
             let text = "repository: /r\nlimits: \(wrong)\njobs: [{name: a, sources: x, every: 1h}]"
             #expect(refusal(text)?.code == .config, "\(wrong)")
@@ -77,16 +77,16 @@ import Testing
         let job = try #require(configuration.jobs.first)
         #expect(job.sources == ["/srv/tenants/*/app.db", "/etc/litevault/extra.db"])
         #expect(job.exclude == ["test-*"])
-        #expect(job.recurrence == .interval(3600))
-        #expect(job.jitter == 600 && job.retry == 300)
+        #expect(job.recurrence == .interval(.seconds(3600)))
+        #expect(job.jitter == .seconds(600) && job.retry == .seconds(300))
         #expect(job.repository.location == "s3://bucket/backups")
         #expect(job.repository.endpoint == "https://s3.example.com")
         #expect(job.repository.region == "eu-1" && job.repository.usesPathStyle)
         #expect(job.repository.secret?.source == .credential("repository-secret"))
         #expect(job.allowsPlaintext && job.concurrency == 2 && job.database == "{parent}")
         #expect(job.retention?.last == 3 && job.retention?.within == .seconds(172_800) && job.retention?.daily == nil)
-        #expect(!job.prunes && job.grace == 3600)
-        #expect(job.verification?.level == .restore && job.verification?.interval == 604_800)
+        #expect(!job.prunes && job.grace == .seconds(3600))
+        #expect(job.verification?.level == .restore && job.verification?.interval == .seconds(604_800))
         #expect(job.verification?.key?.source == .file("/etc/key") && job.verification?.key?.format == "hex")
         #expect(job.verification?.assertions == ["SELECT 1"])
         #expect(job.hooks.before == "true" && job.hooks.after == "echo ok")
@@ -176,10 +176,10 @@ import Testing
         }
         #expect(try job("false").following == nil && !job("false").follows)
         let usual = try #require(try job("true").following)
-        #expect(usual.interval == 1 && usual.logLimit == 256 << 20 && usual.spoolLimit == 1 << 30 && usual.most == 32)
+        #expect(usual.interval == .seconds(1) && usual.logLimit == 256 << 20 && usual.spoolLimit == 1 << 30 && usual.most == 32)
         let own = try #require(
             try job("{interval: 250ms, log-limit: 64MiB, spool-limit: 2 GB, most: 100}").following)
-        #expect(own.interval == 0.25 && own.logLimit == 64 << 20 && own.spoolLimit == 2_000_000_000 && own.most == 100)
+        #expect(own.interval == .milliseconds(250) && own.logLimit == 64 << 20 && own.spoolLimit == 2_000_000_000 && own.most == 100)
         for wrong in [
             "maybe", "{interval: 1ms}", "{interval: 2h}", "{log-limit: 1}", "{log-limit: lots}", "{most: 1000}", "{mots: 1}",
         ] {
@@ -193,8 +193,9 @@ import Testing
     ])
     func `a size is read with its unit`(text: String, bytes: Int64?) { #expect(ByteSize.bytes(text) == bytes) }
 
-    @Test(arguments: [0.05, 0.25, 1, 1.5, 90, 5400, 86_400.02])
-    func `a length of time is told as it is read`(seconds: Double) throws {
-        #expect(abs(try TimeSpan.seconds(TimeSpan.text(seconds)) - seconds) < 0.0005)
+    @Test(arguments: [50, 250, 1000, 1500, 90_000, 5_400_000, 86_400_020])
+    func `a length of time is told as it is read`(milliseconds: Int) throws {
+        let duration = Duration.milliseconds(milliseconds)
+        #expect(try TimeSpan.parse(TimeSpan.text(duration)) == duration)
     }
 }

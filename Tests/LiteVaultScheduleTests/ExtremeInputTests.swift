@@ -55,7 +55,7 @@ import Testing
         for seconds in [-1e300, 1e300, -1e19, 1e19, .infinity, -.infinity, .nan, 9.2e18] {
             #expect(expression.next(after: Date(timeIntervalSince1970: seconds)) == nil)
         }
-        #expect(throws: TimeSyntaxError.self) { try TimeSpan.seconds("999999999w") }
+        #expect(throws: TimeSyntaxError.self) { try TimeSpan.parse("999999999w") }
         #expect(throws: TimeSyntaxError.self) {
             try CalendarExpression(parsing: "*:0/9223372036854775807", timeZone: zone)
         }

@@ -54,11 +54,11 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
             },
             secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
             key: { _ in throw BackupError(.keyRejected, "there is no key") },
-            shell: { command, _, limit in
-                journal.add("\(command) \(Int(limit))")
+            hook: { command, _, limit in
+                journal.add("\(command) \(limit.components.seconds)")
                 if command == "hang" { gate.wait() }
             },
-            ping: { _, _ in }, check: { try ending.check() }, tool: "tests",
+            heartbeat: { _, _ in }, check: { try ending.check() }, tool: "tests",
             local: LocalDirectories(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
         var log = Logger(label: "tests")
@@ -167,7 +167,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
     }
 }
 
-/// A folder on a disk that hangs.
+/// A directory on a disk that hangs.
 private final class HangingStore: ObjectStore {
     private let store: DirectoryStore
     private let gate: Gate

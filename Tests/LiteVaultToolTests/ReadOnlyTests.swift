@@ -14,7 +14,7 @@ import Testing
 
     // MARK: What is compared
 
-    /// Everything of a folder that a command could change, but for the time of the last access.
+    /// Everything in a directory that a command could change, but for the time of the last access.
     private struct Listing: Equatable {
         var entries: [String: Entry] = [:]
 
@@ -232,13 +232,39 @@ import Testing
         let words = ["--repository", "place/repository"]
         let taken = try workspace.tool.run(["snapshot", "place/a.db", "--allow-plaintext"] + words)
         #expect(taken.status == 0, "\(taken.errors)")
-        // A check is recorded, in `verified`; a second one only writes that again.
-        #expect(try workspace.tool.run(["check"] + words).status == 0)
-        for command in [["snapshots"], ["restore", "restored.db"]] {
+        for command in [["snapshots"], ["restore", "restored.db"], ["check", "--read-only", "--read-data"]] {
             try unchanged {
                 let run = try workspace.tool.run(command + words)
                 #expect(run.status == 0, "\(command): \(run.errors)")
             }
+        }
+    }
+
+    @Test func `check records its results unless it is read-only`() throws {
+        try make(.none, encrypted: false)
+        let words = ["--repository", "place/repository", "--json"]
+        #expect(try workspace.tool.run(["snapshot", "place/a.db", "--allow-plaintext"] + words).status == 0)
+        func verification() throws -> [String: Any]? {
+            let list = try workspace.tool.run(["snapshots"] + words).json()["snapshots"] as? [[String: Any]]
+            let snapshot = try #require(list?.first)
+            return snapshot["verification"] as? [String: Any]
+        }
+        let dry = try workspace.tool.run(["check", "--read-only"] + words)
+        #expect(dry.status == 0)
+        #expect(try dry.json()["recorded"] as? Bool == false)
+        #expect(try verification() == nil)
+        #expect(try workspace.tool.run(["check"] + words).json()["recorded"] as? Bool == true)
+        #expect(try verification()?["passed"] as? Bool == true)
+        // The exit status still says what was found.
+        let packs = workspace.path("place/repository/data")
+        let pack = try #require(
+            FileManager.default.enumerator(atPath: packs)?.compactMap { $0 as? String }.first { $0.count > 10 })
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: packs + "/" + pack))
+        bytes[5000] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: packs + "/" + pack))
+        try unchanged {
+            let damaged = try workspace.tool.run(["check", "--read-only", "--read-data"] + words)
+            #expect(damaged.status == 65)
         }
     }
 }

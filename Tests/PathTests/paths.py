@@ -36,7 +36,7 @@ def rows(path):
 
 def steps(name, encrypts, older):
     """(command, the files that there are when it is done)"""
-    # A name that begins with a dash is told from an option by the folder in front.
+    # A name that begins with a dash is distinguished from an option by the directory in front.
     plain, vault, copy, back, old = (f"./{name}{suffix}" for suffix in ("", ".vault", ".copy", ".back", ".old"))
     if not encrypts:
         yield ["info", plain], [plain]

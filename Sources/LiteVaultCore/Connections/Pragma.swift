@@ -24,14 +24,18 @@ extension Connection {
 extension Pragma<Int32> {
     /// `PRAGMA user_version`: a number of the application's own, in the header of the file. 0 in a new one.
     public static var userVersion: Pragma<Int32> {
-        .init { Int32(truncatingIfNeeded: try $0.integer("user_version")) } write: {
+        .init {
+            Int32(truncatingIfNeeded: try $0.integer("user_version"))
+        } write: {
             try $0.execute("PRAGMA user_version = \($1)")
         }
     }
 
     /// `PRAGMA application_id`: what kind of file this is, for tools such as `file`. 0 in a new one.
     public static var applicationID: Pragma<Int32> {
-        .init { Int32(truncatingIfNeeded: try $0.integer("application_id")) } write: {
+        .init {
+            Int32(truncatingIfNeeded: try $0.integer("application_id"))
+        } write: {
             try $0.execute("PRAGMA application_id = \($1)")
         }
     }
@@ -41,7 +45,9 @@ extension Pragma<Bool> {
     /// `PRAGMA foreign_keys`: whether foreign keys are enforced on this connection. Off by default. It cannot be changed inside a
     /// transaction, and throws there.
     public static var foreignKeys: Pragma<Bool> {
-        .init { try $0.integer("foreign_keys") != 0 } write: { connection, isOn in
+        .init {
+            try $0.integer("foreign_keys") != 0
+        } write: { connection, isOn in
             try connection.execute("PRAGMA foreign_keys = \(isOn ? "ON" : "OFF")")
             guard try connection.integer("foreign_keys") == (isOn ? 1 : 0) else {
                 throw DatabaseError(misuse: "foreign_keys cannot be changed inside a transaction: set it before")
@@ -51,7 +57,9 @@ extension Pragma<Bool> {
 
     /// `PRAGMA defer_foreign_keys`: whether violations are tolerated until the current transaction commits.
     public static var deferForeignKeys: Pragma<Bool> {
-        .init { try $0.integer("defer_foreign_keys") != 0 } write: {
+        .init {
+            try $0.integer("defer_foreign_keys") != 0
+        } write: {
             try $0.execute("PRAGMA defer_foreign_keys = \($1 ? "ON" : "OFF")")
         }
     }
@@ -61,14 +69,20 @@ extension Pragma<Int> {
     /// `PRAGMA wal_autocheckpoint`: after how many pages in the log a commit checkpoints. 1000 by default, 0 or less: never.
     /// Setting it ends what ``Connection/setWALAutoCheckpoint(_:guardedBy:)`` began.
     public static var walAutoCheckpoint: Pragma<Int> {
-        .init { try $0.automaticCheckpointPages() } write: { try $0.setAutomaticCheckpoint(pages: $1) }
+        .init {
+            try $0.automaticCheckpointPages()
+        } write: {
+            try $0.setAutomaticCheckpoint(pages: $1)
+        }
     }
 }
 
 extension Pragma<Connection.Synchronous> {
     /// `PRAGMA synchronous`: how often the engine waits for the disk. The engine ignores it inside a transaction.
     public static var synchronous: Pragma<Connection.Synchronous> {
-        .init { Connection.Synchronous(rawValue: Int(try $0.integer("synchronous"))) ?? .full } write: {
+        .init {
+            Connection.Synchronous(rawValue: Int(try $0.integer("synchronous"))) ?? .full
+        } write: {
             try $0.execute("PRAGMA synchronous = \($1.rawValue)")
         }
     }
@@ -78,7 +92,11 @@ extension Pragma<Connection.JournalMode> {
     /// `PRAGMA journal_mode` of the main database. On an encrypted file, only after its key. Setting it throws when a file keeps
     /// another mode; a database in memory keeps its own without an error.
     public static var journalMode: Pragma<Connection.JournalMode> {
-        .init { try $0.currentJournalMode() } write: { try $0.changeJournalMode(to: $1) }
+        .init {
+            try $0.currentJournalMode()
+        } write: {
+            try $0.changeJournalMode(to: $1)
+        }
     }
 }
 

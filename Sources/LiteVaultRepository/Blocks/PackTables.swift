@@ -5,15 +5,15 @@ internal import LiteVaultCapture
 /// The hashes that data packs say their blocks have, in a temporary file: there is one for every 4096 bytes of them.
 final class PackTables {
     private let file: LocalFile
-    private let path: String
     private var places: [PackID: (offset: Int64, blocks: Int)] = [:]
     private var end: Int64 = 0
 
     init(directory: String) throws {
-        path = directory + "/tables-" + PackID().hex
-        file = try LocalFile(creating: path)
+        // The next run sweeps the name away if this process is killed before it is unlinked.
+        let (named, file) = try PackSpool(directory: directory).create()
         // Gone with the descriptor, however the process ends.
-        unlink(path)
+        named.discard()
+        self.file = file
     }
 
     /// Reads what a pack says, and with `readsData` compares it with the blocks.

@@ -19,6 +19,9 @@ public struct CheckOptions: Sendable {
     public var databases: Set<String>?
     /// Which snapshot of each database to restore.
     public var selection: SnapshotSelection = .latest
+    /// Whether the results are recorded in the repository; true by default. If false, only temporary files are written, in the
+    /// spool directory: it is inside a directory repository unless ``LocalDirectories/spool`` names another one.
+    public var recordsResults = true
     /// Called regularly; an error that it throws cancels the operation.
     public var progress: BackupProgress.Report = { _ in }
 

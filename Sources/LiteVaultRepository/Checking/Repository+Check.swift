@@ -65,7 +65,7 @@ extension Repository {
         report.unused = (data + trees).count { !used.contains($0.name) }
         report.problems = list.problems
         if options.authenticates || options.restores { try await restoreTests(options, &report) }
-        await record(&report)
+        if options.recordsResults { await record(&report) }
         return report
     }
 

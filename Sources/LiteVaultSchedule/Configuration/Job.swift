@@ -3,40 +3,41 @@ package import LiteVaultBackup
 internal import LiteVaultSupport
 internal import Yams
 
-/// One job: which databases, when, into which repository, and what else is done.
+/// A job: which databases are backed up, when, into which repository, and what else is done.
 package struct Job: Sendable {
     package let name: String
-    /// Paths, with `*`, `?` and `[…]`.
+    /// Absolute paths of databases, which may contain the wildcards `*`, `?` and `[…]`.
     package let sources: [String]
-    /// Patterns of paths or file names that are left out.
+    /// Patterns of the paths or file names to skip.
     package let exclude: [String]
     /// Whether a pattern may match nothing.
     package let allowsNone: Bool
     package let recurrence: Recurrence
-    /// As it is written.
+    /// The recurrence as the configuration has it.
     package let recurrenceText: String
-    /// Seconds by which runs are put off at most.
-    package let jitter: Double
-    /// Seconds after which a run that failed is made again.
-    package let retry: Double
+    /// The longest random delay of runs.
+    package let jitter: Duration
+    /// The time until a failed run is retried.
+    package let retry: Duration
     package let repository: RepositoryReference
-    /// How databases are called in the repository: `{file}`, `{stem}`, `{parent}` and `{path}` stand for parts of the path.
+    /// The template of the database names in the repository: `{file}`, `{stem}`, `{parent}` and `{path}` stand for parts of the
+    /// path.
     package let database: String
     package let allowsPlaintext: Bool
-    /// How write-ahead logs are followed between snapshots; nil where they are not.
+    /// How write-ahead logs are followed between snapshots; nil to take snapshots only.
     package let following: FollowSettings?
     package let concurrency: Int?
     package let retention: RetentionPolicy?
-    /// Whether what no snapshot needs is removed after retention.
+    /// Whether unreferenced packs are removed after retention.
     package let prunes: Bool
-    /// Seconds that packs stay after they were found to be needed no more.
-    package let grace: Double
+    /// How long unreferenced packs are kept before they are removed.
+    package let grace: Duration
     package let verification: Verification?
     package let hooks: Hooks
     package let heartbeat: String?
     package let limits: TimeLimits
 
-    /// Shell commands.
+    /// The shell commands around a run.
     package struct Hooks: Sendable, Equatable {
         package var before: String?
         package var after: String?
@@ -58,22 +59,25 @@ package struct Job: Sendable {
         let section = try ConfigurationSection(node, "the job", known: Self.known, file: file)
         name = try section.requiredText("name")
         guard name.utf8.count <= 64, name.utf8.allSatisfy({ $0 > 32 && $0 < 127 && $0 != 34 && $0 != 92 && $0 != 47 })
-        else { throw section.error("name", "has to be at most 64 ASCII characters without spaces, quotes and slashes") }
-        let folder = defaults.folder
-        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+        else {
+            throw section.error("name", "must have at most 64 ASCII characters, without spaces, quotes and slashes")
+        }
+        let directory = defaults.directory
+        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
         sources = try section.texts("sources").map(absolute)
-        guard !sources.isEmpty else { throw section.error(nil, "the job '\(name)' needs 'sources'") }
+        guard !sources.isEmpty else { throw section.error(nil, "'sources' is missing in the job '\(name)'") }
         exclude = try section.texts("exclude")
         allowsNone = try section.flag("allow-none") ?? false
         let zone = try section.has("time-zone") ? JobDefaults.zone(section) : defaults.timeZone
         (recurrence, recurrenceText) = try Self.recurrence(section, name, zone)
-        jitter = try section.span("jitter") ?? 0
-        retry = try section.span("retry", atLeast: 1) ?? 900
+        jitter = try section.span("jitter") ?? .zero
+        retry = try section.span("retry", atLeast: .seconds(1)) ?? .seconds(900)
         limits = try TimeLimits(section, inherited: defaults.limits)
-        guard var repository = try RepositoryReference(section, folder: folder, inherited: defaults.repository) else {
-            throw section.error(nil, "the job '\(name)' has no 'repository', and neither has the configuration")
+        guard var repository = try RepositoryReference(section, directory: directory, inherited: defaults.repository)
+        else {
+            throw section.error(nil, "'repository' is missing in the job '\(name)' and in the configuration")
         }
-        repository.patience = limits.store
+        repository.timeLimit = limits.store
         self.repository = repository
         database = try section.text("database") ?? "{file}"
         allowsPlaintext = try section.flag("allow-plaintext") ?? false
@@ -84,21 +88,21 @@ package struct Job: Sendable {
             known: ["last", "hourly", "daily", "weekly", "monthly", "yearly", "within", "prune", "grace"])
         self.retention = try retention.map(Self.policy)
         prunes = try retention?.flag("prune") ?? true
-        grace = try retention?.span("grace") ?? 86_400
-        verification = try Verification(section, folder: folder)
+        grace = try retention?.span("grace") ?? .seconds(86_400)
+        verification = try Verification(section, directory: directory)
         let hooks = try section.section("hooks", known: ["before", "after", "failed"])
         self.hooks = Hooks(
             before: try hooks?.text("before"), after: try hooks?.text("after"), failed: try hooks?.text("failed"))
         heartbeat = try section.text("heartbeat")
         if let heartbeat, !(heartbeat.hasPrefix("https://") || heartbeat.hasPrefix("http://")) {
-            throw section.error("heartbeat", "has to be a URL of http or https")
+            throw section.error("heartbeat", "must be an http or https URL")
         }
     }
 
     private static func recurrence(
         _ section: ConfigurationSection, _ name: String, _ zone: TimeZone
     ) throws -> (Recurrence, String) {
-        let span = try section.span("every", atLeast: 1)
+        let span = try section.span("every", atLeast: .seconds(1))
         let text = try section.text("at")
         switch (span, text) {
         case (let span?, nil): return (.interval(span), "every \(TimeSpan.text(span))")
@@ -107,10 +111,10 @@ package struct Job: Sendable {
                 return (.calendar(try CalendarExpression(parsing: text, timeZone: zone)), text)
             } catch {
                 throw section.error(
-                    "at", error.message, "Write 'Mon..Fri 02:30', '*-*-01 04:00', 'hourly', or five fields of cron.")
+                    "at", error.message, "Write 'Mon..Fri 02:30', '*-*-01 04:00', 'hourly', or five cron fields.")
             }
-        case (nil, nil): throw section.error(nil, "the job '\(name)' needs 'every' or 'at'")
-        default: throw section.error("at", "the job has 'every' as well", "Keep one of the two.")
+        case (nil, nil): throw section.error(nil, "'every' or 'at' is missing in the job '\(name)'")
+        default: throw section.error("at", "cannot be combined with 'every'", "Keep one of the two.")
         }
     }
 
@@ -122,27 +126,147 @@ package struct Job: Sendable {
         policy.weekly = try section.number("weekly")
         policy.monthly = try section.number("monthly")
         policy.yearly = try section.number("yearly")
-        policy.within = try section.span("within", atLeast: 1).map { Duration(seconds: $0) }
-        guard !policy.isEmpty else { throw section.error(nil, "no rule says which snapshots to keep") }
+        policy.within = try section.span("within", atLeast: .seconds(1))
+        guard !policy.isEmpty else {
+            throw section.error(nil, "no retention rule is set", "Set at least one: last, daily, within …")
+        }
         return policy
     }
 }
 
-/// What a job takes where it says nothing itself.
+/// The settings that jobs inherit from the configuration.
 struct JobDefaults {
     let repository: RepositoryReference?
     let timeZone: TimeZone
-    /// The folder of the configuration file.
-    let folder: String
+    /// The directory of the configuration file.
+    let directory: String
     let limits: TimeLimits
 
-    /// The zone that a section names; the machine's without one.
+    /// The time zone that a section names, or the system's.
     static func zone(_ section: ConfigurationSection) throws -> TimeZone {
         guard let name = try section.text("time-zone") else { return .current }
         guard let zone = TimeZone(identifier: name) else {
             throw section.error(
-                "time-zone", "'\(name)' is no time zone of this machine", "Write Europe/Berlin, or UTC.")
+                "time-zone", "unknown time zone '\(name)'", "Write Europe/Berlin or UTC, for example.")
         }
         return zone
+    }
+}
+
+/// How the write-ahead logs of a job's databases are followed: the setting `follow`.
+package struct FollowSettings: Sendable, Equatable {
+    /// The time between two reads of a log: the resolution of the points in time that can be restored.
+    package var interval = Duration.seconds(1)
+    /// The size in bytes above which a log is released, so that it can be checkpointed.
+    package var logLimit: Int64 = 256 << 20
+    /// The most bytes of one database that may wait to be stored.
+    package var spoolLimit: Int64 = 1 << 30
+    /// The most databases that are followed.
+    package var most = 32
+
+    /// The upper limit of ``most``: each database takes six descriptors, of usually 1024 in a process.
+    static let limit = 150
+
+    /// Parses `follow`; nil when it is absent or false.
+    init?(_ section: ConfigurationSection) throws {
+        guard section.isSection("follow") else {
+            guard try section.flag("follow") ?? false else { return nil }
+            return
+        }
+        guard
+            let own = try section.section(
+                "follow", known: ["interval", "log-limit", "spool-limit", "most"])
+        else { return nil }
+        interval = try own.span("interval", atLeast: .milliseconds(20)) ?? interval
+        guard interval <= .seconds(3600) else {
+            throw own.error("interval", "is limited to an hour", "Take snapshots instead.")
+        }
+        logLimit = try own.size("log-limit", atLeast: 1 << 20) ?? logLimit
+        spoolLimit = try own.size("spool-limit", atLeast: 1 << 20) ?? spoolLimit
+        guard spoolLimit <= 4 << 30 else { throw own.error("spool-limit", "is limited to 4GiB") }
+        most = try own.number("most") ?? most
+        guard most <= Self.limit else { throw own.error("most", "is limited to \(Self.limit)") }
+    }
+}
+
+/// How thoroughly, and how often, a job verifies what it has stored.
+package struct Verification: Sendable {
+    package let level: SnapshotVerification.Level
+    /// The time from one verification to the next.
+    package let interval: Duration
+    /// The source of the databases' key; nil when none is needed.
+    package let key: KeyReference?
+    /// SQL queries that must return a true value in a restored database.
+    package let assertions: [String]
+
+    /// Parses `verify` of a job; nil when it is absent.
+    init?(_ job: ConfigurationSection, directory: String) throws {
+        guard let section = try job.section("verify", known: ["level", "every", "assert"] + KeyReference.keys("key"))
+        else { return nil }
+        let text = try section.text("level") ?? "data"
+        guard let level = SnapshotVerification.Level(rawValue: text) else {
+            throw section.error(
+                "level",
+                "invalid level '\(text)' (expected \(SnapshotVerification.Level.allCases.map(\.rawValue).joined(separator: ", ")))"
+            )
+        }
+        self.level = level
+        interval = try section.span("every", atLeast: .seconds(1)) ?? .seconds(604_800)
+        key = try KeyReference(section, prefix: "key", directory: directory)
+        assertions = try section.texts("assert")
+        if level < .pages, key != nil {
+            throw section.error(
+                "level", "'\(text)' does not use a key", "Write 'pages' or 'restore', or remove the key.")
+        }
+        if level == .pages, key == nil {
+            throw section.error(
+                "level", "'pages' requires a key", "Set key-file, key-env, key-command or key-credential.")
+        }
+        if level < .restore, !assertions.isEmpty {
+            throw section.error("assert", "requires 'level: restore'")
+        }
+    }
+}
+
+/// Time limits for what the schedule does not control: `limits` of the configuration and of jobs.
+package struct TimeLimits: Sendable, Equatable {
+    /// For a hook. It is then terminated, with everything that it has started.
+    package var hook = Duration.seconds(3600)
+    /// For a heartbeat, including retries.
+    package var heartbeat = Duration.seconds(60)
+    /// For a store that is silent, returns errors or is locked by another process.
+    package var store = Duration.seconds(300)
+    /// For a run of a job. It is then abandoned, and no longer counts against the concurrency.
+    package var run = Duration.seconds(86_400)
+
+    package init() {}
+
+    /// Parses `limits` of a section. Limits that are absent are inherited.
+    init(_ section: ConfigurationSection, inherited: TimeLimits = .init()) throws {
+        self = inherited
+        guard let own = try section.section("limits", known: ["hook", "heartbeat", "store", "run"]) else { return }
+        func span(_ key: String, _ value: inout Duration) throws {
+            guard let limit = try own.span(key, atLeast: .seconds(1)) else { return }
+            guard limit <= .seconds(365 * 86_400) else { throw own.error(key, "is limited to a year") }
+            value = limit
+        }
+        try span("hook", &hook)
+        try span("heartbeat", &heartbeat)
+        try span("store", &store)
+        try span("run", &run)
+    }
+}
+
+/// An operation that exceeded its time limit and was ended.
+package struct LimitReached: Error {
+    /// The limit's key in the configuration: `hook` or `run`.
+    package let limit: String
+    package let failure: BackupError
+
+    /// - Parameter what: the subject of the message, as in `a hook`.
+    package init(_ limit: String, _ duration: Duration, _ what: String, remedy: String) {
+        self.limit = limit
+        failure = BackupError(
+            .jobFailed, "\(what) exceeded the limit '\(limit)' of \(TimeSpan.text(duration))", remedy: remedy)
     }
 }

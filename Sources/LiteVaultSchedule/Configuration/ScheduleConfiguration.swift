@@ -2,16 +2,16 @@ internal import Foundation
 internal import LiteVaultBackup
 internal import Yams
 
-/// What is written in a configuration file.
+/// A configuration file of a schedule.
 package struct ScheduleConfiguration: Sendable {
-    /// The file.
+    /// The path of the file.
     package let path: String
     package let jobs: [Job]
-    /// Databases that are worked on at the same time, over all jobs.
+    /// The most databases that are backed up at the same time, over all jobs.
     package let concurrency: Int
-    /// Where what happened is remembered; nil takes the standard folder.
+    /// The directory of the state file; nil for the standard one.
     package let stateFolder: String?
-    /// The Prometheus text file; nil writes none.
+    /// The path of the Prometheus text file; nil to write none.
     package let metrics: String?
 
     private static let known =
@@ -21,33 +21,33 @@ package struct ScheduleConfiguration: Sendable {
 
     /// Reads the file at `path`.
     ///
-    /// - Throws: ``BackupError`` `config`, with the line.
+    /// - Throws: `BackupError` `config`, which names the line.
     package init(path: String) throws {
         let data: Data
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }
-            // No more than one byte too many, however long the file says that it is.
+            // At most one byte above the limit, however large the file is.
             data = try file.read(upToCount: Self.limit + 1) ?? Data()
         } catch {
             throw BackupError(
-                .config, "can not be read: \(String(cString: strerror(Self.code(error))))", path: path,
-                remedy: "Check the path and the permissions of the configuration file.")
+                .config, "cannot read the configuration file: \(String(cString: strerror(Self.code(error))))",
+                path: path,
+                remedy: "Check its path and permissions.")
         }
         guard data.count <= Self.limit, let text = String(data: data, encoding: .utf8) else {
-            throw BackupError(.config, "is no text in UTF-8 of at most 1 MiB", path: path)
+            throw BackupError(.config, "the configuration file is not UTF-8 text of at most 1 MiB", path: path)
         }
         try self.init(text: text, path: path)
     }
 
-    /// Bytes of a configuration.
+    /// The largest configuration in bytes.
     private static let limit = 1 << 20
-    /// References to anchors in it.
+    /// The most references to anchors.
     private static let referenceLimit = 32
 
-    /// Whether it has few enough references (`*name`) to anchors (`&name`): each level of anchors within anchors multiplies
-    /// what the next one stands for. What is in quotes or comments counts as well where it looks the same, so that only
-    /// texts with anchors are counted.
+    /// Whether a text has few enough references (`*name`) to anchors (`&name`): nested anchors expand exponentially. Quoted
+    /// text and comments count too, so texts without any anchor are exempt.
     private static func hasFewReferences(_ text: String) -> Bool {
         func count(_ sign: UInt8) -> Int {
             var count = 0
@@ -74,18 +74,20 @@ package struct ScheduleConfiguration: Sendable {
         return ENOENT
     }
 
-    /// Reads `text`; `path` is for messages, and what relative paths start from.
+    /// Parses `text`. Messages name `path`, and relative paths start at its directory.
     package init(text: String, path: String) throws {
         let root: Node
         guard Self.hasFewReferences(text) else {
             throw BackupError(
-                .config, "has more than \(Self.referenceLimit) references to anchors (*name)", path: path,
-                remedy: "Write out what they stand for.")
+                .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)",
+                path: path,
+                remedy: "Replace some by what they stand for.")
         }
         do {
             guard let node = try Yams.compose(yaml: text) else {
                 throw BackupError(
-                    .config, "is empty", path: path, remedy: "'litevault schedule --help' shows an example.")
+                    .config, "the configuration is empty", path: path,
+                    remedy: "'litevault schedule --help' shows an example.")
             }
             root = node
         } catch let error as YamlError {
@@ -93,24 +95,25 @@ package struct ScheduleConfiguration: Sendable {
         }
         let top = try ConfigurationSection(root, "the configuration", known: Self.known, file: path)
         if let version = try top.number("version"), version != 1 {
-            throw top.error("version", "this litevault knows version 1 only", "Use a newer litevault.")
+            throw top.error(
+                "version", "unsupported version \(version)", "This release supports version 1. Use a newer one.")
         }
         self.path = path
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(directory)/\(path)" }
         concurrency = try top.number("concurrency") ?? 4
         stateFolder = try top.text("state-folder").map(absolute)
         metrics = try top.text("metrics-file").map(absolute)
         let defaults = JobDefaults(
-            repository: try RepositoryReference(top, folder: folder, inherited: nil),
-            timeZone: try JobDefaults.zone(top), folder: folder, limits: try TimeLimits(top))
+            repository: try RepositoryReference(top, directory: directory, inherited: nil),
+            timeZone: try JobDefaults.zone(top), directory: directory, limits: try TimeLimits(top))
         jobs = try top.nodes("jobs").map { try Job($0, defaults, file: path) }
-        guard !jobs.isEmpty else { throw top.error(nil, "there is no job", "Write at least one below 'jobs:'.") }
+        guard !jobs.isEmpty else { throw top.error(nil, "there are no jobs", "Add at least one below 'jobs:'.") }
         let names = Dictionary(grouping: jobs, by: \.name).filter { $0.value.count > 1 }
-        if let twice = names.keys.sorted().first { throw top.error("jobs", "two jobs have the name '\(twice)'") }
+        if let twice = names.keys.sorted().first { throw top.error("jobs", "the name '\(twice)' is used by two jobs") }
     }
 
-    /// The parser's own words, on one line.
+    /// A syntax error in the parser's own words, on one line.
     private static func syntax(_ error: YamlError, _ path: String) -> BackupError {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -118,9 +121,10 @@ package struct ScheduleConfiguration: Sendable {
             return ConfigurationSection.error(path, mark.line, problem)
         case .duplicatedKeysInMapping(let duplicates, let context):
             return ConfigurationSection.error(
-                path, context.mark.line, "the key '\(duplicates.first ?? "")' is there twice")
+                path, context.mark.line, "duplicate key '\(duplicates.first ?? "")'")
         default:
-            return BackupError(.config, "is no YAML: \(String("\(error)".prefix(200)))", path: path)
+            return BackupError(
+                .config, "the configuration is not valid YAML: \(String("\(error)".prefix(200)))", path: path)
         }
     }
 }

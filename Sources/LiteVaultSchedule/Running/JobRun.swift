@@ -1,17 +1,18 @@
-internal import Foundation
+package import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultCipher
+internal import LiteVaultSupport
 internal import Logging
 
-/// One run of one job: hook, snapshots, retention, verification, hook, heartbeat. Whatever fails is noted, and the next
-/// step that still makes sense is taken.
+/// One run of a job: hook, snapshots, retention, verification, hook, heartbeat. Failures are recorded, and the run continues
+/// with the next step that still makes sense.
 struct JobRun: Sendable {
     let job: Job
     let services: ScheduleServices
     let repositories: OpenRepositories
-    let permits: Permits
-    let desk: SnapshotDesk
-    /// What is wrong with the databases that are followed.
+    let semaphore: AsyncSemaphore
+    let coordinator: SnapshotCoordinator
+    /// Failures of following the job's databases.
     let following: [JobState.Problem]
     let concurrency: Int
     let log: Logger
@@ -25,7 +26,7 @@ struct JobRun: Sendable {
             return outcome
         }
         let list = SourceList(job)
-        for problem in list.problems + following { note(problem, &outcome) }
+        for problem in list.problems + following { record(problem, &outcome) }
         do {
             let repository = try await repositories.repository(job.repository)
             await snapshots(list, repository, &outcome)
@@ -33,28 +34,28 @@ struct JobRun: Sendable {
             if !outcome.isInterrupted { await retention(names, repository, &outcome) }
             if !outcome.isInterrupted { await verification(list.databases.map(\.name), repository, &outcome) }
         } catch {
-            note(error, "repository", nil, &outcome)
+            record(error, "repository", nil, &outcome)
         }
         await finish(&outcome)
         return outcome
     }
 
-    /// Notes what failed; an interruption is no failure.
-    func note(_ error: any Error, _ step: String, _ source: String?, _ outcome: inout JobOutcome) {
+    /// Records a failure. An interruption is not one.
+    func record(_ error: any Error, _ step: String, _ source: String?, _ outcome: inout JobOutcome) {
         if (try? services.check()) == nil || error is CancellationError {
             outcome.isInterrupted = true
             return
         }
         let limit = error as? LimitReached
-        let told = limit?.failure ?? error as? BackupError
-        note(
+        let failure = limit?.failure ?? error as? BackupError
+        record(
             JobState.Problem(
-                source: source ?? told?.path, step: step, code: told?.code.rawValue ?? "internal",
-                message: told?.message ?? String(describing: error), remedy: told?.remedy, limit: limit?.limit),
+                source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
+                message: failure?.message ?? String(describing: error), remedy: failure?.remedy, limit: limit?.limit),
             &outcome)
     }
 
-    private func note(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
+    private func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
         outcome.problems.append(problem)
         var metadata: Logger.Metadata = ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"]
         if let source = problem.source { metadata["source"] = "\(source)" }
@@ -62,7 +63,7 @@ struct JobRun: Sendable {
     }
 
     private func snapshots(_ list: SourceList, _ repository: Repository, _ outcome: inout JobOutcome) async {
-        // Not a tuple: with one, optimised builds of Swift 6.3.1 crash when the group takes it over.
+        // Not a tuple: with one, optimized builds of Swift 6.3.1 crash in the task group.
         struct Done: Sendable {
             let path: String
             let result: Result<SnapshotResult, any Error>
@@ -82,8 +83,8 @@ struct JobRun: Sendable {
             for _ in 0..<concurrency { start() }
             while let done = await group.next() {
                 switch done.result {
-                case .success(let result): note(result, done.path, &outcome)
-                case .failure(let error): note(error, "snapshot", done.path, &outcome)
+                case .success(let result): record(result, done.path, &outcome)
+                case .failure(let error): record(error, "snapshot", done.path, &outcome)
                 }
                 start()
             }
@@ -92,13 +93,14 @@ struct JobRun: Sendable {
     }
 
     private func snapshot(_ path: String, _ name: String, _ repository: Repository) async throws -> SnapshotResult {
-        let take = TakeSnapshot(job: job, services: services, permits: permits, desk: desk, log: log)
-        // The one that a follower has just begun with will do.
-        return try await take(path, name, repository, after: job.follows ? start : nil)
+        // The base snapshot that a follower has just taken will do.
+        try await SnapshotTaker(
+            job: job, services: services, semaphore: semaphore, coordinator: coordinator, log: log
+        ).snapshot(of: path, named: name, into: repository, after: job.follows ? start : nil)
     }
 
-    /// The snapshot is stored; what is damaged beside it is a failure of the run, so that hooks and the heartbeat know.
-    private func note(_ result: SnapshotResult, _ path: String, _ outcome: inout JobOutcome) {
+    /// Records a stored snapshot. Damage elsewhere in the repository is a failure of the run: hooks and heartbeat depend on it.
+    private func record(_ result: SnapshotResult, _ path: String, _ outcome: inout JobOutcome) {
         let snapshot = result.snapshot
         outcome.stored.append(
             JobOutcome.Stored(
@@ -108,8 +110,8 @@ struct JobRun: Sendable {
             let problem = JobState.Problem(
                 source: warning.path, step: "repository", code: warning.code.rawValue,
                 message: "\(warning.path): \(warning.message)", remedy: warning.remedy)
-            // The same for each of its databases.
-            if !outcome.problems.contains(problem) { note(problem, &outcome) }
+            // Each database of the job reports the same damage.
+            if !outcome.problems.contains(problem) { record(problem, &outcome) }
         }
     }
 
@@ -123,13 +125,13 @@ struct JobRun: Sendable {
                 outcome.removed += decisions.count { !$0.keeps }
             }
         } catch {
-            note(error, "retention", nil, &outcome)
+            record(error, "retention", nil, &outcome)
         }
     }
 
     private func hook(_ command: String, _ name: String, _ outcome: inout JobOutcome) async -> Bool {
         do {
-            try await services.shell(
+            try await services.hook(
                 command,
                 [
                     "LITEVAULT_JOB": job.name, "LITEVAULT_HOOK": name,
@@ -138,21 +140,122 @@ struct JobRun: Sendable {
                 ], job.limits.hook)
             return true
         } catch {
-            note(error, "hook", nil, &outcome)
+            record(error, "hook", nil, &outcome)
             return false
         }
     }
 
-    /// The hook and the heartbeat that the outcome asks for.
+    /// Runs the hook and sends the heartbeat that the outcome calls for.
     func finish(_ outcome: inout JobOutcome) async {
         if !outcome.isInterrupted {
             if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
             if outcome.isSuccess, let url = job.heartbeat {
-                do { try await services.ping(url, job.limits.heartbeat) } catch {
-                    note(error, "heartbeat", nil, &outcome)
+                do { try await services.heartbeat(url, job.limits.heartbeat) } catch {
+                    record(error, "heartbeat", nil, &outcome)
                 }
             }
             if !outcome.isSuccess, let command = job.hooks.failed { _ = await hook(command, "failed", &outcome) }
         }
+    }
+}
+
+extension JobRun {
+    /// Whether a verification is due: it is part of the first run after its interval.
+    private var isVerificationDue: Bool {
+        guard let verification = job.verification else { return false }
+        guard let last = state?.lastVerification else { return true }
+        // A failed verification is repeated with each run until it passes. One from the future was dated by a wrong clock.
+        let age = start.timeIntervalSince1970 - last
+        return state?.lastVerificationPassed == false || age < 0 || age >= verification.interval.seconds
+    }
+
+    /// Verifies what the job has stored, as thoroughly as it says.
+    private func verification(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
+        guard let verification = job.verification, isVerificationDue, !names.isEmpty else { return }
+        do {
+            var options = CheckOptions()
+            options.readsData = verification.level >= .data
+            options.authenticates = verification.level == .pages
+            options.restores = verification.level == .restore
+            options.assertions = verification.assertions
+            options.key = try verification.key.map(services.key)
+            let check = services.check
+            options.progress = { _ in try check() }
+            var passed = true
+            // Databases of other jobs may have other keys.
+            options.databases = Set(names)
+            let report = try await repository.check(options)
+            for problem in report.problems {
+                passed = false
+                record(
+                    BackupError(.damaged, problem.message, path: problem.path), "verification", problem.path, &outcome)
+            }
+            outcome.verified = passed
+            log.info("verified", metadata: ["job": "\(job.name)", "level": "\(verification.level.rawValue)"])
+        } catch {
+            record(error, "verification", nil, &outcome)
+            if !outcome.isInterrupted { outcome.verified = false }
+        }
+    }
+}
+
+/// The outcome of a job's run.
+package struct JobOutcome: Sendable {
+    /// A stored snapshot.
+    package struct Stored: Sendable {
+        package let source: String
+        package let database: String
+        package let snapshot: String
+        package let size: Int64
+        package let changed: Int64
+        package let stored: Int64
+    }
+
+    package let job: String
+    package let start: Date
+    package internal(set) var end: Date
+    package internal(set) var stored: [Stored] = []
+    package internal(set) var problems: [JobState.Problem] = []
+    /// Snapshots that retention removed.
+    package internal(set) var removed = 0
+    /// Whether the verification passed; nil when none was due.
+    package internal(set) var verified: Bool?
+    /// Whether the program was asked to end before the run was done. Such a run is not stored in the state.
+    package internal(set) var isInterrupted = false
+    /// Whether the repository was pruned.
+    package internal(set) var pruned = false
+    /// Since when another process has kept this job from pruning.
+    package internal(set) var pruneBusySince: Double?
+    /// When the job is due again.
+    package internal(set) var next: Date?
+
+    init(job: String, start: Date) {
+        self.job = job
+        self.start = start
+        end = start
+    }
+
+    /// Whether the run completed without a failure.
+    package var isSuccess: Bool { problems.isEmpty && !isInterrupted }
+    /// The number of bytes stored.
+    package var storedBytes: Int64 { stored.reduce(0) { $0 + $1.stored } }
+}
+
+extension JobState {
+    /// Applies the outcome of a run that was not interrupted.
+    mutating func apply(_ outcome: JobOutcome) {
+        lastStart = outcome.start.timeIntervalSince1970
+        lastEnd = outcome.end.timeIntervalSince1970
+        if outcome.isSuccess { lastSuccess = lastStart }
+        problems = Array(outcome.problems.prefix(100))
+        failed = outcome.problems.count
+        databases = outcome.stored.count
+        stored = outcome.storedBytes
+        if let verified = outcome.verified {
+            lastVerification = lastStart
+            lastVerificationPassed = verified
+        }
+        if outcome.pruned { lastPrune = lastStart }
+        if outcome.pruned || outcome.pruneBusySince != nil { pruneBusySince = outcome.pruneBusySince }
     }
 }

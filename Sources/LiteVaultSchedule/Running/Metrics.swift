@@ -2,7 +2,7 @@ internal import DurableFile
 internal import Foundation
 internal import LiteVaultBackup
 
-/// The state of the jobs as Prometheus reads it from a text file.
+/// The state of the jobs in Prometheus' text format.
 package enum Metrics {
     /// The exposition format, version 0.0.4.
     package static func text(_ jobs: [JobStatus]) -> String {
@@ -70,7 +70,7 @@ package enum Metrics {
         return text
     }
 
-    /// Replaces the file. It can be read by everybody: whoever collects it is somebody else.
+    /// Replaces the file. Its mode is 0644, as the collector runs as another user.
     static func write(_ text: String, to path: String) throws {
         try BackupError.withPath(path) {
             let file = try ReplacementFile(destination: path)

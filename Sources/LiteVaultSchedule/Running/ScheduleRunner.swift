@@ -9,14 +9,14 @@ package final class ScheduleRunner: Sendable {
     private let state: StateFile
     private let services: ScheduleServices
     private let repositories: OpenRepositories
-    private let permits: Permits
-    private let desk: SnapshotDesk
+    private let semaphore: AsyncSemaphore
+    private let coordinator: SnapshotCoordinator
     private let log: Logger
     private let host: String
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - host: what the jobs' jitter follows from besides their names.
+    ///   - host: the host name, from which the jitter of the jobs is derived.
     ///   - now: the clock.
     package init(
         _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
@@ -26,22 +26,22 @@ package final class ScheduleRunner: Sendable {
         self.state = state
         self.services = services
         repositories = OpenRepositories(services)
-        permits = Permits(configuration.concurrency)
-        desk = SnapshotDesk(now: now)
+        semaphore = AsyncSemaphore(configuration.concurrency)
+        coordinator = SnapshotCoordinator(now: now)
         self.log = log
         self.host = host
         self.now = now
     }
 
-    /// Runs what is due, all jobs beside each other, and tells each as it ends.
+    /// Runs the jobs that are due, in parallel, and reports each as it ends.
     ///
-    /// - Returns: what the runs came to, in the order of their ends; none where nothing was due.
-    /// - Throws: ``BackupError`` when the state can not be kept.
-    package func runDue(_ told: @Sendable (JobOutcome) throws -> Void = { _ in }) async throws -> [JobOutcome] {
+    /// - Returns: the outcomes in the order in which the runs ended; empty if no job was due.
+    /// - Throws: `BackupError` if the state cannot be stored; what `report` throws.
+    package func runDue(_ report: @Sendable (JobOutcome) throws -> Void = { _ in }) async throws -> [JobOutcome] {
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
                 group.addTask { [self] in
-                    guard await look(job).decision.isDue else { return nil }
+                    guard await decide(job).decision.isDue else { return nil }
                     return await run(job).outcome
                 }
             }
@@ -50,10 +50,10 @@ package final class ScheduleRunner: Sendable {
             while let ended = try await group.next() {
                 guard let outcome = ended else { continue }
                 all.append(outcome)
-                // A disk that is full must not end the other jobs.
+                // A full disk must not end the other jobs.
                 do {
-                    let kept = try keep(outcome)
-                    try told(kept)
+                    let kept = try store(outcome)
+                    try report(kept)
                 } catch {
                     failure = error
                 }
@@ -65,19 +65,19 @@ package final class ScheduleRunner: Sendable {
         return all
     }
 
-    /// Runs each job whenever it is due, on a lane of its own, until the program is to end: a job never overlaps itself, and
-    /// none waits for another, but for the permits of ``ScheduleConfiguration/concurrency``.
+    /// Runs each job whenever it is due, on a lane of its own, until the program is asked to end. A job never overlaps itself,
+    /// and jobs wait for each other only where ``ScheduleConfiguration/concurrency`` limits them.
     ///
-    /// - Parameter told: called for each run as it ends, one at a time.
-    /// - Throws: what the services' `check` throws when the program is to end, and what `told` throws. Jobs that then do not
-    ///   end within two seconds are left behind.
-    package func run(_ told: @escaping @Sendable (JobOutcome) throws -> Void) async throws {
-        let teller = Teller(told)
-        let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, teller) } }
+    /// - Parameter report: called for each run as it ends, one at a time.
+    /// - Throws: what the services' `check` throws when the program is asked to end, and what `report` throws. Runs that do
+    ///   not end within two seconds are then abandoned.
+    package func run(_ report: @escaping @Sendable (JobOutcome) throws -> Void) async throws {
+        let reporter = OutcomeReporter(report)
+        let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, reporter) } }
         do {
             while true {
                 try services.check()
-                try teller.check()
+                try reporter.check()
                 try await Task.sleep(nanoseconds: 100_000_000)
             }
         } catch {
@@ -91,69 +91,69 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
-    /// The runs of one job, one after the other.
-    private func lane(_ job: Job, _ teller: Teller) async {
-        var leftBehind: Task<JobOutcome, Never>?
+    /// Runs one job again and again.
+    private func lane(_ job: Job, _ reporter: OutcomeReporter) async {
+        var abandoned: Task<JobOutcome, Never>?
         while (try? services.check()) != nil, !Task.isCancelled {
-            if let task = leftBehind {
-                // What could not be ended is still at it.
+            if let task = abandoned {
+                // The abandoned run has not ended yet.
                 guard await BlockingWork.value(of: task, within: .seconds(1)) != nil else { continue }
-                log.info("a run that had been left behind has ended", metadata: ["job": "\(job.name)"])
-                leftBehind = nil
+                log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
+                abandoned = nil
             }
-            let (known, decision) = await look(job)
+            let (known, decision) = await decide(job)
             var next = decision.next
             if decision.isDue {
                 let ended = await run(job)
-                leftBehind = ended.leftBehind
+                abandoned = ended.abandoned
                 var outcome = ended.outcome
-                do { outcome = try keep(outcome) } catch {
-                    // The next run tries again to write it down; a disk that is full must not end the backups.
-                    log.error("what the job did cannot be written down: \(error)", metadata: ["job": "\(job.name)"])
+                do { outcome = try store(outcome) } catch {
+                    // The next run tries again; a full disk must not end the backups.
+                    log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"])
                 }
-                teller.tell(outcome)
-                do { try writeMetrics() } catch { log.error("the metrics cannot be written: \(error)") }
+                reporter.report(outcome)
+                do { try writeMetrics() } catch { log.error("cannot write the metrics: \(error)") }
                 next = DueDecision(job, state.job(job.name) ?? known, host: host, now: now()).next
             }
             await pause(until: next)
         }
     }
 
-    /// Whether a job is due. Where its repository has to be asked and does not answer, it is: the run tells what is wrong.
-    private func look(_ job: Job) async -> (known: JobState?, decision: DueDecision) {
-        let asking = BlockingWork.task { await self.known(job) }
-        let found = await BlockingWork.value(of: asking, within: Duration(seconds: job.limits.store)) ?? nil
+    /// Whether a job is due. If its repository is needed for the answer and does not respond, it is: the run reports why.
+    private func decide(_ job: Job) async -> (known: JobState?, decision: DueDecision) {
+        let lookup = BlockingWork.task { await self.known(job) }
+        let found = await BlockingWork.value(of: lookup, within: job.limits.store) ?? nil
         return (found, DueDecision(job, found, host: host, now: now()))
     }
 
-    /// A minute at most: the clock may be set meanwhile, and a signal must not wait.
+    /// Waits at most a minute, as the clock may be set meanwhile.
     private func pause(until next: Date?) async {
         let end = min(next ?? .distantFuture, now().addingTimeInterval(60))
-        // Not at once even when it is due: something that fails at once would spin.
+        // At least once, even when the job is due: a job that fails at once would spin.
         repeat {
             guard (try? services.check()) != nil, !Task.isCancelled else { return }
             try? await Task.sleep(nanoseconds: 200_000_000)
         } while now() < end
     }
 
-    /// When the next job is due; nil when none ever is.
+    /// When the next job is due; nil if none ever is.
     package func next() -> Date? {
         configuration.jobs.compactMap { DueDecision($0, state.job($0.name), host: host, now: now()).next }.min()
     }
 
-    /// Runs a job for as long as its limit says.
+    /// Runs a job, for as long as its limit allows.
     ///
-    /// - Returns: what it came to, and what could not be ended when its time was over: a thread that hangs in a read or
-    ///   write cannot be.
-    private func run(_ job: Job) async -> (outcome: JobOutcome, leftBehind: Task<JobOutcome, Never>?) {
+    /// - Returns: the outcome, and the run that could not be ended in time: a thread that hangs in a read or write cannot be
+    ///   cancelled.
+    private func run(_ job: Job) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         log.info("job started", metadata: ["job": "\(job.name)"])
         let start = now()
-        // What works on threads of its own does not see that its task was cancelled; it asks this.
-        let over = Flag()
+        // Work on other threads does not see that its task was cancelled; it checks this.
+        let expired = Locked(false)
         var services = services
         let check = services.check
         services.check = {
-            if over.isSet { throw CancellationError() }
+            if expired.value { throw CancellationError() }
             try check()
         }
         let steps = jobRun(job, services, start)
@@ -162,23 +162,25 @@ package final class ScheduleRunner: Sendable {
             if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
             return outcome
         }
-        var leftBehind: Task<JobOutcome, Never>?
+        var abandoned: Task<JobOutcome, Never>?
         var outcome: JobOutcome
-        if let ended = await BlockingWork.value(of: task, within: Duration(seconds: job.limits.run)) {
+        if let ended = await BlockingWork.value(of: task, within: job.limits.run) {
             outcome = ended
         } else {
-            leftBehind = task
-            over.set()
+            abandoned = task
+            expired.withLock { $0 = true }
             task.cancel()
             outcome = JobOutcome(job: job.name, start: start)
             if Task.isCancelled {
                 outcome.isInterrupted = true
             } else {
                 let reached = LimitReached(
-                    "run", seconds: job.limits.run, "the run did not end within",
-                    remedy: "Look what it waits for: the log tells its last step. It is run again when it has ended.")
+                    "run", job.limits.run, "the run",
+                    remedy:
+                        "Find out what it waits for: the log shows its last step. The job runs again once it has ended."
+                )
                 let ending = jobRun(job, self.services, start)
-                ending.note(reached, "run", nil, &outcome)
+                ending.record(reached, "run", nil, &outcome)
                 await ending.finish(&outcome)
             }
         }
@@ -193,50 +195,50 @@ package final class ScheduleRunner: Sendable {
         } else {
             log.error("job failed", metadata: metadata)
         }
-        return (outcome, leftBehind)
+        return (outcome, abandoned)
     }
 
     private func jobRun(_ job: Job, _ services: ScheduleServices, _ start: Date) -> JobRun {
         JobRun(
-            job: job, services: services, repositories: repositories, permits: permits, desk: desk,
+            job: job, services: services, repositories: repositories, semaphore: semaphore, coordinator: coordinator,
             following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency, log: log,
             state: state.job(job.name), start: start)
     }
 
-    /// Once a day: it looks at all of a repository.
+    /// Prunes once a day, as it reads all of the repository's index.
     private func prune(_ run: JobRun, _ outcome: inout JobOutcome) async {
         let job = run.job
-        // One of the future was dated by a clock that was wrong.
+        // A time in the future was recorded with a wrong clock.
         if let last = state.job(job.name)?.lastPrune, 0..<86_400 ~= now().timeIntervalSince1970 - last { return }
         do {
             let check = run.services.check
             _ = try await repositories.repository(job.repository).prune(
-                grace: Duration(seconds: job.grace), progress: { _ in try check() })
+                grace: job.grace, progress: { _ in try check() })
             outcome.pruned = true
         } catch let error as BackupError where error.code == .busy && !isStuck(job, &outcome) {
-            // Another job or machine does it at the moment: the next run will do.
+            // Another job or machine is pruning: the next run tries again.
             log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {
-            run.note(error, "retention", nil, &outcome)
+            run.record(error, "retention", nil, &outcome)
         }
     }
 
-    /// Whether the right to prune has been somebody else's for longer than pruning takes: a claim that does not end by itself,
-    /// or a store that refuses it to everybody.
+    /// Whether the lease for pruning has been taken for longer than pruning takes: by a lease that does not expire, or because
+    /// the store refuses it to everybody.
     private func isStuck(_ job: Job, _ outcome: inout JobOutcome) -> Bool {
         let time = now().timeIntervalSince1970
-        // A clock that was put back starts the time again.
+        // When the clock was set back, the time starts again.
         let since = state.job(job.name)?.pruneBusySince.map { min($0, time) } ?? time
         outcome.pruneBusySince = since
         return time - since >= Self.longestPrune
     }
 
-    /// Seconds. A claim of a process that is gone ends after ten minutes.
+    /// In seconds. The lease of a dead process expires after ten minutes.
     private static let longestPrune = 3600.0
 
-    /// What is remembered of a job; where nothing is, what its repository tells.
+    /// The stored state of a job, or what its repository says about it.
     private func known(_ job: Job) async -> JobState? {
-        // What is followed may be remembered before the job ever ran.
+        // Followed databases may be in the state before the job ever ran.
         if let known = state.job(job.name), known.lastStart != nil { return known }
         let list = SourceList(job)
         guard !list.databases.isEmpty else { return nil }
@@ -254,22 +256,23 @@ package final class ScheduleRunner: Sendable {
             found.databases = list.databases.count
             return found
         } catch {
-            // Whatever it is, the run will meet it again and tell it.
+            // The run will meet the failure again and report it.
             return nil
         }
     }
 
-    private func keep(_ outcome: JobOutcome) throws -> JobOutcome {
+    /// Stores the outcome of a run, unless it was interrupted, and adds the time of the next one.
+    private func store(_ outcome: JobOutcome) throws -> JobOutcome {
         guard !outcome.isInterrupted, let job = configuration.jobs.first(where: { $0.name == outcome.job }) else {
             return outcome
         }
-        try state.update(outcome.job) { $0.remember(outcome) }
-        var told = outcome
-        told.next = DueDecision(job, state.job(outcome.job), host: host, now: now()).next
-        return told
+        try state.update(outcome.job) { $0.apply(outcome) }
+        var stored = outcome
+        stored.next = DueDecision(job, state.job(outcome.job), host: host, now: now()).next
+        return stored
     }
 
-    /// What each job did last, and when it is due.
+    /// The state of each job, and when it is due.
     package func status() -> [JobStatus] {
         configuration.jobs.map { job in
             let known = state.job(job.name)
@@ -277,20 +280,21 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
-    /// Begins to follow the databases of the jobs that say so; nil where none does. Until it is ended, a job's run notes
-    /// what is wrong with what it follows.
+    /// Starts to follow the databases of all jobs with `follow`; nil if there are none. Until the supervisor ends, runs of
+    /// these jobs report failures of following too.
     package func follow() async -> FollowSupervisor? {
         let jobs = configuration.jobs.filter(\.follows)
         guard !jobs.isEmpty else { return nil }
         let supervisor = FollowSupervisor(
-            jobs: jobs, state: state, services: services, repositories: repositories, permits: permits, desk: desk,
+            jobs: jobs, state: state, services: services, repositories: repositories, semaphore: semaphore,
+            coordinator: coordinator,
             log: log, now: now, writeMetrics: { [self] in try writeMetrics() })
         await supervisor.start()
         return supervisor
     }
 
     private func followingProblems(_ job: Job) -> [JobState.Problem] {
-        // Of a process that has ended, nothing counts.
+        // The state of a process that has ended does not count.
         guard job.follows, let known = state.job(job.name)?.following, known.isRunning == true else { return [] }
         return known.problems
     }
@@ -301,33 +305,27 @@ package final class ScheduleRunner: Sendable {
     }
 }
 
-/// Something that happens once.
-private final class Flag: @unchecked Sendable {  // the lock guards `happened`
-    private let lock = NSLock()
-    private var happened = false
+/// Reports outcomes one at a time, and keeps the first error.
+private final class OutcomeReporter: Sendable {
+    private let body: @Sendable (JobOutcome) throws -> Void
+    private let failure = Locked<(any Error)?>(nil)
 
-    var isSet: Bool { lock.withLock { happened } }
+    init(_ body: @escaping @Sendable (JobOutcome) throws -> Void) { self.body = body }
 
-    func set() { lock.withLock { happened = true } }
+    func report(_ outcome: JobOutcome) {
+        // Under the lock, which serializes the reports.
+        failure.withLock { failure in
+            do { try body(outcome) } catch { failure = failure ?? error }
+        }
+    }
+
+    func check() throws { if let failure = failure.withLock({ $0 }) { throw failure } }
 }
 
-/// Tells runs one at a time, and remembers what kept it from that.
-private final class Teller: @unchecked Sendable {  // the lock guards `failure`, and keeps tellings apart
-    private let lock = NSLock()
-    private let told: @Sendable (JobOutcome) throws -> Void
-    private var failure: (any Error)?
-
-    init(_ told: @escaping @Sendable (JobOutcome) throws -> Void) { self.told = told }
-
-    func tell(_ outcome: JobOutcome) { lock.withLock { do { try told(outcome) } catch { failure = failure ?? error } } }
-
-    func check() throws { if let failure = lock.withLock({ failure }) { throw failure } }
-}
-
-/// What is known of a job.
+/// The status of a job.
 package struct JobStatus: Sendable {
     package let job: Job
-    /// Nil when it never ran here.
+    /// The stored state; nil if the job never ran here.
     package let state: JobState?
     package let decision: DueDecision
 }

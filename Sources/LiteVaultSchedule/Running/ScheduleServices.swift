@@ -1,55 +1,55 @@
 package import LiteVaultBackup
 package import LiteVaultCipher
 
-/// What the program around it does for a schedule.
+/// What the surrounding program provides to a schedule.
 package struct ScheduleServices: Sendable {
-    /// Makes the store of a repository.
+    /// Creates the store of a repository.
     package var store: @Sendable (RepositoryReference) throws -> any ObjectStore
     /// Reads a repository's secret.
     package var secret: @Sendable (KeyReference) throws -> RepositorySecret
     /// Reads a database's key.
     package var key: @Sendable (KeyReference) throws -> DatabaseKey
-    /// Runs a shell command with some more variables for so many seconds at most, and throws when it does not end with
-    /// status 0, ``LimitReached`` where it had to be ended.
-    package var shell: @Sendable (String, [String: String], Double) async throws -> Void
-    /// Asks for a URL for so many seconds at most, and throws when there is no answer of success.
-    package var ping: @Sendable (String, Double) async throws -> Void
-    /// Throws once the program is to end.
+    /// Runs a hook: a shell command with additional environment variables and a time limit. Throws unless it ends with
+    /// status 0, and ``LimitReached`` if it had to be terminated.
+    package var hook: @Sendable (String, [String: String], Duration) async throws -> Void
+    /// Requests a URL within a time limit, and throws unless the response is a success.
+    package var heartbeat: @Sendable (String, Duration) async throws -> Void
+    /// Throws once the program is asked to end.
     package var check: @Sendable () throws -> Void
-    /// What calls itself the tool, in manifests.
+    /// The name and version of the program, for manifests.
     package var tool: String
-    /// Folders of this machine.
+    /// The local directories.
     package var local: LocalDirectories
 
     package init(
         store: @escaping @Sendable (RepositoryReference) throws -> any ObjectStore,
         secret: @escaping @Sendable (KeyReference) throws -> RepositorySecret,
         key: @escaping @Sendable (KeyReference) throws -> DatabaseKey,
-        shell: @escaping @Sendable (String, [String: String], Double) async throws -> Void,
-        ping: @escaping @Sendable (String, Double) async throws -> Void,
+        hook: @escaping @Sendable (String, [String: String], Duration) async throws -> Void,
+        heartbeat: @escaping @Sendable (String, Duration) async throws -> Void,
         check: @escaping @Sendable () throws -> Void,
         tool: String, local: LocalDirectories
     ) {
         self.store = store
         self.secret = secret
         self.key = key
-        self.shell = shell
-        self.ping = ping
+        self.hook = hook
+        self.heartbeat = heartbeat
         self.check = check
         self.tool = tool
         self.local = local
     }
 }
 
-/// Repositories that are open, one of each.
+/// The open repositories of a schedule.
 actor OpenRepositories {
     private let services: ScheduleServices
-    /// By all that they are opened with: one that was opened with a secret is none for a job that has another, or none.
+    /// By everything that they are opened with: a job must not share a repository that was opened with another secret.
     private var open: [RepositoryReference: Task<Repository, any Error>] = [:]
 
     init(_ services: ScheduleServices) { self.services = services }
 
-    /// The repository, made where there is none.
+    /// Opens the repository, or creates it.
     func repository(_ reference: RepositoryReference) async throws -> Repository {
         let task =
             open[reference]

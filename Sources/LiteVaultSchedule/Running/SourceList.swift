@@ -1,14 +1,14 @@
 internal import Foundation
 internal import LiteVaultBackup
 
-/// The databases that a job's sources name.
+/// The databases that a job's sources match.
 package struct SourceList: Sendable, Equatable {
-    /// Paths and the names that they have in the repository, in order.
+    /// The paths of the databases and their names in the repository, sorted by path.
     package private(set) var databases: [(path: String, name: String)] = []
-    /// What is wrong with some of them.
+    /// Sources without a match, and colliding names.
     package private(set) var problems: [JobState.Problem] = []
 
-    /// Looks which files there are.
+    /// Expands the sources of a job.
     package init(_ job: Job) {
         var found: Set<String> = []
         for source in job.sources {
@@ -16,13 +16,14 @@ package struct SourceList: Sendable, Equatable {
             let paths = isPattern ? Self.matches(source) : [source]
             let files = paths.filter { !Self.isCompanion($0) && !Self.isExcluded($0, job.exclude) && Self.isFile($0) }
             found.formUnion(files)
-            // A directory or nothing where a file was named, or a pattern that matches nothing: most likely a mistake.
+            // A missing file, or a pattern without a match, is most likely a mistake.
             if files.isEmpty, !(isPattern && job.allowsNone) {
                 problems.append(
                     .init(
                         source: source, step: "sources", code: BackupError.Code.noInput.rawValue,
-                        message: isPattern ? "no database matches" : "there is no such file",
-                        remedy: isPattern ? "Write 'allow-none: true' if that is as it should be." : nil))
+                        message: isPattern ? "no database matches the pattern" : "no such file",
+                        remedy: isPattern
+                            ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
             }
         }
         var names: [String: String] = [:]
@@ -32,8 +33,8 @@ package struct SourceList: Sendable, Equatable {
                 problems.append(
                     .init(
                         source: path, step: "sources", code: BackupError.Code.config.rawValue,
-                        message: "would be called '\(name)' in the repository, as \(other) is",
-                        remedy: "Tell them apart: database: \"{parent}/{file}\"."))
+                        message: "has the same name '\(name)' in the repository as \(other)",
+                        remedy: "Make the names unique: database: \"{parent}/{file}\"."))
                 continue
             }
             names[name] = path
@@ -46,7 +47,7 @@ package struct SourceList: Sendable, Equatable {
             && left.databases.map(\.name) == right.databases.map(\.name) && left.problems == right.problems
     }
 
-    /// The name of the database at `path` by a template.
+    /// Expands the template of a database's name for the database at `path`.
     package static func name(_ template: String, _ path: String) -> String {
         let parts = path.split(separator: "/").map(String.init)
         let file = parts.last ?? path

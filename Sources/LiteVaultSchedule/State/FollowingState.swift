@@ -2,50 +2,50 @@ internal import DurableFile
 internal import Foundation
 internal import LiteVaultBackup
 
-/// What is remembered of the databases that a job follows. Times are seconds since 1970.
+/// The stored state of the databases that a job follows. Times are seconds since 1970.
 package struct FollowingState: Codable, Sendable, Equatable {
-    /// How things are with one database.
+    /// What the follower of a database is doing.
     package enum Phase: String, Codable, Sendable {
-        /// It is not known yet.
+        /// Not known yet.
         case starting
-        /// There is no log that could be followed.
+        /// No log to follow.
         case waiting
-        /// The log is followed, and what is seen can be restored from the snapshot on that is being taken.
+        /// The log is followed. Its commits can be restored once the base snapshot is stored.
         case attached
-        /// The log is followed, and every commit that is seen can be restored.
+        /// The log is followed, and every commit can be restored.
         case following
-        /// Nothing is followed; it is tried again.
+        /// Following failed, and is retried.
         case failed
-        /// The process that followed has ended, or the file is gone.
+        /// The following process has ended, or the file is gone.
         case ended
     }
 
-    /// One database.
+    /// A followed database.
     package struct Database: Codable, Sendable, Equatable {
         package var source: String
         package var database: String
         package var phase = Phase.starting
-        /// Since when it is in that phase.
+        /// The start of the phase.
         package var since: Double
-        /// Why it waits or failed, and what to do about it.
+        /// Why it waits or failed, and the remedy.
         package var code: String?
         package var reason: String?
         package var remedy: String?
-        /// What could not be stored or taken the last time, while the log is followed all the same.
+        /// The last failure to store a segment or snapshot while the log is followed.
         package var trouble: String?
-        /// When the log was last looked at, and when what is stored of it had been seen.
+        /// When the log was last read, and when the newest stored commits were read.
         package var looked: Double?
         package var stored: Double?
-        /// Segments, and their bytes, that were stored since the process began.
+        /// Segments stored since the process started, and their bytes.
         package var segments = 0
         package var bytes: Int64 = 0
-        /// The snapshot that the run began with.
+        /// The snapshot that the segments are based on.
         package var base: String?
-        /// Gaps since the process began; the last one of all.
+        /// Gaps since the process started, and the last gap ever.
         package var gaps = 0
         package var lastGap: Double?
         package var lastGapReason: String?
-        /// Segments that were seen and could not be stored when it ended.
+        /// Segments that could not be stored before the end.
         package var lost: Int?
 
         package init(source: String, database: String, since: Double) {
@@ -54,45 +54,105 @@ package struct FollowingState: Codable, Sendable, Equatable {
             self.since = since
         }
 
-        /// Whether somebody should look at it.
+        /// Whether following needs attention.
         package var isFailing: Bool { phase == .failed || trouble != nil || (phase == .waiting && gaps > 0) }
     }
 
-    /// Which process follows, as ``ProcessIdentity`` tells processes apart.
+    /// The following process: the parts of its ``ProcessIdentity``.
     package var process: Int32
     package var start: UInt64
     package var boot: UInt32
     package var namespace: UInt32
     package var databases: [Database] = []
-    /// What keeps the job from following all of them.
+    /// What keeps the job from following all its databases.
     package var problem: JobState.Problem?
 
-    /// Of this process.
+    /// Creates the state of this process.
     package init() {
         let own = ProcessIdentity.current
         (process, start, boot, namespace) = (own.process, own.start, own.boot, own.namespace)
     }
 
-    /// Whether the process that follows is there; nil where that can not be told from here.
+    /// Whether the following process is running; nil when that cannot be determined here.
     package var isRunning: Bool? {
         switch ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace).state {
         case .alive: true
         case .dead: false
-        // Of another boot of this machine, or another container.
+        // Another boot, or another container.
         case .unknown: boot == ProcessIdentity.current.boot ? nil : false
         }
     }
 }
 
 extension FollowingState {
-    /// What a run of the job tells as failures.
+    /// The failures that a run of the job reports.
     var problems: [JobState.Problem] {
         [problem].compactMap(\.self)
             + databases.filter(\.isFailing).map {
                 JobState.Problem(
                     source: $0.source, step: "follow", code: $0.code ?? BackupError.Code.busy.rawValue,
-                    message: "its log is not followed: " + ($0.reason ?? $0.trouble ?? $0.lastGapReason ?? ""),
+                    message: "the log is not followed: " + ($0.reason ?? $0.trouble ?? $0.lastGapReason ?? ""),
                     remedy: $0.remedy)
             }
+    }
+}
+
+extension FollowingState.Database {
+    /// Applies an event.
+    ///
+    /// - Returns: whether the state should be stored at once.
+    mutating func apply(_ event: FollowingEvent, at time: Double) -> Bool {
+        switch event {
+        case .waiting(let reason):
+            enter(.waiting, at: time)
+            self.reason = reason
+        case .attached:
+            enter(.attached, at: time)
+            base = nil
+        case .based(let snapshot):
+            // Following may have ended while the snapshot was taken.
+            if phase == .attached { enter(.following, at: time) }
+            base = snapshot.id
+            trouble = nil
+            if let gap = snapshot.gap, lastGap == nil {
+                (lastGap, lastGapReason) = (gap.since?.timeIntervalSince1970 ?? time, gap.reason)
+            }
+        case .looked(let date):
+            let late = date.timeIntervalSince1970 - (looked ?? 0)
+            looked = date.timeIntervalSince1970
+            return late > 60
+        case .stored(_, let size, let seen):
+            segments += 1
+            bytes += size
+            stored = seen.timeIntervalSince1970
+            if phase == .following || phase == .attached { trouble = nil }
+        case .gap(let gap):
+            enter(.waiting, at: time)
+            reason = gap.reason
+            gaps += 1
+            (lastGap, lastGapReason) = (gap.since?.timeIntervalSince1970 ?? time, gap.reason)
+        case .failed(let step, let error, _):
+            let failure = error as? BackupError
+            let message = failure?.message ?? String(describing: error)
+            if step == .log || phase == .starting || phase == .failed {
+                enter(.failed, at: time)
+                reason = message
+            } else {
+                trouble = "\(step.rawValue): \(message)"
+            }
+            code = failure?.code.rawValue ?? "internal"
+            remedy = failure?.remedy
+        case .ended(let left):
+            enter(.ended, at: time)
+            lost = left
+        }
+        return true
+    }
+
+    private mutating func enter(_ new: FollowingState.Phase, at time: Double) {
+        if new != phase { since = time }
+        phase = new
+        (reason, code, remedy) = (nil, nil, nil)
+        if new == .ended { trouble = nil }
     }
 }

@@ -3,17 +3,17 @@ internal import DurableFile
 internal import Foundation
 internal import LiteVaultBackup
 
-/// Where a configuration's state is kept: one file, written anew each time, and a lock beside it that whoever runs jobs
-/// holds.
+/// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
+/// jobs.
 package final class StateFile: @unchecked Sendable {  // its lock guards `state`
     package let path: String
     private let mutex = NSLock()
     private var state: ScheduleState
     private var descriptor: Int32 = -1
 
-    /// The state of the configuration at `configuration`, in the folder.
+    /// Reads the state of the configuration at path `configuration` from the directory `folder`.
     ///
-    /// - Throws: ``BackupError`` `damaged` for a file that is none of ours.
+    /// - Throws: `BackupError` `damaged` if the file is not a state file.
     package init(folder: String, configuration: String) throws {
         let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
         path = "\(folder)/schedule-\(Array(name).hex).json"
@@ -30,14 +30,14 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
             return ScheduleState()
         } catch let error as BackupError where error.code == .damaged {
             throw BackupError(
-                .damaged, "is no state of a schedule", path: path,
-                remedy: "Remove it: what was backed up is then looked up in the repositories.", cause: error)
+                .damaged, "the state file of the schedule is damaged", path: path,
+                remedy: "Remove it: the times of the last backups are then read from the repositories.", cause: error)
         }
     }
 
-    /// Keeps others from running the same jobs, until the process ends.
+    /// Locks the schedule, until the process ends, so that no other process runs its jobs.
     ///
-    /// - Throws: ``BackupError`` `busy` when somebody does.
+    /// - Throws: `BackupError` `busy` if another process runs them.
     package func lock() throws {
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         let lockPath = path + ".lock"
@@ -46,22 +46,22 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             close(opened)
             throw BackupError(
-                .busy, "the jobs of this configuration are being run by another process", path: lockPath,
-                remedy: "Wait until it has ended; 'litevault schedule status' tells what it does.")
+                .busy, "another process is running the jobs of this configuration", path: lockPath,
+                remedy: "Wait until it ends. 'litevault schedule status' shows what the jobs did.")
         }
         descriptor = opened
-        // Somebody may have run between our reading and our lock.
+        // Another process may have run between reading and locking.
         let fresh = try Self.read(path)
         mutex.withLock { state = fresh }
     }
 
-    /// What is remembered of a job.
+    /// The state of a job; nil when it never ran.
     package func job(_ name: String) -> JobState? { mutex.withLock { state.jobs[name] } }
 
-    /// Remembers, durably.
+    /// Replaces the state of a job, durably.
     package func set(_ name: String, _ job: JobState) throws { try update(name) { $0 = job } }
 
-    /// Changes what is remembered of a job, durably.
+    /// Changes the state of a job, durably.
     package func update(_ name: String, _ change: (inout JobState) -> Void) throws {
         try mutex.withLock {
             change(&state.jobs[name, default: JobState()])

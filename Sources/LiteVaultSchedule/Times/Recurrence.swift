@@ -1,29 +1,84 @@
 internal import Crypto
 package import Foundation
+internal import LiteVaultSupport
 
 /// When a job runs.
 package enum Recurrence: Sendable, Equatable {
-    /// Every so many seconds, counted from 1970: every hour is on the hour of UTC, whenever the first run was.
-    case interval(Double)
-    /// By the calendar.
+    /// At fixed intervals counted from 1970: every hour means on the hour in UTC, whenever the first run was.
+    case interval(Duration)
+    /// When a calendar expression matches.
     case calendar(CalendarExpression)
 
     /// The first time after `time`.
     package func next(after time: Date) -> Date? {
         switch self {
-        case .interval(let seconds):
+        case .interval(let interval):
+            let seconds = interval.seconds
             let slot = (time.timeIntervalSince1970 / seconds).rounded(.down) + 1
             return Date(timeIntervalSince1970: slot * seconds)
         case .calendar(let expression): return expression.next(after: time)
         }
     }
 
-    /// How much later than its times a job of that name runs: always the same on one machine, so that many machines do not
-    /// come at once, and a question asked twice has one answer.
-    package static func shift(_ job: String, host: String, jitter: Double) -> Double {
-        guard jitter > 0 else { return 0 }
+    /// The delay of a job's runs in whole seconds, below `jitter`. It depends on job and host only: machines with the same
+    /// schedule do not all start at once, and the next run of a job is predictable.
+    package static func delay(_ job: String, host: String, jitter: Duration) -> Double {
+        guard jitter > .zero else { return 0 }
         let hash = SHA256.hash(data: Array("\(host)\0\(job)".utf8))
         let fraction = hash.prefix(4).reduce(0.0) { $0 * 256 + Double($1) } / 4_294_967_296
-        return (fraction * jitter).rounded(.down)
+        return (fraction * jitter.seconds).rounded(.down)
+    }
+}
+
+/// Lengths of time in the syntax of the configuration.
+package enum TimeSpan {
+    private static let units: [(name: String, seconds: Double)] = [
+        ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001),
+    ]
+
+    /// A hundred years, in seconds.
+    private static let limit = 100 * 366 * 86_400.0
+
+    /// Parses `90s`, `15m`, `1h30m`, `2d`, `8w`, `500ms`.
+    ///
+    /// - Throws: ``TimeSyntaxError``.
+    package static func parse(_ text: String) throws(TimeSyntaxError) -> Duration {
+        var total = 0.0
+        var rest = text.filter { !$0.isWhitespace }[...]
+        guard !rest.isEmpty else { throw TimeSyntaxError("the length of time is empty") }
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            rest = rest.dropFirst(digits.count)
+            let letters = rest.prefix { $0.isLetter }
+            rest = rest.dropFirst(letters.count)
+            let unit = units.first { unit in
+                let names = [
+                    "w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second", "ms": "millisecond",
+                ]
+                let long = names[unit.name] ?? ""
+                return letters == unit.name || letters == long || letters == long + "s"
+                    || (unit.name == "m" && letters == "min")
+            }
+            guard digits.count < 10, let number = Double(digits), let unit else {
+                throw TimeSyntaxError("invalid length of time '\(text)' (expected 90s, 15m, 1h30m, 2d or 8w)")
+            }
+            total += number * unit.seconds
+            guard total <= limit else { throw TimeSyntaxError("a length of time is limited to a hundred years") }
+        }
+        // To the millisecond, the smallest unit: sums of binary fractions are not exact.
+        return .milliseconds(Int64((total * 1000).rounded()))
+    }
+
+    /// The shortest text that ``parse(_:)`` accepts: `1h30m`.
+    package static func text(_ duration: Duration) -> String {
+        // To the millisecond: sums of decimal fractions are not exact.
+        var rest = (duration.seconds * 1000).rounded() / 1000
+        var text = ""
+        for unit in units where rest >= unit.seconds {
+            let count = unit.name == "ms" ? (rest * 1000).rounded() : (rest / unit.seconds).rounded(.down)
+            rest -= count * unit.seconds
+            text += "\(Int(count))\(unit.name)"
+        }
+        return text.isEmpty ? "0s" : text
     }
 }

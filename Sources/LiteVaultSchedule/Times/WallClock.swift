@@ -1,31 +1,66 @@
 internal import Foundation
 
-/// What the clocks on the walls of a time zone show, and when.
+/// Converts between UTC and the local time of a zone, around clock changes too.
 struct WallClock {
     let zone: TimeZone
 
-    /// Seconds that the wall's clock is ahead of UTC at `time` (seconds since 1970).
-    func offset(_ time: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time))) }
+    /// Seconds by which local time is ahead of UTC at `time` (seconds since 1970).
+    private func offset(_ time: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time))) }
 
-    /// The number of the day that the wall's calendar shows.
+    /// The local day at `time`, as a number of days since 1970-01-01.
     func day(_ time: Int) -> Int { CivilDate.floor(time + offset(time), 86_400) }
 
-    /// The offset that holds from a day before the start of `day` to a day after its end; nil when the clocks are changed
-    /// in between.
+    /// The offset from a day before the start of `day` to a day after its end; nil when clocks change in between.
     func constantOffset(day: Int) -> Int? {
         let noon = day * 86_400 + 43_200
         let offsets = Set([-129_600, -64_800, 0, 64_800, 129_600].map { offset(noon + $0) })
         return offsets.count == 1 ? offsets.first : nil
     }
 
-    /// The moments at which the wall shows `local` (seconds since 1970, as if it were UTC): none when the clocks are put
-    /// forward over it, two when they are put back over it.
+    /// The times at which the local clock shows `local` (seconds since 1970, as if it were UTC): none when clocks go forward
+    /// over it, two when they go back over it.
     func moments(_ local: Int) -> [Int] {
         Set([offset(local - 86_400), offset(local), offset(local + 86_400)]).map { local - $0 }
             .filter { $0 + offset($0) == local }.sorted()
     }
 
-    /// The moment that stands for a time that no clock shows: as much after the change as it would have been after the
-    /// hour before it.
+    /// The time that stands for a skipped local time: as much later as the clocks went forward.
     func replacement(_ local: Int) -> Int { local - offset(local - 86_400) }
+}
+
+/// Days of the Gregorian calendar, counted from 1970-01-01.
+struct CivilDate: Equatable {
+    let year: Int
+    let month: Int
+    let day: Int
+
+    init(year: Int, month: Int, day: Int) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    /// The date that is `number` days after 1970-01-01.
+    init(dayNumber number: Int) {
+        // Years are counted from March here, so that the leap day is the last one of a year; eras have 400 years.
+        let shifted = number + 719_468
+        let era = Self.floor(shifted, 146_097)
+        let ofEra = shifted - era * 146_097
+        let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * ofYear + 2) / 153
+        day = ofYear - (153 * shiftedMonth + 2) / 5 + 1
+        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// 1 is Monday, 7 Sunday.
+    static func weekday(dayNumber number: Int) -> Int {
+        let shifted = number + 3
+        return shifted - floor(shifted, 7) * 7 + 1
+    }
+
+    static func floor(_ number: Int, _ divisor: Int) -> Int {
+        number >= 0 ? number / divisor : -((-number + divisor - 1) / divisor)
+    }
 }

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// Units that run a configuration's jobs, and a line for cron. They are printed for somebody to read, never installed.
+/// The systemd units, or the crontab line, that run a configuration's jobs. They are printed, never installed.
 package struct SystemdUnits: Sendable {
-    /// The unit's name, without a suffix.
+    /// The units' name without a suffix.
     package let name: String
     package let service: String
-    /// Nil where the service runs all the time.
+    /// Nil if the service runs all the time.
     package let timer: String?
     package let cron: String
 
     /// - Parameters:
     ///   - tool: the path of the program.
-    ///   - configuration: whose path must not be relative.
+    ///   - configuration: the configuration, whose path is absolute.
     package init(name: String, tool: String, configuration: ScheduleConfiguration) {
         self.name = name
         let follows = configuration.jobs.contains(where: \.follows)
@@ -26,24 +26,24 @@ package struct SystemdUnits: Sendable {
         if follows {
             lines += [
                 "Restart=on-failure", "RestartSec=30",
-                "# What followers have seen is stored before the end, which takes ten seconds at most.",
-                "TimeoutStopSec=30", "# It ends with these when it is stopped.", "SuccessExitStatus=130 143",
-                "# Followers keep files open: six for each database.", "LimitNOFILE=8192",
+                "# Followers store what they have read before the end, within ten seconds.",
+                "TimeoutStopSec=30", "# Its statuses when it is stopped.", "SuccessExitStatus=130 143",
+                "# Followers keep six files open for each database.", "LimitNOFILE=8192",
             ]
         }
         lines += [
-            "# The user that owns the databases; root where this is left out.", "#User=app",
-            "# Where the state and the copies of block maps are kept.", "StateDirectory=litevault",
+            "# The user that owns the databases; root without this line.", "#User=app",
+            "# Directories of the state and the cache.", "StateDirectory=litevault",
             "CacheDirectory=litevault", "StateDirectoryMode=0700", "CacheDirectoryMode=0700", "UMask=0077",
         ]
         let credentials = Self.credentials(configuration)
         if !credentials.isEmpty {
             lines.append(
-                "# Keys and secrets, readable by this service alone. Encrypt the files with 'systemd-creds encrypt'.")
+                "# Keys and secrets, readable by this service only. Encrypt the files with 'systemd-creds encrypt'.")
             lines += credentials.map { "LoadCredentialEncrypted=\($0):/etc/credstore.encrypted/\($0)" }
         }
         lines += [
-            "# What it may write to: databases (lock marks in their -shm files), the repository, the metrics.",
+            "# Writable paths: the databases (locks in their -shm files), the repository, the metrics.",
             "ProtectSystem=strict",
         ]
         lines += paths.map { "ReadWritePaths=-\(Self.quoted($0))" }
@@ -70,18 +70,18 @@ package struct SystemdUnits: Sendable {
             follows
             ? nil
             : [
-                "# \(name).timer", "[Unit]", "Description=When LiteVault looks whether a backup is due", "", "[Timer]",
-                "# Jobs have times of their own; what is not due costs nothing.",
+                "# \(name).timer", "[Unit]", "Description=Timer of the LiteVault backups", "", "[Timer]",
+                "# The jobs have their own times; a job that is not due costs nothing.",
                 "OnCalendar=\(period.calendar)", "Persistent=true", "RandomizedDelaySec=\(period.delay)",
                 "AccuracySec=1", "", "[Install]", "WantedBy=timers.target", "",
             ].joined(separator: "\n")
-        // What stays in the foreground is started once.
+        // A service in the foreground is started once.
         cron =
             "\(follows ? "@reboot" : period.cron) \(Self.shell(tool)) schedule \(command) --quiet \(Self.shell(configuration.path))"
             .replacingOccurrences(of: "%", with: "\\%") + "\n"
     }
 
-    /// The names of the credentials that the configuration asks for.
+    /// The names of the credentials that the configuration refers to.
     private static func credentials(_ configuration: ScheduleConfiguration) -> [String] {
         let references = configuration.jobs.flatMap { [$0.repository.secret, $0.verification?.key] }.compactMap(\.self)
         let names = references.compactMap { reference in
@@ -93,7 +93,7 @@ package struct SystemdUnits: Sendable {
     private static func writable(_ configuration: ScheduleConfiguration) -> [String] {
         func parent(_ path: String) -> String {
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            // Of a pattern, what is before its first mark.
+            // For a pattern, the directory before its first wildcard.
             guard let mark = folder.firstIndex(where: { "*?[".contains($0) }) else { return folder }
             return URL(fileURLWithPath: String(folder[..<mark]) + "x").deletingLastPathComponent().path
         }
@@ -109,16 +109,16 @@ package struct SystemdUnits: Sendable {
         ["/home", "/root", "/run/user"].contains { path == $0 || path.hasPrefix($0 + "/") }
     }
 
-    /// How often to look: often enough for the shortest interval.
+    /// How often the timer fires: often enough for the shortest interval.
     private static func period(_ configuration: ScheduleConfiguration) -> (calendar: String, delay: Int, cron: String) {
         let shortest =
-            configuration.jobs.map { job in
-                if case .interval(let seconds) = job.recurrence { seconds } else { 300.0 }
-            }.min() ?? 300
-        return shortest < 300 ? ("*:0/1", 5, "* * * * *") : ("*:0/5", 30, "*/5 * * * *")
+            configuration.jobs.map { job -> Duration in
+                if case .interval(let interval) = job.recurrence { interval } else { .seconds(300) }
+            }.min() ?? .seconds(300)
+        return shortest < .seconds(300) ? ("*:0/1", 5, "* * * * *") : ("*:0/5", 30, "*/5 * * * *")
     }
 
-    /// systemd takes `%` for itself.
+    /// Escapes `%`, which systemd expands.
     private static func specifier(_ text: String) -> String { text.replacingOccurrences(of: "%", with: "%%") }
 
     private static func quoted(_ text: String) -> String {

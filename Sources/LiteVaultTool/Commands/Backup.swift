@@ -1,50 +1,50 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault backup`: one consistent copy of a database that may be in use.
+/// `litevault backup`: copies a database that may be in use.
 struct Backup: VaultCommand {
     static let configuration = configured(
-        "backup", "Copy a database that may be in use into one new file.",
+        "backup", "Copy a database that may be in use into a new file.",
         """
-        The copy is one committed state of SOURCE. In WAL mode writers go on meanwhile; in the other journal modes they \
-        wait until it is done. It is verified before it gets the name DEST, and has the key of SOURCE unless a --to-key-… \
-        option gives it another. Plaintext databases need no key, and their copies are plaintext.
+        The copy is one committed state of SOURCE. In WAL mode, writers continue; in other journal modes they wait until \
+        the copy is complete. The copy is verified before it appears as DEST. It has the key of SOURCE unless a --to-key-… \
+        option sets another one. A plaintext database needs no key, and its copy is plaintext.
         """,
         examples: [
             "litevault backup vault.db /backup/vault.db --key-file ~/.vault-key",
-            "litevault backup vault.db offsite.db --key-file ~/.vault-key --to-key-file ~/.offsite-key",
-            "litevault backup vault.db vault-$(date +%F).db --key-credential vault-key --json",
+            "litevault backup vault.db off.db --key-file a.key --to-key-file b.key",
+            "litevault backup vault.db vault-$(date +%F).db --key-credential vault",
         ])
 
-    @Argument(help: "The database.", completion: .file(), transform: PathArgument.literal)
-    var source: String
+    @OptionGroup var source: DatabaseOptions<SourceArgument>
 
-    @Argument(help: "The file to make. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    @Argument(help: "The file to create. It must not exist.", completion: .file(), transform: PathArgument.literal)
     var dest: String
 
-    @OptionGroup(title: "Key of the source") var key: KeyOptions<DatabaseKeyRole>
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>
-    @OptionGroup(title: "Cipher settings of the source") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func perform(_ session: Session) throws -> Report {
-        try session.claim(key)
-        try session.claim(copyKey)
-        try Preflight.requireSource(source)
-        try Preflight.requireAbsent(dest)
-        let key = try session.keyIfEncrypted(key, source)
-        let new = try session.keyIfGiven(copyKey, for: dest, confirms: true)
-        try DatabaseFile(source).backup(
-            to: dest, key: key, settings: read.settings(), newKey: new, progress: session.progress)
+    private struct Result: Encodable {
+        let source: String
+        let destination: String
+        let encrypted: Bool
+    }
 
-        var report = Report()
-        report.set("source", .string(source))
-        report.set("destination", .string(dest))
-        report.set("encrypted", .bool(key != nil))
-        report.addResult(of: dest, session)
-        report.say("Backed up \(Wording.path(source)) to \(Wording.path(dest)): \(Wording.outcome(of: dest, session)).")
-        report.say("Verified: the copy was opened and checked before it got its name.")
-        if key == nil { report.say("Neither of them is encrypted.") }
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(source.key)
+        try session.reserveKeySources(copyKey)
+        try Preflight.requireSource(source.path)
+        try Preflight.requireAbsent(dest)
+        let key = try session.keyIfEncrypted(source)
+        let newKey = try session.keyIfGiven(copyKey, for: dest, confirms: true)
+        try DatabaseFile(source.path).backup(
+            to: dest, key: key, settings: source.cipher.settings(), newKey: newKey, progress: session.progress)
+
+        let file = WrittenFile(dest, session)
+        var report = Report(Result(source: source.path, destination: dest, encrypted: key != nil), file)
+        report.appendLine("Backed up \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
+        report.appendLine("Verified: the copy was opened and checked.")
+        if key == nil { report.appendLine("Neither of them is encrypted.") }
         return report
     }
 }

@@ -1,60 +1,95 @@
 internal import ArgumentParser
 internal import Foundation
-internal import LiteVault
 internal import LiteVaultBackup
 
-/// `litevault check`: whether a repository is whole, and its snapshots are databases.
+/// `litevault check`: checks a repository, and that its snapshots are databases.
 struct Check: VaultCommand {
     static let configuration = configured(
-        "check", "Check a repository; with a database key also that its snapshots are databases.",
+        "check", "Check a repository; with a database key, also its databases.",
         """
-        Without a database key: the authentication and hashes of all documents and block maps, the order of the \
-        snapshots, whether the repository was rolled back since this machine saw it, and that every block is where it \
-        should be; with --read-data every byte. With the key: --authenticate verifies the pages of the newest snapshot \
-        of each database, --restore-test restores it and runs integrity_check, foreign_key_check and --assert \
-        statements, each of which has to give a value that is not 0. Results are kept and shown by 'snapshots'.
+        Without a database key: checks the authentication and hashes of all documents and block maps, the order of the \
+        snapshots, that the repository was not rolled back since this machine last saw it, and that every block exists; \
+        with --read-data, every byte. With the key: --authenticate verifies the pages of the newest snapshot of each database; \
+        --restore-test restores it and runs integrity_check, foreign_key_check and the --assert queries, each of which must \
+        return a value other than 0. The results are recorded in the repository and shown by 'snapshots', unless the \
+        repository cannot be written or --read-only is given.
         """,
         examples: [
             "litevault check --repository /backup/vaults --read-data",
-            "litevault check --repository /backup/vaults --restore-test --key-file ~/.vault-key"
-                + " --assert 'SELECT count(*) > 0 FROM account'",
+            "litevault check --repository r --restore-test --key-file k --assert 'SELECT 1'",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Flag(help: "Read every byte and compare it with its hash.")
+    @Flag(help: "Read every byte and check it against its hash.")
     var readData = false
 
     @Flag(help: "Authenticate the pages of the newest snapshots.")
     var authenticate = false
 
-    @Flag(help: "Restore the newest snapshots into temporary files, and check them as databases.")
+    @Flag(help: "Restore the newest snapshots to temporary files, and check them as databases.")
     var restoreTest = false
 
     @Option(
         name: .customLong("assert"),
-        help: .init("SQL that has to give a true value, after --restore-test.", valueName: "sql"))
+        help: .init("Query that must return a true value (with --restore-test).", valueName: "sql"))
     var assertions: [String] = []
 
     @Option(help: .init("The database to authenticate or restore (default: all).", valueName: "name"))
     var database: String?
 
-    @Option(help: .init("The snapshot to authenticate or restore: the start of its id.", valueName: "id"))
+    @Option(help: .init("The snapshot to authenticate or restore: the start of its ID.", valueName: "id"))
     var snapshot: String?
 
-    @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
+    @Flag(help: "Write nothing to the repository: do not record the results, and use the system's temporary directory.")
+    var readOnly = false
+
     @OptionGroup(title: "Key of the databases") var key: KeyOptions<DatabaseKeyRole>
     @OptionGroup(title: "Cipher settings of the databases") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    private struct Result: Encodable {
+        let repository: String
+        let protection: String
+        let rollback: Rollback
+        let intact: Bool
+        let problems: [Problem]
+        let snapshots: [CheckedSnapshot]
+        let size: Int64
+        let unused: Int
+        let recorded: Bool
+        let seconds: Double
+    }
+
+    private struct Rollback: Encodable {
+        let compared: Int
+        let unknown: Int
+    }
+
+    private struct Problem: Encodable {
+        let path: String
+        let message: String
+    }
+
+    private struct CheckedSnapshot: Encodable {
+        let id: String
+        let database: String
+        let verification: VerificationSummary
+    }
+
     func validate() throws {
-        if !assertions.isEmpty, !restoreTest { throw ValidationError("--assert needs --restore-test") }
+        if !assertions.isEmpty, !restoreTest { throw ValidationError("--assert requires --restore-test") }
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.claim(secret)
-        try session.claim(key)
-        let opened = try session.repository(repository, secret)
+        try session.reserveKeySources(repository.secret)
+        try session.reserveKeySources(key)
+        var repository = repository
+        // A directory repository contains the standard spool directory.
+        if readOnly, repository.directories.spool == nil {
+            repository.directories.spool = FileManager.default.temporaryDirectory.path
+        }
+        let opened = try session.repository(repository)
         var options = CheckOptions()
         options.readsData = readData
         options.authenticates = authenticate
@@ -62,6 +97,7 @@ struct Check: VaultCommand {
         options.assertions = assertions
         options.databases = database.map { [$0] }
         options.selection = SnapshotSelection(id: snapshot)
+        options.recordsResults = !readOnly
         options.progress = session.backupProgress
         if authenticate || restoreTest {
             options.key = try session.keyIfGiven(key, for: repository.location)
@@ -69,69 +105,64 @@ struct Check: VaultCommand {
             options.settings = try read.settings()
         }
         let chosen = options
-        let found = try AsyncWork.wait { try await opened.check(chosen) }
+        let found = try runBlocking { try await opened.check(chosen) }
         return report(found, opened, session)
     }
 
-    /// How deep it was looked, in words.
-    private func depth(_ found: CheckReport) -> String {
-        var parts = ["documents and block maps", readData ? "every block" : "that every block is there"]
-        let inside = Wording.count(
-            found.snapshots.count { [.pages, .restore].contains($0.verification.level) }, "database")
-        if restoreTest {
-            parts.append("\(inside) restored and checked")
-        } else if authenticate {
-            parts.append("the pages of \(inside)")
-        }
-        return parts.joined(separator: "; ")
-    }
-
     private func report(_ found: CheckReport, _ opened: Repository, _ session: Session) -> Report {
-        var report = Report()
-        report.set("repository", .string(repository.location))
-        report.set("protection", .string(found.protection.rawValue))
-        report.set(
-            "rollback", ["compared": JSONValue(found.remembered), "unknown": JSONValue(found.unremembered)])
-        report.set("intact", .bool(found.isIntact))
-        report.set(
-            "problems",
-            .array(found.problems.map { ["path": .string($0.path), "message": .string($0.message)] }))
-        report.set(
-            "snapshots",
-            .array(
-                found.snapshots.map {
-                    [
-                        "id": .string($0.snapshot.id), "database": .string($0.snapshot.database),
-                        "verification": SnapshotSummary.json($0.verification),
-                    ]
-                }))
-        report.set("size", .integer(found.packBytes))
-        report.set("unused", JSONValue(found.unused))
-        report.set("recorded", .bool(found.isRecorded))
-        report.set("seconds", .number(session.elapsed))
-        report.add(found.warnings, after: nil, session, repository.location)
+        let location = repository.location
+        var report = Report(
+            Result(
+                repository: location, protection: found.protection.rawValue,
+                rollback: Rollback(compared: found.remembered, unknown: found.unremembered),
+                intact: found.isIntact,
+                problems: found.problems.map { Problem(path: $0.path, message: $0.message) },
+                snapshots: found.snapshots.map {
+                    CheckedSnapshot(
+                        id: $0.snapshot.id, database: $0.snapshot.database,
+                        verification: VerificationSummary($0.verification))
+                },
+                size: found.packBytes, unused: found.unused, recorded: found.isRecorded, seconds: session.elapsed))
+        session.add(found.warnings, of: location, after: nil, to: &report)
+
         let verdict = found.isIntact ? "intact" : "NOT intact"
-        report.say("\(Wording.path(repository.location)): \(verdict), checked in \(Wording.duration(session.elapsed))")
-        report.row(
-            "snapshots", "\(found.snapshots.count), \(found.snapshots.count { $0.verification.passed }) of them whole")
-        report.row(
-            "size", Wording.size(found.packBytes) + (found.unused > 0 ? ", \(found.unused) packs not needed" : ""))
-        report.row("looked at", depth(found))
-        report.row("protection", SnapshotSummary.protection(opened))
-        report.row(
+        report.appendLine("\(Format.visible(location)): \(verdict), checked in \(Format.duration(session.elapsed))")
+        report.appendRow(
+            "snapshots", "\(found.snapshots.count), \(found.snapshots.count { $0.verification.passed }) of them intact")
+        report.appendRow(
+            "size",
+            Format.size(found.packBytes)
+                + (found.unused > 0 ? ", \(Format.count(found.unused, "unreferenced pack"))" : ""))
+        report.appendRow("checked", depth(found))
+        report.appendRow("protection", SnapshotSummary.protection(opened))
+        report.appendRow(
             "rollback",
             found.unremembered == 0
-                ? "compared with what this machine remembers"
-                : "\(found.unremembered) databases were not seen by this machine before: nothing to compare them with")
+                ? "compared with what this machine has seen"
+                : "\(Format.count(found.unremembered, "database")) never seen by this machine: nothing to compare with")
         for problem in found.problems.prefix(20) {
-            report.row("FAILED", Wording.visible("\(problem.path): \(problem.message)"))
+            report.appendRow("FAILED", Format.visible("\(problem.path): \(problem.message)"))
         }
-        if found.problems.count > 20 { report.row("", "… and \(found.problems.count - 20) more") }
+        if found.problems.count > 20 { report.appendRow("", "… and \(found.problems.count - 20) more") }
         if !found.isIntact {
             report.failure = Failure(
-                .damaged, Wording.count(found.problems.count, "problem") + " found", path: repository.location,
-                remedy: "Take new snapshots into another repository first; those that are whole can be restored.")
+                .damaged, Format.count(found.problems.count, "problem") + " found", path: location,
+                remedy: "First take new snapshots into another repository. Then see 'litevault repair'. "
+                    + "Intact snapshots can be restored.")
         }
         return report
+    }
+
+    /// How thorough the check was.
+    private func depth(_ found: CheckReport) -> String {
+        var parts = ["documents and block maps", readData ? "every block" : "existence of every block"]
+        let inside = Format.count(
+            found.snapshots.count { [.pages, .restore].contains($0.verification.level) }, "database")
+        if restoreTest {
+            parts.append("\(inside) restored")
+        } else if authenticate {
+            parts.append("pages of \(inside)")
+        }
+        return parts.joined(separator: "; ")
     }
 }

@@ -1,53 +1,54 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault decrypt`: an encrypted database becomes a plaintext one.
+/// `litevault decrypt`: converts an encrypted database to plaintext.
 struct Decrypt: VaultCommand {
     static let configuration = configured(
-        "decrypt", "Make a plaintext database from an encrypted one.",
+        "decrypt", "Convert an encrypted database to a plaintext one.",
         """
-        Writes DEST as a new file that only its owner can read: a copy that was read back and compared, row by row, \
-        before it gets its name. SOURCE is not changed. Because everybody who gets hold of DEST can read it, this asks \
-        on a terminal, and wants --yes elsewhere.
+        Writes DEST as a new file that only its owner can read. Before it appears, it is read back and compared with \
+        SOURCE, row by row. SOURCE is not changed. As anybody who gets hold of DEST can read it, decrypt asks for \
+        confirmation on a terminal, and requires --yes elsewhere.
         """,
         examples: [
-            "litevault decrypt vault.db notes.db", "litevault decrypt vault.db notes.db --yes --key-file ~/.vault-key",
-            "litevault decrypt old.db notes.db --compatibility 3 --key-file ~/.vault-key",
+            "litevault decrypt vault.db notes.db",
+            "litevault decrypt vault.db notes.db --yes --key-file ~/.vault-key",
+            "litevault decrypt old.db notes.db --compatibility 3",
         ])
 
-    @Argument(help: "The encrypted database.", completion: .file(), transform: PathArgument.literal)
-    var source: String
+    @OptionGroup var source: DatabaseOptions<SourceArgument>
 
     @Argument(
-        help: "The plaintext database to make. It must not exist.", completion: .file(), transform: PathArgument.literal
-    )
+        help: "The plaintext database to create. It must not exist.", completion: .file(),
+        transform: PathArgument.literal)
     var dest: String
 
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup(title: "Key") var key: KeyOptions<DatabaseKeyRole>
-    @OptionGroup(title: "Cipher settings of the source") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func perform(_ session: Session) throws -> Report {
-        try session.claim(key)
-        try Preflight.requireEncryption()
-        try Preflight.requireEncrypted(source)
-        try Preflight.requireAbsent(dest)
-        try session.confirm(
-            "Write the content of \(Wording.path(source)) to \(Wording.path(dest)) in plaintext?", consented: yes)
-        let key = try session.key(key, for: source)
-        try DatabaseFile(source).decrypt(to: dest, key: key, settings: read.settings(), progress: session.progress)
+    private struct Result: Encodable {
+        let source: String
+        let destination: String
+    }
 
-        var report = Report()
-        report.set("source", .string(source))
-        report.set("destination", .string(dest))
-        report.addResult(of: dest, session)
-        report.say(
-            "Decrypted \(Wording.path(source)) into \(Wording.path(dest)): \(Wording.outcome(of: dest, session)).")
-        report.say(Wording.verifiedCopy)
-        report.say("\(Wording.path(dest)) is not encrypted; only its owner can read it (mode 0600).")
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(source.key)
+        try Preflight.requireEncryption()
+        try Preflight.requireEncrypted(source.path)
+        try Preflight.requireAbsent(dest)
+        let (from, to) = (Format.visible(source.path), Format.visible(dest))
+        try session.confirm("Write the content of \(from) to \(to) in plaintext?", consented: yes)
+        let key = try session.key(source.key, for: source.path)
+        try DatabaseFile(source.path).decrypt(
+            to: dest, key: key, settings: source.cipher.settings(), progress: session.progress)
+
+        let file = WrittenFile(dest, session)
+        var report = Report(Result(source: source.path, destination: dest), file)
+        report.appendLine("Decrypted \(from) to \(to): \(file.summary).")
+        report.appendLine(WrittenFile.comparison)
+        report.appendLine("\(to) is not encrypted; only its owner can read it (mode 0600).")
         return report
     }
 }

@@ -1,55 +1,56 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault export`: a copy under another key or with other cipher settings.
+/// `litevault export`: copies a database to another key or other cipher settings.
 struct Export: VaultCommand {
     static let configuration = configured(
         "export", "Copy an encrypted database to another key or other cipher settings.",
         """
-        Writes DEST as a new file: a copy that was read back and compared, row by row, before it gets its name. SOURCE \
-        is not changed. Without --to-key-… options the copy has the same key; settings that are not given are the \
-        engine's defaults, whatever those of SOURCE are.
+        Writes DEST as a new file. Before it appears, it is read back and compared with SOURCE, row by row. SOURCE is not \
+        changed. Without a --to-key-… option the copy has the same key. Cipher settings that are not given are the engine's \
+        defaults, not those of SOURCE.
         """,
         examples: [
-            "litevault export vault.db partner.db --key-file mine.key --to-key-file partner.key",
-            "litevault export vault.db v3.db --key-file mine.key --to-compatibility 3",
-            "litevault export vault.db big-pages.db --key-file mine.key --page-size 16384",
+            "litevault export vault.db new.db --key-file a.key --to-key-file b.key",
+            "litevault export vault.db v3.db --key-file a.key --to-compatibility 3",
+            "litevault export vault.db big.db --key-file a.key --page-size 16384",
         ])
 
-    @Argument(help: "The encrypted database.", completion: .file(), transform: PathArgument.literal)
-    var source: String
+    @OptionGroup var source: DatabaseOptions<SourceArgument>
 
     @Argument(
-        help: "The encrypted database to make. It must not exist.", completion: .file(), transform: PathArgument.literal
-    )
+        help: "The encrypted database to create. It must not exist.", completion: .file(),
+        transform: PathArgument.literal)
     var dest: String
 
-    @OptionGroup(title: "Key of the source") var key: KeyOptions<DatabaseKeyRole>
     @OptionGroup(title: "Key of the copy") var copyKey: KeyOptions<CopyKeyRole>
-    @OptionGroup(title: "Cipher settings of the source") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Cipher settings of the copy") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    private struct Result: Encodable {
+        let source: String
+        let destination: String
+    }
+
     func perform(_ session: Session) throws -> Report {
-        try session.claim(key)
-        try session.claim(copyKey)
+        try session.reserveKeySources(source.key)
+        try session.reserveKeySources(copyKey)
         try Preflight.requireEncryption()
-        try Preflight.requireEncrypted(source)
+        try Preflight.requireEncrypted(source.path)
         try Preflight.requireAbsent(dest)
-        let old = try session.key(key, for: source)
-        let new = try session.keyIfGiven(copyKey, for: dest, confirms: true) ?? old
-        let settings = try read.settings()
-        try written.withSettings(for: dest, key: new) { target in
-            try DatabaseFile(source).export(
-                to: dest, key: old, settings: settings, newKey: new, newSettings: target, progress: session.progress)
+        let key = try session.key(source.key, for: source.path)
+        let newKey = try session.keyIfGiven(copyKey, for: dest, confirms: true) ?? key
+        let settings = try source.cipher.settings()
+        try written.withSettings(for: dest, key: newKey) { newSettings in
+            try DatabaseFile(source.path).export(
+                to: dest, key: key, settings: settings, newKey: newKey, newSettings: newSettings,
+                progress: session.progress)
         }
 
-        var report = Report()
-        report.set("source", .string(source))
-        report.set("destination", .string(dest))
-        report.addResult(of: dest, session)
-        report.say("Exported \(Wording.path(source)) to \(Wording.path(dest)): \(Wording.outcome(of: dest, session)).")
-        report.say(Wording.verifiedCopy)
+        let file = WrittenFile(dest, session)
+        var report = Report(Result(source: source.path, destination: dest), file)
+        report.appendLine("Exported \(Format.visible(source.path)) to \(Format.visible(dest)): \(file.summary).")
+        report.appendLine(WrittenFile.comparison)
         return report
     }
 }

@@ -2,19 +2,19 @@ internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultSupport
 
-/// `litevault forget`: retention.
+/// `litevault forget`: applies retention rules.
 struct Forget: VaultCommand {
     static let configuration = configured(
-        "forget", "Remove the snapshots that no rule keeps.",
+        "forget", "Remove snapshots that no retention rule keeps.",
         """
-        The rules apply to each database by itself, and add up: a snapshot stays if one of them wants it. The newest \
-        snapshot stays always, and so does the newest that was verified. A snapshot dated in the future, by a clock that was \
-        wrong, counts as taken at the time of the snapshot after it. With --prune, packs that no snapshot needs are \
-        listed, and removed by a later run after --grace. --dry-run tells what would happen, and why.
+        The rules apply to each database separately. A snapshot stays if at least one rule keeps it. The newest snapshot and \
+        the newest verified one always stay. A snapshot dated in the future, by a wrong clock, counts as taken at the time \
+        of the snapshot after it. With --prune, unreferenced packs are marked for deletion, and deleted by a later run after \
+        the grace period. --dry-run shows what would be removed, and why the rest stays.
         """,
         examples: [
-            "litevault forget --repository /backup/vaults --keep-last 24 --keep-daily 14 --dry-run",
-            "litevault forget --repository /backup/vaults --keep-within 7d --keep-monthly 12 --prune",
+            "litevault forget --repository r --keep-last 24 --keep-daily 14 --dry-run",
+            "litevault forget --repository r --keep-within 7d --keep-monthly 12 --prune",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
@@ -22,76 +22,144 @@ struct Forget: VaultCommand {
     @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
 
-    @OptionGroup(title: "What stays") var retention: RetentionOptions
+    @OptionGroup(title: "Retention rules") var retention: RetentionOptions
 
-    @Flag(help: "Remove packs that no snapshot needs, in two runs.")
+    @Flag(help: "Delete packs that no snapshot needs, in two runs.")
     var prune = false
 
-    @Flag(help: "Only tell what would be removed, and why the rest stays.")
+    @Flag(help: "Change nothing; show what would be removed, and why the rest stays.")
     var dryRun = false
 
     @Option(
-        help: .init("How long packs stay after they were listed by --prune (default 24h).", valueName: "time"),
-        transform: Duration.seconds(parsing:))
-    var grace: Double = 86_400
+        help: .init("How long marked packs are kept before --prune deletes them (default: 24h).", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var grace: Duration = .seconds(86_400)
 
-    @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    private struct Result: Encodable {
+        let repository: String
+        let dryRun: Bool
+        let kept: Int
+        let removed: Int
+        let snapshots: [Decision]
+        let prune: Pruning?
+    }
+
+    private struct Decision: Encodable {
+        let id: String
+        let database: String
+        let time: String
+        let keep: Bool
+        let reasons: [String]
+    }
+
+    private struct Pruning: Encodable {
+        let kept: Int
+        let doomed: Int
+        let removed: Int
+        let removedBytes: Int64
+        let sparse: Int
+    }
+
     func perform(_ session: Session) throws -> Report {
-        try session.claim(secret)
+        try session.reserveKeySources(repository.secret)
         let policy = try retention.policy()
-        let opened = try session.repository(repository, secret)
+        let opened = try session.repository(repository)
         let (name, dryRun, prunes, grace) = (database, dryRun, prune, grace)
         let progress = session.backupProgress
         let warnings = WarningList()
-        let (decisions, pruned) = try AsyncWork.wait {
+        let (decisions, pruned) = try runBlocking {
             let decisions = try await opened.forget(
                 policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
-            let pruned =
-                prunes
-                ? try await opened.prune(grace: Duration(seconds: grace), dryRun: dryRun, progress: progress) : nil
+            let pruned = prunes ? try await opened.prune(grace: grace, dryRun: dryRun, progress: progress) : nil
             return (decisions, pruned)
         }
-        var report = Report()
-        report.set("repository", .string(repository.location))
-        report.set("dry_run", .bool(dryRun))
-        report.set("kept", .integer(Int64(decisions.count { $0.keeps })))
-        report.set("removed", .integer(Int64(decisions.count { !$0.keeps })))
-        report.set("snapshots", .array(decisions.map(Self.json)))
+
+        let kept = decisions.count { $0.keeps }
+        let removed = decisions.count - kept
+        var report = Report(
+            Result(
+                repository: repository.location, dryRun: dryRun, kept: kept, removed: removed,
+                snapshots: decisions.map { decision in
+                    Decision(
+                        id: decision.snapshot.id, database: decision.snapshot.database,
+                        time: Format.time(decision.snapshot.time), keep: decision.keeps, reasons: decision.reasons)
+                },
+                prune: pruned.map {
+                    Pruning(
+                        kept: $0.kept, doomed: $0.pending, removed: $0.removed, removedBytes: $0.removedBytes,
+                        sparse: $0.sparse)
+                }))
         for decision in decisions {
             let snapshot = decision.snapshot
-            report.say(
-                "\(decision.keeps ? "keep  " : "remove")  \(snapshot.id)  \(TimeArgument.text(snapshot.time))  "
-                    + "\(Wording.visible(snapshot.database))"
+            report.appendLine(
+                "\(decision.keeps ? "keep  " : "remove")  \(snapshot.id)  \(Format.time(snapshot.time))  "
+                    + "\(Format.visible(snapshot.database))"
                     + (decision.keeps ? "  (\(decision.reasons.joined(separator: ", ")))" : ""))
         }
         SnapshotSummary.warn(ofDatesAhead: decisions.count { $0.isDatedAhead }, in: &report)
-        let removed = decisions.count { !$0.keeps }
-        report.say("\(dryRun ? "Would remove" : "Removed") \(Wording.count(removed, "snapshot")).")
-        if let pruned { Self.add(pruned, to: &report, dryRun) }
-        report.add(warnings.all, after: "what could be read was decided about", session, repository.location)
+        let verb = dryRun ? "Would remove" : "Removed"
+        report.appendLine("\(verb) \(Format.count(removed, "snapshot")).")
+        if let pruned {
+            report.appendLine(
+                "\(verb) \(Format.count(pruned.removed, "pack")) (\(Format.size(pruned.removedBytes))); "
+                    + "\(Format.count(pruned.pending, "pack")) marked for a later run.")
+        }
+        session.add(
+            warnings.all, of: repository.location, after: "retention was applied to the readable snapshots",
+            to: &report)
         return report
     }
+}
 
-    private static func json(_ decision: RetentionDecision) -> JSONValue {
-        [
-            "id": .string(decision.snapshot.id), "database": .string(decision.snapshot.database),
-            "time": .string(TimeArgument.text(decision.snapshot.time)), "keep": .bool(decision.keeps),
-            "reasons": .array(decision.reasons.map(JSONValue.string)),
-        ]
-    }
+/// The retention rules: `--keep-…`.
+struct RetentionOptions: ParsableArguments {
+    @Option(name: .customLong("keep-last"), help: .init("Keep the N newest.", valueName: "n"))
+    var last: Int?
 
-    private static func add(_ pruned: PruneResult, to report: inout Report, _ dryRun: Bool) {
-        report.set(
-            "prune",
-            [
-                "kept": JSONValue(pruned.kept), "doomed": JSONValue(pruned.pending),
-                "removed": JSONValue(pruned.removed), "removed_bytes": .integer(pruned.removedBytes),
-                "sparse": JSONValue(pruned.sparse),
-            ])
-        report.say(
-            "\(dryRun ? "Would remove" : "Removed") \(Wording.count(pruned.removed, "pack")) "
-                + "(\(Wording.size(pruned.removedBytes))); \(pruned.pending) more go in a later run.")
+    @Option(name: .customLong("keep-hourly"), help: .init("Keep the newest of each of N hours.", valueName: "n"))
+    var hourly: Int?
+
+    @Option(name: .customLong("keep-daily"), help: .init("Keep the newest of each of N days (UTC).", valueName: "n"))
+    var daily: Int?
+
+    @Option(name: .customLong("keep-weekly"), help: .init("Keep the newest of each of N weeks.", valueName: "n"))
+    var weekly: Int?
+
+    @Option(name: .customLong("keep-monthly"), help: .init("Keep the newest of each of N months.", valueName: "n"))
+    var monthly: Int?
+
+    @Option(name: .customLong("keep-yearly"), help: .init("Keep the newest of each of N years.", valueName: "n"))
+    var yearly: Int?
+
+    @Option(
+        name: .customLong("keep-within"),
+        help: .init("Keep those taken within this time of the newest: 36h, 30d, 8w.", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var within: Duration?
+
+    /// The rules for the library.
+    ///
+    /// - Throws: `usage` without any rule, and for numbers below 1.
+    fileprivate func policy() throws(Failure) -> RetentionPolicy {
+        var policy = RetentionPolicy()
+        policy.last = last
+        policy.hourly = hourly
+        policy.daily = daily
+        policy.weekly = weekly
+        policy.monthly = monthly
+        policy.yearly = yearly
+        policy.within = within
+        guard !policy.isEmpty else {
+            throw Failure(
+                .usage, "no retention rule given",
+                remedy: "Give at least one, such as --keep-last 24 or --keep-within 7d.")
+        }
+        guard [last, hourly, daily, weekly, monthly, yearly].allSatisfy({ $0 ?? 1 > 0 }) else {
+            throw Failure(
+                .usage, "--keep-… options take numbers above 0", remedy: "To keep none, leave the option out.")
+        }
+        return policy
     }
 }

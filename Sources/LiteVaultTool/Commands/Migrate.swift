@@ -1,57 +1,58 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault migrate`: an old SQLCipher file format becomes the current one.
+/// `litevault migrate`: converts an old SQLCipher file format to the current one.
 struct Migrate: VaultCommand {
     static let configuration = configured(
-        "migrate", "Bring a database of SQLCipher 1 to 3 to the current file format.",
+        "migrate", "Convert a database of SQLCipher 1, 2 or 3 to the current file format.",
         """
-        The settings of the old file are found by trying those of each version; give them (--compatibility, --source-…) \
-        where they were not the defaults. A copy in the current format is written beside DATABASE, verified, and takes \
-        its place in one step. The key stays the same. A database that is in the current format is left alone.
+        The settings of the old file are detected by trying the defaults of each version; if they were not defaults, give \
+        them with --compatibility and --source-… options. The new file is written beside DATABASE, verified, and replaces it \
+        in one step. The key stays the same. A database in the current format is left unchanged.
         """,
         examples: [
             "litevault migrate old.db --key-file ~/.vault-key",
-            "litevault migrate old.db --key-file ~/.vault-key --compatibility 3 --source-kdf-iterations 10000",
+            "litevault migrate old.db --compatibility 3 --source-kdf-iterations 10000",
             "litevault migrate old.db --key-file ~/.vault-key --page-size 8192",
         ])
 
-    @Argument(help: "The encrypted database.", completion: .file(), transform: PathArgument.literal)
-    var database: String
-
-    @OptionGroup(title: "Key") var key: KeyOptions<DatabaseKeyRole>
-    @OptionGroup(title: "Cipher settings of the old file") var read: CipherOptions<ReadSide>
+    @OptionGroup var database: DatabaseOptions<OnlyArgument>
     @OptionGroup(title: "Cipher settings of the new file") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    private struct Result: Encodable {
+        let database: String
+        let migrated: Bool
+        let from: CipherSummary?
+    }
+
     func perform(_ session: Session) throws -> Report {
-        try session.claim(key)
+        let path = database.path
+        try session.reserveKeySources(database.key)
         try Preflight.requireEncryption()
-        try Preflight.requireEncrypted(database)
-        let key = try session.key(key, for: database)
-        let file = DatabaseFile(database)
-        let found = try file.probe(key: key, trying: read.settings())
-        // Asked for nothing else than the format that it has: the wish is fulfilled, as often as a script repeats it.
+        try Preflight.requireEncrypted(path)
+        let key = try session.key(database.key, for: path)
+        let file = DatabaseFile(path)
+        let found = try file.probe(key: key, trying: database.cipher.settings())
+        // A script may repeat the command: a database in the current format is a success.
         let isCurrent = found == CipherSettings() && written.settings(salt: nil) == CipherSettings()
         if !isCurrent {
-            _ = try written.withSettings(for: database, key: key) { target in
-                try file.migrate(key: key, settings: found, newSettings: target, progress: session.progress)
+            _ = try written.withSettings(for: path, key: key) { settings in
+                try file.migrate(key: key, settings: found, newSettings: settings, progress: session.progress)
             }
         }
 
-        var report = Report()
-        report.set("database", .string(database))
-        report.set("migrated", .bool(!isCurrent))
-        if !isCurrent { report.set("from", CipherSummary(settings: found).json) }
-        report.addResult(of: database, session, verified: !isCurrent)
+        let old = CipherSummary(found)
+        let new = WrittenFile(path, session, verified: !isCurrent)
+        var report = Report(Result(database: path, migrated: !isCurrent, from: isCurrent ? nil : old), new)
         guard !isCurrent else {
-            report.say("\(Wording.path(database)) is in the current format already: nothing was done.")
+            report.appendLine("\(Format.visible(path)) already has the current format; nothing was done.")
             return report
         }
-        report.say("Migrated \(Wording.path(database)): \(Wording.outcome(of: database, session)).")
-        report.say("It was: \(CipherSummary(settings: found).line).")
-        report.say(Wording.verifiedCopy)
-        report.say("Programs with SQLCipher 3 or older can no longer open it.")
+        report.appendLine("Migrated \(Format.visible(path)): \(new.summary).")
+        report.appendLine("Old settings: \(old.line).")
+        report.appendLine(WrittenFile.comparison)
+        report.appendLine("Programs with SQLCipher 3 or older can no longer open it.")
         return report
     }
 }

@@ -2,20 +2,19 @@ internal import ArgumentParser
 internal import Foundation
 internal import LiteVaultBackup
 
-/// `litevault repair`: makes a damaged repository work again, and tells what is lost.
+/// `litevault repair`: makes a damaged repository usable again, and reports what is lost.
 struct Repair: VaultCommand {
     static let configuration = configured(
-        "repair", "Set aside what is damaged in a repository, write again what can be, and tell what is lost.",
+        "repair", "Repair a damaged repository, and report what is lost.",
         """
-        Lists that follow from other objects are written again. Manifests and segments that are damaged are moved to \
-        'damaged/' in the repository, never removed; a manifest of which one byte changed is put back as it was. Of packs \
-        that are damaged nothing is taken over any more: the next snapshots store those blocks again. What is lost is told \
-        exactly: which snapshots, which points in time, which blocks; the exit status is 65 then. A repair that was \
-        interrupted is finished by the next one. --dry-run changes nothing, and tells what would be done.
+        Objects that can be derived from others are rebuilt. Damaged manifests and segments are moved to 'damaged/' in the \
+        repository, never deleted; a manifest with a single wrong byte is restored. Damaged packs are no longer reused, so the \
+        next snapshots store their blocks again. Lost snapshots, points in time and blocks are listed exactly, and the exit \
+        status is 65. An interrupted repair is completed by the next one.
         """,
         examples: [
             "litevault repair --repository /backup/vaults --dry-run",
-            "litevault repair --repository /backup/vaults --read-data --repository-secret-file ~/.backup-secret",
+            "litevault repair --repository r --read-data --repository-secret-file s",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
@@ -23,19 +22,97 @@ struct Repair: VaultCommand {
     @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
     var database: String?
 
-    @Flag(help: "Read every byte, so that damage inside of packs and segments is found.")
+    @Flag(help: "Read every byte, to find damage inside packs and segments.")
     var readData = false
 
-    @Flag(help: "Change nothing, and tell what would be done.")
+    @Flag(help: "Change nothing; show what would be done.")
     var dryRun = false
 
-    @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    private struct Result: Encodable {
+        let repository: String
+        let dryRun: Bool
+        let readData: Bool
+        let whole: Bool
+        let actions: [Action]
+        let lost: Losses
+        let seconds: Double
+    }
+
+    private struct Action: Encodable {
+        let action: String
+        let path: String
+        let reason: String
+        @Nullable var movedTo: String?
+
+        init(_ action: RepairReport.Action) {
+            self.action = action.kind.rawValue
+            path = action.path
+            reason = action.reason
+            movedTo = action.movedTo
+        }
+    }
+
+    private struct Losses: Encodable {
+        let snapshots: [LostSnapshot]
+        let segments: [LostSegment]
+        let blocks: [LostBlocks]
+    }
+
+    private struct LostSnapshot: Encodable {
+        @Nullable var database: String?
+        let sequence: Int64
+        let path: String
+        @Nullable var after: String?
+        @Nullable var before: String?
+        let reason: String
+
+        init(_ lost: RepairReport.LostSnapshot) {
+            database = lost.database
+            sequence = Int64(lost.sequence)
+            path = lost.path
+            after = lost.after.map(Format.exactTime)
+            before = lost.before.map(Format.exactTime)
+            reason = lost.reason
+        }
+    }
+
+    private struct LostSegment: Encodable {
+        @Nullable var database: String?
+        let path: String
+        @Nullable var after: String?
+        let until: String
+        let reason: String
+
+        init(_ lost: RepairReport.LostSegment) {
+            database = lost.database
+            path = lost.path
+            after = lost.after.map(Format.exactTime)
+            until = Format.exactTime(lost.until)
+            reason = lost.reason
+        }
+    }
+
+    private struct LostBlocks: Encodable {
+        let snapshot: String
+        let database: String
+        let count: Int
+        /// First and last block of each range.
+        let ranges: [[Int64]]
+
+        init(_ lost: RepairReport.LostBlocks) {
+            snapshot = lost.snapshot.id
+            database = lost.snapshot.database
+            count = lost.count
+            ranges = lost.blocks.map { [Int64($0.lowerBound), Int64($0.upperBound - 1)] }
+        }
+    }
+
     func perform(_ session: Session) throws -> Report {
-        try session.claim(secret)
-        let store = try StoreFactory.store(repository)
-        let given = try session.repositorySecret(secret, repository.location)
+        try session.reserveKeySources(repository.secret)
+        let store = try repository.store()
+        let secret = try session.repositorySecret(repository.secret, for: repository.location)
         var options = RepairOptions()
         options.database = database
         options.readsData = readData
@@ -43,123 +120,87 @@ struct Repair: VaultCommand {
         options.progress = session.backupProgress
         let chosen = options
         let (local, accepts) = (repository.local, repository.accepts)
-        let (identity, found) = try AsyncWork.wait {
+        let (identity, found) = try runBlocking {
             let identity = try await Repository.restoreIdentity(
-                store, secret: given, local: local, dryRun: chosen.dryRun)
-            // Without it nothing else can be looked at.
+                store, secret: secret, local: local, dryRun: chosen.dryRun)
+            // Without its identity the repository cannot be opened.
             if identity != nil, chosen.dryRun { return (identity, RepairReport?.none) }
-            let opened = try await Repository.open(store, secret: given, local: local, acceptsReplacement: accepts)
+            let opened = try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
             return (identity, try await opened.repair(chosen))
         }
-        return report(identity, found, session)
+        let actions = [identity].compactMap(\.self) + (found?.actions ?? [])
+        return report(actions, found ?? RepairReport(isDryRun: true, readsData: readData), session)
     }
 
-    private func report(
-        _ identity: RepairReport.Action?, _ found: RepairReport?, _ session: Session
-    ) -> Report {
-        let actions = [identity].compactMap(\.self) + (found?.actions ?? [])
-        let found = found ?? RepairReport(isDryRun: true, readsData: readData)
-        var report = Report()
-        report.set("repository", .string(repository.location))
-        report.set("dry_run", .bool(dryRun))
-        report.set("read_data", .bool(readData))
-        report.set("whole", .bool(found.isWhole))
-        report.set("actions", .array(actions.map(Self.json)))
-        report.set(
-            "lost",
-            [
-                "snapshots": .array(found.lostSnapshots.map(Self.json)),
-                "segments": .array(found.lostSegments.map(Self.json)),
-                "blocks": .array(found.lostBlocks.map(Self.json)),
-            ])
-        report.set("seconds", .number(session.elapsed))
-        say(actions, found, &report)
-        report.add(found.unfinished, after: nil, session, repository.location)
+    private func report(_ actions: [RepairReport.Action], _ found: RepairReport, _ session: Session) -> Report {
+        var report = Report(
+            Result(
+                repository: repository.location, dryRun: dryRun, readData: readData, whole: found.isWhole,
+                actions: actions.map(Action.init),
+                lost: Losses(
+                    snapshots: found.lostSnapshots.map(LostSnapshot.init),
+                    segments: found.lostSegments.map(LostSegment.init),
+                    blocks: found.lostBlocks.map(LostBlocks.init)),
+                seconds: session.elapsed))
+        appendText(actions, found, to: &report)
+        session.add(found.unfinished, of: repository.location, after: nil, to: &report)
         if let first = found.unfinished.first {
             report.failure = Failure(
                 FailureCode(first.code), first.message, path: first.path, remedy: first.advice.commandLineText)
         } else if !found.isWhole {
             report.failure = Failure(
-                .damaged, dryRun ? "something is lost, or will be" : "something is lost; the rest works again",
+                .damaged, dryRun ? "data is lost" : "data is lost; the rest of the repository is usable again",
                 path: repository.location,
                 remedy: found.lostBlocks.isEmpty || dryRun
-                    ? "What is told above is no longer in the repository; 'damaged/' has what was set aside."
-                    : "Take a snapshot now: it stores the blocks that are lost again, and is whole.")
+                    ? "The losses are listed above. What could be set aside is in 'damaged/'."
+                    : "Take a snapshot now: it stores the lost blocks of the current state again.")
         }
         return report
     }
 
-    private func say(_ actions: [RepairReport.Action], _ found: RepairReport, _ report: inout Report) {
+    private func appendText(
+        _ actions: [RepairReport.Action], _ found: RepairReport, to report: inout Report
+    ) {
         for action in actions {
             let moved = action.movedTo.map { " (to \($0))" } ?? ""
-            report.row(action.kind.rawValue, Wording.visible("\(action.path): \(action.reason)\(moved)"))
+            report.appendRow(action.kind.rawValue, Format.visible("\(action.path): \(action.reason)\(moved)"))
         }
-        for one in found.lostSnapshots {
-            let times = Self.range(one.after, one.before)
-            report.row(
+        for lost in found.lostSnapshots {
+            let times = Self.range(lost.after, lost.before)
+            report.appendRow(
                 "LOST snapshot",
-                Wording.visible("\(one.database ?? one.path) \(one.sequence), \(times): \(one.reason)"))
+                Format.visible("\(lost.database ?? lost.path) \(lost.sequence), \(times): \(lost.reason)"))
         }
-        for one in found.lostSegments {
-            report.row(
-                "LOST times",
-                Wording.visible("\(one.database ?? one.path), \(Self.range(one.after, one.until)): \(one.reason)"))
+        for lost in found.lostSegments {
+            let times = Self.range(lost.after, lost.until)
+            report.appendRow(
+                "LOST times", Format.visible("\(lost.database ?? lost.path), \(times): \(lost.reason)"))
         }
-        for one in found.lostBlocks {
-            let ranges = one.blocks.prefix(10).map { range in
+        for lost in found.lostBlocks {
+            let ranges = lost.blocks.prefix(10).map { range in
                 range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound - 1)"
             }
-            report.row(
+            report.appendRow(
                 "LOST blocks",
-                Wording.visible("\(one.snapshot.database) \(one.snapshot.id): \(one.count) of its blocks: ")
-                    + ranges.joined(separator: ", ") + (one.blocks.count > 10 ? " …" : ""))
+                Format.visible("\(lost.snapshot.database) \(lost.snapshot.id): \(lost.count), namely ")
+                    + ranges.joined(separator: ", ") + (lost.blocks.count > 10 ? " …" : ""))
         }
-        let verb = dryRun ? "would be done" : "done"
-        report.say(
-            actions.isEmpty && found.isWhole
-                ? "Nothing is damaged\(readData ? "" : ", as far as that can be seen without --read-data")."
-                : "\(Wording.count(actions.count, "thing")) \(verb); "
-                    + (found.isWhole ? "nothing is lost." : "something is lost."))
+        guard !actions.isEmpty || !found.isWhole else {
+            report.appendLine(
+                "No damage found\(readData ? "" : "; --read-data also finds damage inside packs and segments").")
+            return
+        }
+        report.appendLine(
+            "\(Format.count(actions.count, "action")) \(dryRun ? "would be taken" : "taken"); "
+                + (found.isWhole ? "nothing is lost." : "data is lost."))
     }
 
     private static func range(_ after: Date?, _ before: Date?) -> String {
         switch (after, before) {
-        case (let after?, let before?): "after \(TimeArgument.exact(after)), to \(TimeArgument.exact(before))"
-        case (let after?, nil): "after \(TimeArgument.exact(after))"
-        case (nil, let before?): "to \(TimeArgument.exact(before))"
-        case (nil, nil): "of an unknown time"
+        case (let after?, let before?): "after \(Format.exactTime(after)), until \(Format.exactTime(before))"
+        case (let after?, nil): "after \(Format.exactTime(after))"
+        case (nil, let before?): "until \(Format.exactTime(before))"
+        case (nil, nil): "time unknown"
         }
-    }
-
-    private static func json(_ action: RepairReport.Action) -> JSONValue {
-        [
-            "action": .string(action.kind.rawValue), "path": .string(action.path), "reason": .string(action.reason),
-            "moved_to": JSONValue(action.movedTo),
-        ]
-    }
-
-    private static func json(_ one: RepairReport.LostSnapshot) -> JSONValue {
-        [
-            "database": JSONValue(one.database), "sequence": .integer(Int64(one.sequence)), "path": .string(one.path),
-            "after": JSONValue(one.after.map(TimeArgument.exact)),
-            "before": JSONValue(one.before.map(TimeArgument.exact)), "reason": .string(one.reason),
-        ]
-    }
-
-    private static func json(_ one: RepairReport.LostSegment) -> JSONValue {
-        [
-            "database": JSONValue(one.database), "path": .string(one.path),
-            "after": JSONValue(one.after.map(TimeArgument.exact)), "until": .string(TimeArgument.exact(one.until)),
-            "reason": .string(one.reason),
-        ]
-    }
-
-    private static func json(_ one: RepairReport.LostBlocks) -> JSONValue {
-        [
-            "snapshot": .string(one.snapshot.id), "database": .string(one.snapshot.database),
-            "count": JSONValue(one.count),
-            "ranges": .array(
-                one.blocks.map { .array([.integer(Int64($0.lowerBound)), .integer(Int64($0.upperBound - 1))]) }),
-        ]
     }
 }

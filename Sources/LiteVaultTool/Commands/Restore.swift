@@ -1,103 +1,110 @@
 internal import ArgumentParser
 internal import Foundation
-internal import LiteVault
 internal import LiteVaultBackup
 
-/// `litevault restore`: a snapshot into a new file.
+/// `litevault restore`: writes a snapshot to a new file.
 struct Restore: VaultCommand {
     static let configuration = configured(
-        "restore", "Write a snapshot of a repository into a new file; needs no database key.",
+        "restore", "Restore a snapshot from a repository to a new file.",
         """
-        The newest snapshot, one by its id, or the last that was taken at a time or before. Every block is compared \
-        with its hash while it is written, and the file gets the name DEST only when it is whole. It has the key that \
-        the database had at that time. Where the log was followed and segments of it are missing or damaged that belong \
-        to the time, nothing is restored (65), and the newest time that can be reached is told.
+        Needs no database key. Restores the newest snapshot, the one with a given ID, or the state at a given time. Every \
+        block is checked against its hash, and DEST appears only when it is complete. It has the key that the database had \
+        at that time. If segments of the followed log that are needed for that time are missing or damaged, nothing is \
+        restored, the exit status is 65, and the newest time that can be restored is shown.
         """,
         examples: [
-            "litevault restore --repository /backup/vaults --database vault.db restored.db",
-            "litevault restore --repository /backup/vaults --snapshot 3f2a90c1 restored.db",
-            "litevault restore --repository /backup/vaults --at 2026-11-21T12:30:00Z restored.db",
+            "litevault restore --repository /backup/vaults --database vault.db new.db",
+            "litevault restore --repository /backup/vaults --snapshot 3f2a90c1 new.db",
+            "litevault restore --repository r --at 2026-11-21T12:30:00Z new.db",
         ])
 
-    @Argument(help: "The file to make. It must not exist.", completion: .file(), transform: PathArgument.literal)
+    @Argument(help: "The file to create. It must not exist.", completion: .file(), transform: PathArgument.literal)
     var dest: String
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
-    @Option(help: .init("The database; needed where the repository has several.", valueName: "name"))
+    @Option(help: .init("The database, if the repository has several.", valueName: "name"))
     var database: String?
 
-    @Option(help: .init("The snapshot: the start of its id, or 'latest' (default).", valueName: "id"))
+    @Option(help: .init("The snapshot: the start of its ID, or 'latest' (default).", valueName: "id"))
     var snapshot: String?
 
     @Option(
         help: .init(
-            "The state at this time: the last snapshot before it, and what was followed since (UTC without a zone). "
-                + "'latest-reachable': the newest of which nothing is missing.",
+            "Restore the state at this time (UTC without a zone), or at the newest time without missing segments: "
+                + "'latest-reachable'.",
             valueName: "time"),
         transform: TimeArgument.selection(parsing:))
     var at: SnapshotSelection?
 
-    @OptionGroup(title: "Secret of the repository") var secret: KeyOptions<RepositorySecretRole>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    private struct Result: Encodable {
+        let repository: String
+        let authenticated: Bool
+        let snapshot: String
+        let database: String
+        let time: String
+        let logUntil: String?
+        let wanted: String
+        let reached: String
+        let destination: String
+    }
+
     func validate() throws {
-        if at != nil, snapshot != nil { throw ValidationError("give --snapshot or --at, not both") }
+        if at != nil, snapshot != nil { throw ValidationError("--snapshot cannot be combined with --at") }
     }
 
     func perform(_ session: Session) throws -> Report {
-        try session.claim(secret)
+        try session.reserveKeySources(repository.secret)
         try Preflight.requireAbsent(dest)
-        let opened = try session.repository(repository, secret)
+        let opened = try session.repository(repository)
         let selection = at ?? SnapshotSelection(id: snapshot)
         let (name, path, progress) = (database, dest, session.backupProgress)
         let warnings = WarningList()
-        let (found, reached) = try AsyncWork.wait {
+        let (found, logUntil) = try runBlocking {
             try await opened.restore(
                 selection, database: name, to: path, warning: warnings.add, progress: progress)
         }
-        var report = Report()
-        report.set("repository", .string(repository.location))
-        report.set("authenticated", .bool(opened.isAuthenticated))
-        report.set("snapshot", .string(found.id))
-        report.set("database", .string(found.database))
-        report.set("time", .string(TimeArgument.exact(found.time)))
-        if let reached { report.set("log_until", .string(TimeArgument.exact(reached))) }
-        let state = reached ?? found.time
-        report.set("wanted", .string(selection.wanted(found)))
-        report.set("reached", .string(TimeArgument.exact(state)))
-        report.set("destination", .string(dest))
-        report.addResult(of: dest, session)
-        report.say(
-            "Restored snapshot \(found.id) of '\(Wording.visible(found.database))', "
-                + "taken \(TimeArgument.exact(found.time)), to \(Wording.path(dest)): \(Wording.outcome(of: dest, session))."
-        )
-        if let reached { report.say("With what was followed of its log until \(TimeArgument.exact(reached)).") }
+
+        let state = logUntil ?? found.time
+        let file = WrittenFile(dest, session)
+        var report = Report(
+            Result(
+                repository: repository.location, authenticated: opened.isAuthenticated, snapshot: found.id,
+                database: found.database, time: Format.exactTime(found.time),
+                logUntil: logUntil.map(Format.exactTime), wanted: selection.wanted(found),
+                reached: Format.exactTime(state), destination: dest),
+            file)
+        report.appendLine(
+            "Restored snapshot \(found.id) of '\(Format.visible(found.database))', "
+                + "taken \(Format.exactTime(found.time)), to \(Format.visible(dest)): \(file.summary).")
+        if let logUntil { report.appendLine("The followed log was applied until \(Format.exactTime(logUntil)).") }
         if case .at(let time) = selection {
-            report.say(
-                "Wanted: \(TimeArgument.exact(time)). Reached: the state of \(TimeArgument.exact(state))"
-                    + (time > state ? ", the last before it that the repository has." : "."))
+            report.appendLine(
+                "Wanted: \(Format.exactTime(time)). Restored: \(Format.exactTime(state))"
+                    + (time > state ? ", the last state before it in the repository." : "."))
         }
-        // Whatever they are about: this snapshot is whole.
-        report.add(warnings.all, after: nil, session, repository.location)
-        report.say("Every block was compared with its hash; \(SnapshotSummary.protection(opened)).")
+        // Warnings concern other objects: this snapshot is intact.
+        session.add(warnings.all, of: repository.location, after: nil, to: &report)
+        report.appendLine("Every block matches its hash; \(SnapshotSummary.protection(opened)).")
         return report
     }
 }
 
 extension SnapshotSelection {
-    /// What `--snapshot` means.
+    /// The meaning of `--snapshot`.
     init(id: String?) {
         if let id, id != "latest" { self = .id(id) } else { self = .latest }
     }
 
-    /// The time that was asked for, as JSON has it.
+    /// The wanted time in results.
     fileprivate func wanted(_ snapshot: Snapshot) -> String {
         switch self {
         case .latest: "latest"
         case .latestReachable: "latest-reachable"
-        case .at(let time): TimeArgument.exact(time)
-        case .id: TimeArgument.exact(snapshot.time)
+        case .at(let time): Format.exactTime(time)
+        case .id: Format.exactTime(snapshot.time)
         }
     }
 }

@@ -1,55 +1,54 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault vacuum`: a database without its free pages.
+/// `litevault vacuum`: rebuilds a database without its free pages.
 struct Vacuum: VaultCommand {
     static let configuration = configured(
-        "vacuum", "Rebuild a database without its free space.",
+        "vacuum", "Rebuild a database without its free pages.",
         """
-        In place, by the engine's own VACUUM, or with --into as a new file while DATABASE stays as it is. The result \
-        is encrypted as DATABASE is, with the same key. Plaintext databases need no key. In place, the engine numbers the \
-        rows of tables without an INTEGER PRIMARY KEY anew; with --into their rowids stay.
+        Runs the engine's VACUUM in place. With --into, the result is a new file, and DATABASE is not changed. The result \
+        has the same key. A plaintext database needs no key. In place, the engine renumbers the rows of tables without an \
+        INTEGER PRIMARY KEY; with --into, rowids are preserved.
         """,
         examples: [
             "litevault vacuum vault.db --key-file ~/.vault-key",
             "litevault vacuum vault.db --into compact.db --key-file ~/.vault-key",
         ])
 
-    @Argument(help: "The database.", completion: .file(), transform: PathArgument.literal)
-    var database: String
+    @OptionGroup var database: DatabaseOptions<OnlyArgument>
 
     @Option(
         help: .init("Write a new file instead. It must not exist.", valueName: "dest"), completion: .file(),
         transform: PathArgument.literal)
     var into: String?
 
-    @OptionGroup(title: "Key") var key: KeyOptions<DatabaseKeyRole>
-    @OptionGroup(title: "Cipher settings of the database") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    private struct Result: Encodable {
+        let database: String
+        let destination: String?
+        let sizeBefore: Int64
+    }
+
     func perform(_ session: Session) throws -> Report {
-        try session.claim(key)
-        try Preflight.requireSource(database)
+        let path = database.path
+        try session.reserveKeySources(database.key)
+        try Preflight.requireSource(path)
         if let into { try Preflight.requireAbsent(into) }
-        let key = try session.keyIfEncrypted(key, database)
-        let before = Preflight.size(database) ?? 0
-        let file = DatabaseFile(database)
+        let key = try session.keyIfEncrypted(database)
+        let before = Preflight.size(path) ?? 0
         if let into {
-            try file.vacuum(into: into, key: key, settings: read.settings(), progress: session.progress)
+            try DatabaseFile(path).vacuum(
+                into: into, key: key, settings: database.cipher.settings(), progress: session.progress)
         } else {
-            try file.vacuum(key: key, settings: read.settings())
+            try DatabaseFile(path).vacuum(key: key, settings: database.cipher.settings())
         }
 
-        var report = Report()
-        let result = into ?? database
-        report.set("database", .string(database))
-        if let into { report.set("destination", .string(into)) }
-        report.set("size_before", .integer(before))
-        report.addResult(of: result, session, verified: into != nil)
-        let target = into.map { " into \(Wording.path($0))" } ?? ""
-        report.say(
-            "Vacuumed \(Wording.path(database))\(target): \(Wording.size(before)) became "
-                + "\(Wording.outcome(of: result, session)).")
+        let file = WrittenFile(into ?? path, session, verified: into != nil)
+        var report = Report(Result(database: path, destination: into, sizeBefore: before), file)
+        let target = into.map { " into \(Format.visible($0))" } ?? ""
+        report.appendLine(
+            "Vacuumed \(Format.visible(path))\(target): \(Format.size(before)) became \(file.summary).")
         return report
     }
 }

@@ -1,53 +1,126 @@
 internal import ArgumentParser
 internal import LiteVault
 
-/// `litevault verify`: whether a database is whole.
+/// `litevault verify`: checks that a database is intact.
 struct Verify: VaultCommand {
     static let configuration = configured(
-        "verify", "Check that a database is whole and unchanged.",
+        "verify", "Check that a database is intact and authentic.",
         """
-        Authenticates every page, those in the write-ahead log included, looks for bytes that are missing at the end or \
-        follow it, and runs integrity_check and foreign_key_check. Tells a wrong key from a damaged first page where a \
-        later page decides. It can run while the database is in use, and repairs and writes nothing: a log or journal that is \
-        pending is read through. Plaintext databases need no \
-        key; their pages carry nothing to authenticate. That a file or a page was replaced by an older version of \
-        itself no check inside the file can find.
+        Authenticates every page, including those in the write-ahead log, looks for missing or surplus bytes at the end of \
+        the file, and runs integrity_check and foreign_key_check. A wrong key is distinguished from a damaged first page if a later \
+        page authenticates. DATABASE may be in use. Nothing is written or repaired: a pending log or journal is read and left \
+        as it is. A plaintext database needs no key, and its pages cannot be authenticated. No check can detect that the \
+        whole file, or a page, was replaced by an older version of itself.
         """,
         examples: [
             "litevault verify vault.db", "litevault verify vault.db --key-file ~/.vault-key",
-            "litevault verify vault.db --key-file ~/.vault-key --json | jq .checks",
+            "litevault verify vault.db --key-file key --json | jq .checks",
         ])
 
-    @Argument(help: "The database.", completion: .file(), transform: PathArgument.literal)
-    var database: String
-
-    @OptionGroup(title: "Key") var key: KeyOptions<DatabaseKeyRole>
-    @OptionGroup(title: "Cipher settings of the database") var read: CipherOptions<ReadSide>
+    @OptionGroup var database: DatabaseOptions<OnlyArgument>
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func perform(_ session: Session) throws -> Report {
-        try session.claim(key)
-        try Preflight.requireSource(database)
-        let key = try session.keyIfEncrypted(key, database)
-        let found = try DatabaseFile(database).verify(key: key, settings: read.settings(), progress: session.progress)
-        let checks = CheckSummary.checks(of: found, isEncrypted: key != nil)
+    private struct Result: Encodable {
+        let database: String
+        let encrypted: Bool
+        let intact: Bool
+        let checks: [CheckResult]
+        let size: Int64
+        let seconds: Double
+        @Nullable var pending: PendingSummary?
+    }
 
-        var report = Report()
-        report.set("database", .string(database))
-        report.set("encrypted", .bool(key != nil))
-        report.set("intact", .bool(found.isIntact))
-        report.set("checks", .array(checks.map(\.json)))
-        report.set("size", .integer(found.fileSize))
-        report.set("seconds", .number(session.elapsed))
+    func perform(_ session: Session) throws -> Report {
+        let path = database.path
+        try session.reserveKeySources(database.key)
+        try Preflight.requireSource(path)
+        let key = try session.keyIfEncrypted(database)
+        let found = try DatabaseFile(path).verify(
+            key: key, settings: database.cipher.settings(), progress: session.progress)
+        let checks = CheckResult.all(of: found, isEncrypted: key != nil)
+        let pending = found.pending.map(PendingSummary.init)
+
+        var report = Report(
+            Result(
+                database: path, encrypted: key != nil, intact: found.isIntact, checks: checks, size: found.fileSize,
+                seconds: session.elapsed, pending: pending))
         let verdict = found.isIntact ? "intact" : "NOT intact"
-        report.say("\(Wording.path(database)): \(verdict), verified in \(Wording.duration(session.elapsed))")
-        for check in checks { check.add(to: &report) }
-        report.add(found.pending)
+        report.appendLine("\(Format.visible(path)): \(verdict), verified in \(Format.duration(session.elapsed))")
+        for check in checks { check.addRows(to: &report) }
+        pending?.addRow(to: &report)
         if !found.isIntact {
             report.failure = Failure(
-                .damaged, Wording.count(found.problems.count, "problem") + " found", path: database,
-                remedy: "Restore a backup. A copy of the file as it is may help to rescue what can still be read.")
+                .damaged, Format.count(found.problems.count, "problem") + " found", path: path,
+                remedy: "Restore a backup. Keep a copy of the damaged file: parts of it may be recoverable.")
         }
         return report
+    }
+}
+
+/// One check of `verify`, and its result.
+private struct CheckResult: Encodable {
+    enum Outcome: String, Encodable {
+        case passed
+        case failed
+        /// Not made, or meaningless.
+        case skipped
+    }
+
+    let name: String
+    let result: Outcome
+    /// What was found, or why the check was skipped.
+    let details: [String]
+
+    /// The checks of a report, from the bottom up: log, pages, length, structure, references.
+    static func all(of report: VerificationReport, isEncrypted: Bool) -> [CheckResult] {
+        func problems(_ kinds: VerificationReport.Kind...) -> [String] {
+            report.problems.filter { kinds.contains($0.kind) }.map(\.message)
+        }
+        let log = problems(.log)
+        var checks = [
+            CheckResult(
+                name: "wal", result: log.isEmpty ? .passed : .failed,
+                details: log.isEmpty ? [report.logPages == 0 ? "empty" : "\(report.logPages) pages"] : log)
+        ]
+        // SQLite must not open the database with a damaged log, so nothing else can be checked.
+        let blocked = log.isEmpty ? nil : "not checked because of the log"
+
+        func add(_ name: String, _ found: [String], passed: String? = nil, skipped: String? = nil) {
+            if !found.isEmpty {
+                checks.append(CheckResult(name: name, result: .failed, details: found))
+            } else if let reason = blocked ?? skipped {
+                checks.append(CheckResult(name: name, result: .skipped, details: [reason]))
+            } else {
+                checks.append(CheckResult(name: name, result: .passed, details: passed.map { [$0] } ?? []))
+            }
+        }
+        let pages = report.authenticatedPages
+        add(
+            "pages", problems(.page), passed: pages.map { "\($0) authenticated" },
+            skipped: pages != nil ? nil : isEncrypted ? "the pages have no authentication codes" : "not encrypted")
+        add("length", problems(.truncated, .excess), passed: Format.size(report.fileSize))
+        let structure = problems(.structure)
+        add("integrity_check", structure)
+        add(
+            "foreign_key_check", problems(.foreignKey),
+            skipped: structure.isEmpty ? nil : "meaningless while the structure is damaged")
+        return checks
+    }
+
+    /// Adds the check to text output, with at most ten findings.
+    func addRows(to report: inout Report) {
+        let mark =
+            switch result {
+            case .passed: "ok"
+            case .failed: "FAILED"
+            case .skipped: "skipped"
+            }
+        let indent = String(repeating: " ", count: 9)
+        let shown = details.prefix(10).map(Format.visible)
+        report.appendRow(name, mark + (shown.first.map { indent.dropFirst(mark.count) + $0 } ?? ""))
+        for detail in shown.dropFirst() { report.appendRow("", indent + detail) }
+        if details.count > shown.count {
+            report.appendRow("", indent + "… and \(details.count - shown.count) more")
+        }
     }
 }

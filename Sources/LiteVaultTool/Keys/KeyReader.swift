@@ -1,40 +1,45 @@
 internal import Foundation
+internal import LiteVault
+internal import LiteVaultBackup
+internal import LiteVaultSupport
 
-/// Reads keys from their sources.
+/// Reads keys from their sources and decodes them.
 final class KeyReader {
     private let reporter: any Reporter
     private let terminal: Terminal
-    /// Seconds that a key command may take; nil: as long as it likes.
-    private let commandLimit: Double?
-    /// Variables that were taken out of the environment, so that two options may name the same one.
-    private var taken: [String: SecretBuffer] = [:]
+    /// The time limit of a key command; nil for none.
+    private let commandLimit: Duration?
+    /// Variables that were removed from the environment. Two options may name the same one.
+    private var variables: [String: SecretBuffer] = [:]
 
-    init(reporter: any Reporter, terminal: Terminal, commandLimit: Double? = nil) {
+    init(reporter: any Reporter, terminal: Terminal, commandLimit: Duration? = nil) {
         self.commandLimit = commandLimit
         self.reporter = reporter
         self.terminal = terminal
     }
 
-    /// Takes the variable of an environment source out of the environment. All of a command's sources are claimed before
-    /// the first is read, so that a key command never sees a key in what it inherits.
+    /// Removes the variable of an environment source from the environment. This is done for all keys of a command before the
+    /// first one is read, so that no key command inherits a key.
     ///
-    /// - Throws: `key-rejected` when the variable is not set.
-    func claim(_ source: KeySource?) throws(Failure) {
-        guard case .environment(let name)? = source, taken[name] == nil else { return }
+    /// - Throws: `key-rejected` if the variable is not set.
+    func reserve(_ source: KeySource?) throws(Failure) {
+        guard case .environment(let name)? = source, variables[name] == nil else { return }
         guard let value = getenv(name) else {
-            throw Failure(.keyRejected, "\(KeySource.environment(name).description) is not set")
+            throw Failure(
+                .keyRejected, "\(KeySource.environment(name).description) is not set",
+                remedy: "Set it, or use another source of the key.")
         }
         let buffer = SecretBuffer()
-        // unsetenv only forgets the pointer: the bytes stay readable in /proc/PID/environ unless they are wiped.
+        // unsetenv removes only the pointer: the bytes stay readable in /proc/PID/environ until they are wiped.
         do { try buffer.fill(takingOver: value) } catch { throw failure(error, .environment(name)) }
         unsetenv(name)
-        taken[name] = buffer
+        variables[name] = buffer
     }
 
-    /// The bytes of a key, as its source gave them.
+    /// Reads the bytes of a key from its source.
     ///
-    /// - Parameter prompt: what to ask for on the terminal; nil says that this key can not be asked for twice.
-    /// - Throws: `key-rejected` when there is none to be had.
+    /// - Parameter prompt: asks for the key if the source is the terminal.
+    /// - Throws: `key-rejected` if the source has no key, `usage` for a raw key from the terminal.
     func read(_ source: KeySource, format: KeyFormat, prompt: KeyPrompt) throws(Failure) -> SecretBuffer {
         let buffer: SecretBuffer
         do {
@@ -47,28 +52,32 @@ final class KeyReader {
                 ).read()
             case .credential(let name): buffer = try readCredential(name)
             case .environment(let name):
-                try claim(source)
-                guard let value = taken[name] else { throw Failure(.internal, "the environment lost a variable") }
+                try reserve(source)
+                guard let value = variables[name] else {
+                    throw Failure(.internal, "a variable of the environment is gone")
+                }
                 buffer = value
             case .prompt:
                 guard format != .raw else {
                     throw Failure(
-                        .usage, "a raw key can not be typed", remedy: "Use a hexadecimal key (hex) or a key file.")
+                        .usage, "a raw key cannot be typed", remedy: "Use a hexadecimal key (hex) or a key file.")
                 }
                 buffer = try prompt.ask(format: format)
             }
         } catch let failure as Failure {
             throw failure
-        } catch let error as SecretReadError {
+        } catch let error as SecretError {
             throw failure(error, source)
         } catch {
-            throw Failure(.internal, "\(source.description) could not be read")
+            throw Failure(.internal, "cannot read \(source.description)")
         }
         if format != .raw, source != .prompt, !isEnvironment(source) { buffer.dropTrailingNewline() }
         if format == .passphrase, buffer.endsInCarriageReturn {
-            reporter.warning("the passphrase ends in a carriage return, which is part of it: a Windows line end?")
+            reporter.warning("the passphrase ends in a carriage return, which is part of it (a Windows line ending?)")
         }
-        guard buffer.count > 0 else { throw Failure(.keyRejected, "\(source.description) is empty") }
+        guard buffer.count > 0 else {
+            throw failure("\(source.description) is empty", source, remedy: "A key must have at least one byte.")
+        }
         return buffer
     }
 
@@ -78,12 +87,12 @@ final class KeyReader {
 
     private func readFile(_ path: String) throws -> SecretBuffer {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SecretReadError.system(errno) }
+        guard descriptor >= 0 else { throw SecretError.system(errno) }
         defer { close(descriptor) }
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o044 != 0 {
-            // Only a warning: key files mounted by container runtimes have modes that nobody can change.
-            reporter.warning("this key file can be read by other users; 'chmod 600' it", path: path)
+            // Only a warning: key files mounted by container runtimes have fixed modes.
+            reporter.warning("other users can read this key file; run 'chmod 600' on it", path: path)
         }
         let buffer = SecretBuffer()
         try buffer.fill(from: descriptor)
@@ -91,8 +100,8 @@ final class KeyReader {
     }
 
     private func readDescriptor(_ number: Int32) throws -> SecretBuffer {
-        guard fcntl(number, F_GETFD) >= 0 else { throw SecretReadError.system(errno) }
-        // Whoever opened it for us opened it for us alone.
+        guard fcntl(number, F_GETFD) >= 0 else { throw SecretError.system(errno) }
+        // The descriptor is not meant for child processes.
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         defer { if number > STDERR_FILENO { close(number) } }
         let buffer = SecretBuffer()
@@ -102,30 +111,87 @@ final class KeyReader {
 
     private func readCredential(_ name: String) throws -> SecretBuffer {
         guard !name.contains("/"), name != ".", name != "..", !name.isEmpty else {
-            throw Failure(.usage, "'\(name)' is not the name of a credential", remedy: "Give the name without a path.")
+            throw Failure(.usage, "invalid credential name '\(name)'", remedy: "Give the name without a path.")
         }
         guard let directory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] else {
             throw Failure(
-                .keyRejected, "there are no credentials: CREDENTIALS_DIRECTORY is not set",
-                remedy: "Run this in a systemd unit with LoadCredential= or LoadCredentialEncrypted=.")
+                .keyRejected, "no credentials: CREDENTIALS_DIRECTORY is not set",
+                remedy: "Run litevault in a systemd unit with LoadCredential= or LoadCredentialEncrypted=.")
         }
         let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SecretReadError.system(errno) }
+        guard descriptor >= 0 else { throw SecretError.system(errno) }
         defer { close(descriptor) }
         let buffer = SecretBuffer()
         try buffer.fill(from: descriptor)
         return buffer
     }
 
-    private func failure(_ error: SecretReadError, _ source: KeySource) -> Failure {
+    private func failure(_ error: SecretError, _ source: KeySource) -> Failure {
+        switch error {
+        case .tooLong:
+            failure(
+                "\(source.description) has more than \(SecretBuffer.limit) bytes", source,
+                remedy: "Check that it contains a key and nothing else.")
+        case .system(let code):
+            failure(
+                "cannot read \(source.description): \(String(cString: strerror(code)))", source,
+                remedy: "Check its name and permissions.")
+        }
+    }
+
+    private func failure(_ message: String, _ source: KeySource, remedy: String) -> Failure {
         var path: String?
         if case .file(let name) = source { path = name }
-        return switch error {
-        case .tooLong:
-            Failure(.keyRejected, "\(source.description) holds more than \(SecretBuffer.limit) bytes", path: path)
-        case .system(let code):
-            Failure(
-                .keyRejected, "\(source.description) could not be read: \(String(cString: strerror(code)))", path: path)
+        return Failure(.keyRejected, message, path: path, remedy: remedy)
+    }
+}
+
+extension SecretBuffer {
+    /// Decodes the bytes as a database key. No message contains the bytes.
+    ///
+    /// - Throws: `key-rejected` if they are not a key of that format.
+    func databaseKey(_ format: KeyFormat, from source: KeySource) throws -> DatabaseKey {
+        do {
+            switch format {
+            case .passphrase: return try withBytes { try DatabaseKey.passphrase(contentsOf: $0) }
+            case .raw: return try withBytes(Self.rawKey)
+            case .hex:
+                guard let key = try withHexadecimal(Self.rawKey) else {
+                    throw Failure(
+                        .keyRejected, "the key is not hexadecimal", remedy: "It must have 64 or 96 digits 0-9 and a-f.")
+                }
+                return key
+            }
+        } catch {
+            var failure = Failure(error)
+            if case .file(let path) = source, failure.path == nil { failure.path = path }
+            throw failure
+        }
+    }
+
+    private static func rawKey(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey {
+        guard bytes.count == 32 || bytes.count == 48 else {
+            throw Failure(
+                .keyRejected, "the key has the wrong length (\(bytes.count) bytes)",
+                remedy: "It must have 32 bytes (64 hex digits), or 48 bytes (96 hex digits) with the salt.")
+        }
+        return try .raw(contentsOf: bytes)
+    }
+
+    /// Decodes the bytes as a repository's secret.
+    ///
+    /// - Throws: `key-rejected` if they are not a secret of that format.
+    func repositorySecret(_ format: KeyFormat) throws -> RepositorySecret {
+        switch format {
+        case .passphrase: return try withBytes { try RepositorySecret.passphrase($0) }
+        case .raw: return try withBytes { try RepositorySecret.raw($0) }
+        case .hex:
+            guard let secret = try withHexadecimal({ try RepositorySecret.raw($0) }) else {
+                throw Failure(
+                    .keyRejected, "the repository secret is not hexadecimal",
+                    remedy: "It must have 64 or more digits 0-9 and a-f.")
+            }
+            return secret
         }
     }
 }

@@ -1,15 +1,189 @@
-/// How results, failures and warnings leave the process: as text or as JSON.
+internal import ArgumentParser
+internal import Foundation
+
+/// The result of a command: as typed values for JSON output, and as lines of text.
+struct Report {
+    /// The values whose members follow `schema` and `command` in the JSON object, in order.
+    private(set) var results: [any Encodable]
+    /// The lines of text output.
+    private(set) var lines: [String] = []
+    /// A check that found something wrong has both a report and a failure, which decides the exit status.
+    var failure: Failure?
+
+    /// Creates a report whose JSON object has the members of `results`.
+    init(_ results: any Encodable...) { self.results = results }
+
+    /// Adds the members of `result` to the JSON object.
+    mutating func add(_ result: any Encodable) { results.append(result) }
+
+    /// Adds a line of text.
+    mutating func appendLine(_ line: String) { lines.append(line) }
+
+    /// Adds a line of a two-column list.
+    mutating func appendRow(_ name: String, _ value: String) {
+        let padding = String(repeating: " ", count: max(1, Self.columnWidth - name.count))
+        lines.append("  " + name + padding + value)
+    }
+
+    private static let columnWidth = 19
+}
+
+/// Prints results, failures, warnings and progress, as text or as JSON.
 protocol Reporter: Sendable {
-    /// The result of a command, to standard output.
-    func report(_ report: Report, of command: String) throws(Failure)
-    /// The failure that ends the process, to standard error.
+    /// Prints the result of a command to standard output.
+    func report(_ report: Report, of command: String) throws
+    /// Prints the failure that ends the process to standard error.
     func failure(_ failure: Failure)
-    /// Something worth knowing that ends nothing, to standard error.
+    /// Prints a warning to standard error.
     func warning(_ message: String, path: String?)
-    /// How far an operation got; called as often as the operation likes.
+    /// Shows the progress of an operation. It may be called for every page.
     func progress(_ state: ProgressState)
 }
 
 extension Reporter {
     func warning(_ message: String) { warning(message, path: nil) }
+}
+
+/// The first members of every JSON object on standard output.
+struct ResultHeader: Encodable {
+    let schema = 1
+    let command: String
+}
+
+/// Text output, for people.
+struct TextReporter: Reporter {
+    let terminal: Terminal
+    let quiet: Bool
+    let meter: ProgressMeter?
+
+    func report(_ report: Report, of command: String) throws {
+        guard !quiet else { return }
+        for line in report.lines { try terminal.printResult(line) }
+    }
+
+    func failure(_ failure: Failure) {
+        terminal.printMessage(styled("error:", "1;31") + " " + text(of: failure))
+        if let remedy = failure.remedy {
+            terminal.printMessage(styled("hint:", "1;36") + "  " + Format.visible(remedy))
+        }
+    }
+
+    func warning(_ message: String, path: String?) {
+        guard !quiet else { return }
+        let prefix = path.map { Format.visible($0) + ": " } ?? ""
+        terminal.printMessage(styled("warning:", "1;33") + " " + prefix + Format.visible(message))
+    }
+
+    func progress(_ state: ProgressState) {
+        guard let meter, meter.admits(state) else { return }
+        if terminal.errorIsTerminal {
+            terminal.drawStatus(state.isFinished ? "" : state.bar(width: terminal.width))
+        } else {
+            terminal.printMessage(state.line)
+        }
+    }
+
+    /// The message, after the path unless it contains the path.
+    private func text(of failure: Failure) -> String {
+        guard let path = failure.path, !failure.message.contains(path) else { return Format.visible(failure.message) }
+        return Format.visible(path) + ": " + Format.visible(failure.message)
+    }
+
+    private func styled(_ text: String, _ style: String) -> String {
+        terminal.usesColor ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text
+    }
+}
+
+/// JSON output, for scripts: one object per line, and nothing else on either stream.
+struct JSONReporter: Reporter {
+    let terminal: Terminal
+    let quiet: Bool
+    let meter: ProgressMeter?
+
+    func report(_ report: Report, of command: String) throws {
+        try terminal.printResult(ResultEncoder.line([ResultHeader(command: command)] + report.results))
+    }
+
+    func failure(_ failure: Failure) {
+        struct Body: Encodable {
+            let code: String
+            let message: String
+            let path: String?
+            let remedy: String?
+            let wanted: String?
+            let reachable: String?
+        }
+        printEvent(
+            "error",
+            Body(
+                code: failure.code.rawValue, message: failure.message, path: failure.path, remedy: failure.remedy,
+                wanted: failure.times?.wanted, reachable: failure.times?.reachable))
+    }
+
+    func warning(_ message: String, path: String?) {
+        struct Body: Encodable {
+            let message: String
+            let path: String?
+        }
+        guard !quiet else { return }
+        printEvent("warning", Body(message: message, path: path))
+    }
+
+    func progress(_ state: ProgressState) {
+        struct Body: Encodable {
+            let phase: String
+            let done: Int64
+            let total: Int64?
+        }
+        guard let meter, meter.admits(state) else { return }
+        printEvent(
+            "progress", Body(phase: state.phase, done: state.done, total: state.total > 0 ? state.total : nil))
+    }
+
+    private func printEvent(_ name: String, _ body: some Encodable) {
+        terminal.printMessage((try? ResultEncoder.line(Event(name: name, body: body))) ?? "{\"schema\": 1}")
+    }
+}
+
+/// A JSON object on standard error: `{"schema": 1, "NAME": {…}}`.
+struct Event<Body: Encodable>: Encodable {
+    let name: String
+    let body: Body
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: LiteralKey.self)
+        try container.encode(1, forKey: LiteralKey("schema"))
+        try container.encode(body, forKey: LiteralKey(name))
+    }
+}
+
+/// The options for output that every command has.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print one JSON object on standard output, and JSON lines on standard error.")
+    var json = false
+
+    @Flag(help: "Print only errors; with --json, only the result and errors.")
+    var quiet = false
+
+    @Flag(help: "Show progress even if standard error is not a terminal.")
+    var progress = false
+
+    /// Creates the reporter that the options ask for.
+    func reporter(on terminal: Terminal) -> any Reporter {
+        // A bar is redrawn in place; JSON readers and logs get fewer lines.
+        let drawsBar = terminal.errorIsTerminal && !json
+        let showsProgress = !quiet && (progress || drawsBar)
+        let meter = showsProgress ? ProgressMeter(interval: drawsBar ? 0.1 : 0.5) : nil
+        return json
+            ? JSONReporter(terminal: terminal, quiet: quiet, meter: meter)
+            : TextReporter(terminal: terminal, quiet: quiet, meter: meter)
+    }
+
+    /// Creates a reporter for failures before the arguments are parsed.
+    static func reporter(beforeParsing arguments: [String], on terminal: Terminal) -> any Reporter {
+        var options = OutputOptions()
+        options.json = arguments.prefix { $0 != "--" }.contains("--json")
+        options.quiet = true
+        return options.reporter(on: terminal)
+    }
 }

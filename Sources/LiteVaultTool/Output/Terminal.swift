@@ -1,32 +1,32 @@
 internal import Foundation
+internal import LiteVaultSupport
 
-/// The two output streams. Commands never write to them: they return a `Report`, and this is what prints it.
+/// The two output streams. Commands do not write to them: they return a ``Report``, which a reporter prints here.
 ///
-/// Writes go to the descriptors without a buffer, and under a lock, because the thread that waits for signals clears
-/// the progress line while the main thread may be writing it.
+/// Writes are unbuffered and under a lock: the signal thread clears the progress line while the main thread may be writing.
 final class Terminal: @unchecked Sendable {  // its lock guards `status`
-    /// Whether somebody can be asked for something.
+    /// Whether a person can be asked.
     let inputIsTerminal = isatty(STDIN_FILENO) == 1
-    /// Whether progress can be drawn in place.
+    /// Whether a status line can be redrawn in place.
     let errorIsTerminal: Bool
-    /// Whether standard error may carry escape sequences for colour.
-    let colours: Bool
+    /// Whether messages are colored.
+    let usesColor: Bool
 
     private let lock = NSLock()
-    /// What is drawn on the last line of standard error now.
+    /// The status line on the screen.
     private var status = ""
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let dumb = environment["TERM"] == "dumb"
         errorIsTerminal = isatty(STDERR_FILENO) == 1 && !dumb
-        // no-color.org: present and not empty.
-        colours = errorIsTerminal && (environment["NO_COLOR"] ?? "").isEmpty
+        // https://no-color.org: any value that is not empty.
+        usesColor = errorIsTerminal && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
     /// Writes one line of the result to standard output.
     ///
-    /// - Throws: `io` or `no-space` when it can not be written; a reader that went away (EPIPE) is no error.
-    func result(_ line: String) throws(Failure) {
+    /// - Throws: `io` or `no-space` if it cannot be written. A closed pipe (EPIPE) is ignored.
+    func printResult(_ line: String) throws(Failure) {
         lock.lock()
         defer { lock.unlock() }
         erase()
@@ -34,21 +34,21 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
         guard code == 0 || code == EPIPE else {
             throw Failure(
                 code == ENOSPC ? .noSpace : .inputOutput,
-                "the result could not be written to standard output: \(String(cString: strerror(code)))",
-                remedy: "The work itself is done; only the report of it is lost.")
+                "cannot write the result to standard output: \(String(cString: strerror(code)))",
+                remedy: "The operation itself has succeeded; only its report is lost.")
         }
     }
 
-    /// Writes one line for people, or one JSON object, to standard error.
-    func message(_ line: String) {
+    /// Writes one line to standard error.
+    func printMessage(_ line: String) {
         lock.lock()
         defer { lock.unlock() }
         erase()
         _ = Self.write(line + "\n", to: STDERR_FILENO)
     }
 
-    /// Draws `line` in place of the previous status; an empty one takes it away.
-    func draw(_ line: String) {
+    /// Replaces the status line. An empty line removes it.
+    func drawStatus(_ line: String) {
         lock.lock()
         defer { lock.unlock() }
         guard errorIsTerminal, line != status else { return }
@@ -56,7 +56,7 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
         status = line
     }
 
-    /// The width of the terminal in columns; 80 when unknown.
+    /// The width of the terminal in columns; 80 if unknown.
     var width: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -77,7 +77,7 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
             if written < 0 {
                 if errno == EINTR { continue }
                 if errno == EAGAIN {
-                    // Standard error shared with a process that made it non-blocking: wait for the reader.
+                    // A process that shares the descriptor made it non-blocking: wait for the reader.
                     var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&ready, 1, 1000)
                     continue
@@ -87,5 +87,62 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
             bytes = bytes.dropFirst(written)
         }
         return 0
+    }
+}
+
+/// How far an operation is.
+struct ProgressState: Equatable, Sendable {
+    /// What it is doing, as a present participle: `copying`, `verifying`.
+    var phase: String
+    /// The completed units.
+    var done: Int64
+    /// The total of units; 0 if unknown.
+    var total: Int64
+
+    /// Whether the phase is complete.
+    var isFinished: Bool { total > 0 && done >= total }
+
+    /// 0 to 99, and 100 only when the phase is complete.
+    private var percent: Int64? {
+        guard total > 0 else { return nil }
+        if done >= total { return 100 }
+        return min(99, Int64(Double(max(0, done)) / Double(total) * 100))
+    }
+
+    /// A line for a log.
+    var line: String { percent.map { "\(phase) \($0) %" } ?? phase }
+
+    /// A line for a terminal, narrower than it: a line that wraps cannot be redrawn.
+    func bar(width: Int) -> String {
+        guard let percent else { return String("\(phase) …".prefix(max(0, width - 1))) }
+        let number = String(percent)
+        let tail = String(repeating: " ", count: 4 - number.count) + number + " %"
+        let room = min(40, width - 1 - phase.count - tail.count - 3)
+        guard room >= 5 else { return String((phase + tail).prefix(max(0, width - 1))) }
+        let filled = Int(Int64(room) * percent / 100)
+        return phase + " [" + String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
+            + "]" + tail
+    }
+}
+
+/// Limits the rate of progress: operations report it after every few pages.
+final class ProgressMeter: Sendable {
+    private let interval: Double
+    /// The last state shown, and the time from which the next one may be.
+    private let shown = Locked<(last: ProgressState?, next: Double)>((nil, 0))
+
+    /// - Parameter interval: the shortest time between two states of one phase, in seconds.
+    init(interval: Double) { self.interval = interval }
+
+    /// Whether a state is to be shown: the first and the last of each phase, and one per interval between them.
+    func admits(_ state: ProgressState) -> Bool {
+        shown.withLock { shown in
+            let now = ProcessInfo.processInfo.systemUptime
+            guard shown.last != state,
+                shown.last?.phase != state.phase || state.isFinished || now >= shown.next
+            else { return false }
+            shown = (state, now + interval)
+            return true
+        }
     }
 }

@@ -1,16 +1,17 @@
 internal import Foundation
+internal import LiteVault
+internal import LiteVaultSupport
 
-/// SIGINT, SIGTERM and SIGHUP end a command cleanly.
+/// Ends a command cleanly on SIGINT, SIGTERM and SIGHUP.
 ///
-/// The signals are blocked in every thread, and one thread waits for them with `sigwait`: what runs then is ordinary
-/// code, not a signal handler, so it may take locks, remove files and restore the terminal. The first signal asks the
-/// running operation to stop at its next progress report; when it does not within `grace`, or at the second signal,
-/// the process ends from here.
+/// The signals are blocked in all threads, and one thread waits for them with `sigwait`. So ordinary code handles them, which
+/// may take locks, remove files and restore the terminal. The first signal asks the running operation to stop at its next
+/// progress report. If it does not within ``grace``, or at the second signal, the process is ended from here.
 final class Interruption: @unchecked Sendable {  // its lock guards every variable
     static let shared = Interruption()
 
-    /// How long an operation may take to notice, in seconds, unless it was allowed more.
-    static let grace = 3.0
+    /// How long an operation may take to stop, unless ``allowMoreTime(_:)`` extends it.
+    private static let grace = Duration.seconds(3)
 
     private let lock = NSLock()
     private var received: Int32 = 0
@@ -20,7 +21,7 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
     private var nextToken = 0
     private var children: Set<pid_t> = []
 
-    /// Starts to wait for the signals. Called once, before any other thread exists: threads inherit the mask.
+    /// Starts the signal thread. Called once, before any other thread exists: threads inherit the signal mask.
     func start() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -38,26 +39,27 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
         thread.start()
     }
 
-    /// Throws `Interrupted` once a signal came. Operations call it from their progress reports.
+    /// Throws `Interrupted` once a signal has arrived. Operations call it from their progress reports.
     func check() throws(Interrupted) {
         lock.lock()
         defer { lock.unlock() }
         if received != 0 { throw Interrupted(signal: received) }
     }
 
-    /// The signal that came, if one did.
+    /// The signal that has arrived; nil if none has.
     var signal: Int32? {
         lock.lock()
         defer { lock.unlock() }
         return received == 0 ? nil : received
     }
 
-    /// Gives what runs from now on more time to end.
-    func allow(seconds: Double) { lock.withLock { grace = max(grace, seconds) } }
+    /// Extends the time that the running operation may take to stop.
+    func allowMoreTime(_ time: Duration) { lock.withLock { grace = max(grace, time) } }
 
-    /// Registers what has to be undone before the process may end.
+    /// Registers cleanup for an end by a signal.
     ///
-    /// - Parameter immediately: the process now waits for a person and will not notice a signal by itself.
+    /// - Parameter immediately: whether a signal ends the process at once, as it waits for a person and reports no progress.
+    /// - Returns: a token for ``remove(_:)``.
     func onEnd(immediately: Bool = false, _ run: @escaping @Sendable () -> Void) -> Int {
         lock.lock()
         nextToken += 1
@@ -65,27 +67,29 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
         actions.append((token, immediately, run))
         let late = received
         lock.unlock()
-        // The signal came just before: nobody would act on it any more.
+        // The signal arrived just before: nothing else would act on it.
         if immediately, late != 0 { end(late) }
         return token
     }
 
-    /// Forgets what `onEnd` registered.
+    /// Removes cleanup that ``onEnd(immediately:_:)`` registered.
     func remove(_ token: Int) {
         lock.lock()
         actions.removeAll { $0.token == token }
         lock.unlock()
     }
 
-    /// A child that must not outlive the command.
+    /// Registers a child process, or a group as its negative number, that gets the signal too.
     func watch(child: pid_t) {
         lock.lock()
+        defer { lock.unlock() }
         children.insert(child)
-        lock.unlock()
+        // The signal came after the child was started and before this.
+        if received != 0 { kill(child, received) }
     }
 
-    /// The child was waited for: its number may belong to another process from now on.
-    func forget(child: pid_t) {
+    /// Removes a child process that was waited for: its number may be reused.
+    func unwatch(child: pid_t) {
         lock.lock()
         children.remove(child)
         lock.unlock()
@@ -102,13 +106,13 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
         lock.unlock()
         if atOnce { end(first) }
         Thread.detachNewThread { [self] in
-            Thread.sleep(forTimeInterval: grace)
+            Thread.sleep(forTimeInterval: grace.seconds)
             end(first)
         }
     }
 
-    /// Undoes what is registered, in that order, and ends the process. `_exit`: the main thread still runs, and exit
-    /// handlers would run beside it.
+    /// Runs the cleanup in order of registration and ends the process with `_exit`: exit handlers must not run while the main
+    /// thread is still running.
     private func end(_ signal: Int32) {
         lock.lock()
         guard !isEnding else {
@@ -120,5 +124,53 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
         lock.unlock()
         for action in pending { action.run() }
         _exit(128 + signal)
+    }
+}
+
+/// A signal asked the process to end. This is not a failure: temporary files are gone, and the exit status names the signal.
+struct Interrupted: Error {
+    let signal: Int32
+}
+
+/// Prepares the process before it touches a key.
+enum Hardening {
+    /// Disables backtraces and core dumps, which would show keys and pages of the database, and debuggers of the same user.
+    /// `/proc/PID/environ` becomes unreadable too. A refusal by the system is ignored.
+    static func apply() {
+        CrashReports.disable()
+        // write(2) reports a closed pipe as an error. The signal would kill an operation half-way.
+        _ = signal(SIGPIPE, SIG_IGN)
+        openStandardStreams()
+    }
+
+    /// Opens closed standard streams: otherwise a database would get their descriptor, and messages would be written into it.
+    private static func openStandardStreams() {
+        for descriptor in 0...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+            let opened = open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)
+            if opened >= 0, opened != descriptor {
+                dup2(opened, descriptor)
+                close(opened)
+            }
+        }
+    }
+}
+
+/// Runs asynchronous work and blocks until it is done: commands are synchronous.
+func runBlocking<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
+    let outcome = Locked<Result<T, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        let result = await Result(catching: body)
+        outcome.withLock { $0 = result }
+        done.signal()
+    }
+    done.wait()
+    guard let result = outcome.value else { throw CancellationError() }
+    return try result.get()
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(catching body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

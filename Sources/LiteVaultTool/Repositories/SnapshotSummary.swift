@@ -1,87 +1,101 @@
 internal import Foundation
 internal import LiteVaultBackup
 
-/// How a snapshot is shown.
-enum SnapshotSummary {
-    static func json(_ snapshot: Snapshot, followedUntil: Date? = nil) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init(name: "id", value: .string(snapshot.id)), .init(name: "database", value: .string(snapshot.database)),
-            .init(name: "sequence", value: .integer(Int64(snapshot.sequence))),
-            .init(name: "time", value: .string(TimeArgument.exact(snapshot.time))),
-            .init(name: "size", value: .integer(snapshot.size)),
-            .init(name: "stored", value: .integer(snapshot.stored)),
-            .init(name: "changed", value: .integer(snapshot.changed)),
-            .init(name: "epoch", value: .integer(Int64(snapshot.epoch))),
-            .init(name: "rewritten", value: .bool(snapshot.isRewritten)),
-            .init(name: "encrypted", value: .bool(!snapshot.isPlaintext)),
-            .init(name: "host", value: .string(snapshot.host)), .init(name: "source", value: .string(snapshot.source)),
-        ]
-        if snapshot.isDatedAhead(of: Date()) { members.append(.init(name: "dated_ahead", value: .bool(true))) }
-        if let gap = snapshot.gap {
-            members.append(
-                .init(
-                    name: "gap",
-                    value: ["since": JSONValue(gap.since.map(TimeArgument.exact)), "reason": .string(gap.reason)]))
-        }
-        if let followedUntil {
-            members.append(.init(name: "log_until", value: .string(TimeArgument.exact(followedUntil))))
-        }
-        if let found = snapshot.verification {
-            members.append(.init(name: "verification", value: json(found)))
-        }
-        return .object(members)
+/// A snapshot in results.
+struct SnapshotSummary: Encodable {
+    struct Gap: Encodable {
+        @Nullable var since: String?
+        let reason: String
     }
 
-    static func json(_ found: SnapshotVerification) -> JSONValue {
-        [
-            "level": .string(found.level.rawValue), "passed": .bool(found.passed),
-            "time": .string(TimeArgument.text(found.time)),
-        ]
+    let id: String
+    let database: String
+    let sequence: Int64
+    let time: String
+    let size: Int64
+    let stored: Int64
+    let changed: Int64
+    let epoch: Int64
+    let rewritten: Bool
+    let encrypted: Bool
+    let host: String
+    let source: String
+    let datedAhead: Bool?
+    let gap: Gap?
+    let logUntil: String?
+    let verification: VerificationSummary?
+
+    /// - Parameter followedUntil: the end of the log that was followed after the snapshot.
+    init(_ snapshot: Snapshot, followedUntil: Date? = nil) {
+        id = snapshot.id
+        database = snapshot.database
+        sequence = Int64(snapshot.sequence)
+        time = Format.exactTime(snapshot.time)
+        size = snapshot.size
+        stored = snapshot.stored
+        changed = snapshot.changed
+        epoch = Int64(snapshot.epoch)
+        rewritten = snapshot.isRewritten
+        encrypted = !snapshot.isPlaintext
+        host = snapshot.host
+        source = snapshot.source
+        datedAhead = snapshot.isDatedAhead(of: Date()) ? true : nil
+        gap = snapshot.gap.map { Gap(since: $0.since.map(Format.exactTime), reason: $0.reason) }
+        logUntil = followedUntil.map(Format.exactTime)
+        verification = snapshot.verification.map(VerificationSummary.init)
     }
 
-    /// What stands above the lines of a list.
+    /// The heading of a list.
     static let heading =
-        "  " + column("ID", 16) + "  " + column("TAKEN (UTC)", 20) + "  " + pad("SIZE") + "  " + pad("ADDED")
-        + "  VERIFIED"
-
-    private static func column(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
-    }
+        "  " + "ID".padding(toLength: 16, withPad: " ", startingAt: 0) + "  "
+        + "TAKEN (UTC)".padding(toLength: 24, withPad: " ", startingAt: 0) + "  " + rightAligned("SIZE") + "  "
+        + rightAligned("ADDED") + "  VERIFIED"
 
     /// One line of a list.
-    static func line(_ snapshot: Snapshot, followedUntil: Date? = nil) -> String {
-        var line = "\(snapshot.id)  \(TimeArgument.exact(snapshot.time))  "
-        line += pad(Wording.size(snapshot.size)) + "  " + pad("+" + Wording.size(snapshot.stored)) + "  "
-        line +=
-            snapshot.verification.map { $0.passed ? "\($0.level.rawValue) ok" : "\($0.level.rawValue) FAILED" } ?? "-"
-        if snapshot.isRewritten { line += "  rewritten: rekey or VACUUM, epoch \(snapshot.epoch)" }
-        if let followedUntil { line += "  every commit to \(TimeArgument.exact(followedUntil))" }
-        if let gap = snapshot.gap {
-            let since = gap.since.map { "since \(TimeArgument.exact($0)): " } ?? ""
-            line += "  after a gap (\(since)\(Wording.visible(gap.reason)))"
+    var line: String {
+        var line = "  \(id)  \(time)  "
+        line += Self.rightAligned(Format.size(size)) + "  " + Self.rightAligned("+" + Format.size(stored)) + "  "
+        line += verification.map { "\($0.level) \($0.passed ? "ok" : "FAILED")" } ?? "-"
+        if rewritten { line += "  rewritten (rekey or VACUUM), epoch \(epoch)" }
+        if let logUntil { line += "  every commit to \(logUntil)" }
+        if let gap {
+            line += "  after a gap (\(gap.since.map { "since \($0): " } ?? "")\(Format.visible(gap.reason)))"
         }
-        if snapshot.isDatedAhead(of: Date()) { line += "  dated in the future" }
-        if snapshot.isPlaintext { line += "  not encrypted" }
+        if datedAhead == true { line += "  dated in the future" }
+        if !encrypted { line += "  not encrypted" }
         return line
     }
 
-    private static func pad(_ text: String) -> String {
+    private static func rightAligned(_ text: String) -> String {
         String(repeating: " ", count: max(0, 10 - text.count)) + text
     }
 
-    /// Says that snapshots are dated in the future, where any are.
+    /// Adds a warning about snapshots that are dated in the future, if there are any.
     static func warn(ofDatesAhead count: Int, in report: inout Report) {
         guard count > 0 else { return }
-        report.say(
-            "Warning: \(Wording.count(count, "snapshot")) dated in the future: a clock was wrong, or this one is. "
-                + "'restore --at' finds such a snapshot only by a later time; take its id.")
+        report.appendLine(
+            "Warning: \(Format.count(count, "snapshot")) dated in the future: a clock was or is wrong. "
+                + "'restore --at' finds such a snapshot only by a later time; use its ID.")
     }
 
-    /// What guards what was read.
+    /// What protects the repository's objects.
     static func protection(_ repository: Repository) -> String {
-        if repository.isAuthenticated { return "authenticated by the repository's secret" }
+        if repository.isAuthenticated { return "authenticated with the repository secret" }
         return repository.hasSecret
-            ? "not authenticated, as the repository's secret was not given"
-            : "guarded by hashes only: the repository has no secret"
+            ? "not authenticated, as the repository secret was not given"
+            : "protected by hashes only, as the repository has no secret"
+    }
+}
+
+/// The last verification of a snapshot in results.
+struct VerificationSummary: Encodable {
+    let level: String
+    let passed: Bool
+    let time: String
+
+    init(_ found: SnapshotVerification) {
+        level = found.level.rawValue
+        passed = found.passed
+        time = Format.time(found.time)
     }
 }

@@ -29,7 +29,7 @@ def migrate(version, key, tool, folder):
     judges.make(judges.JUDGES[0], path, key, matrix.Settings(compatibility=version))
     before = path.read_bytes()
     run = tool.run("migrate", path, key=key)
-    # On SQLCipher 3 its own format is the current one, and with a raw key format 2 is no other.
+    # On SQLCipher 3 its own format is the current one, and with a raw key format 2 is the same.
     if not tool.format_4 and (version == 3 or (version == 2 and key.raw)):
         tool.run("verify", path, key=key).expect(0)
         return
@@ -75,7 +75,7 @@ def vacuum(into, tool, folder):
     options = ["--into", copy] if into else []
     tool.run("vacuum", path, *options, *settings.options("source-", None), key=matrix.PASSPHRASE).expect(0)
     if not into:
-        # VACUUM numbers implicit rowids anew, as its documentation says; --into keeps them.
+        # VACUUM renumbers implicit rowids, as its documentation says; --into keeps them.
         link = judges.PLAIN.open(bench.source)
         link.execute("VACUUM")
         link.close()

@@ -13,7 +13,7 @@ def same(expected, found, what):
 
 
 class Bench:
-    """A folder, the tool, and a plaintext database in it."""
+    """A directory, the tool, and a plaintext database in it."""
 
     def __init__(self, tool, folder, **how):
         self.tool, self.folder = tool, folder

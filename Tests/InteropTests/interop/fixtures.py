@@ -121,7 +121,7 @@ def damaged(name, tool, folder):
 
 
 def decrypting(name):
-    # Only an index is damaged, which a copy makes anew from rows that are whole.
+    # Only an index is damaged, which a copy rebuilds from intact rows.
     return (65, 0) if name in ("tampered-page3.db", "truncated-midpage.db") else (65,)
 
 

@@ -51,7 +51,7 @@ class MultipleCiphers:
         link = apsw.Connection(str(path))
         for pragma in settings.mc_pragmas():
             link.execute("PRAGMA " + pragma)
-        # It has no way to be told the salt; it takes the raw key with the salt.
+        # The salt cannot be passed to it; it takes the raw key with the salt.
         raw = key.raw if key.raw is not None else settings.derived(key) if settings.header else None
         if raw is not None:
             link.execute(f"PRAGMA key = {literal(raw)}")

@@ -1,4 +1,4 @@
-"""Keys and cipher settings: what is tried, how each engine is told, and what SQLCipher 3.4.1 can do of it."""
+"""Keys and cipher settings: what is tried, how each engine gets them, and what SQLCipher 3.4.1 can do of it."""
 import dataclasses
 import hashlib
 from typing import Optional

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes with the test.
+/// A directory that is removed after the test.
 final class Scratch: Sendable {
     let folder: String
 
@@ -9,7 +9,7 @@ final class Scratch: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            preconditionFailure("no folder for a test: \(error)")
+            preconditionFailure("no directory for a test: \(error)")
         }
     }
 

@@ -83,7 +83,7 @@ struct FaultyS3: Sendable {
     ) throws -> S3Store {
         var settings = try S3Settings(url: "s3://\(bucket)/tests/\(UUID().uuidString)")
         settings.endpoint = "http://\(host):\(port ?? shared?.port ?? 1)"
-        settings.firstPause = 0.01
+        settings.firstPause = .milliseconds(10)
         settings.partSize = 5 << 20
         settings.hosts = ["bucket.s3.amazonaws.com": "127.0.0.1"]
         change(&settings)
@@ -119,7 +119,7 @@ struct FaultProxy: Sendable {
         _ = try await URLSession.shared.data(for: request)
     }
 
-    /// Puts the store's clock so many seconds ahead of this machine's.
+    /// Sets the store's clock ahead of the local clock, in seconds.
     func setClock(ahead seconds: Double) async throws {
         var request = URLRequest(url: try url("/__clock"))
         request.httpMethod = "POST"

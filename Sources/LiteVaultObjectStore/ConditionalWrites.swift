@@ -1,0 +1,164 @@
+internal import Crypto
+internal import Foundation
+internal import LiteVaultBackup
+
+/// Which conditional writes a server supports, and how it expects the entity tag.
+enum ConditionalWriteSupport: String, Codable, Sendable {
+    /// `If-None-Match: *`, and `If-Match` with the tag in quotes, as in HTTP.
+    case quoted
+    /// The same with the tag unquoted: Ceph's gateway compares the header verbatim.
+    case unquoted = "bare"
+    /// At least one of the two is missing. All that remains is to read before writing.
+    case unsupported = "neither"
+}
+
+/// Caches what was detected about a server, in memory and in a file, so that not every command has to probe it.
+actor ConditionalWriteProbe {
+    private struct Record: Codable {
+        var version = 1
+        var kept: ConditionalWriteSupport
+        /// Seconds since 1970 by the local clock.
+        var found: Double
+    }
+
+    /// Seconds until the server is probed again: a bucket's versioning may be switched on, and servers are updated.
+    private static let lifetime = 7 * 86_400.0
+
+    private let path: String?
+    private let clock: @Sendable () -> Double
+    private var cached: ConditionalWriteSupport?
+    private var running: Task<ConditionalWriteSupport, any Error>?
+
+    /// - Parameters:
+    ///   - folder: the directory of the cache file; nil caches in memory only.
+    ///   - identity: the store: its address and its prefix.
+    ///   - clock: seconds since 1970.
+    init(folder: String?, identity: String, clock: @escaping @Sendable () -> Double) {
+        let name = String(SHA256.hash(data: Data(identity.utf8)).hex.prefix(32))
+        path = folder.map { "\($0)/stores/\(name).json" }
+        self.clock = clock
+    }
+
+    /// The cached result, or that of `probe`. Concurrent callers share one probe.
+    func support(
+        _ probe: @escaping @Sendable () async throws -> ConditionalWriteSupport
+    ) async throws -> ConditionalWriteSupport {
+        if let cached { return cached }
+        if running == nil, let stored = load() {
+            cached = stored
+            return stored
+        }
+        let task = running ?? Task { try await probe() }
+        running = task
+        defer { running = nil }
+        let found = try await task.value
+        cached = found
+        save(found)
+        return found
+    }
+
+    /// Drops a cached result that the server has just contradicted. A newer result stays.
+    func invalidate(_ result: ConditionalWriteSupport) {
+        guard cached == result else { return }
+        cached = nil
+        if let path { unlink(path) }
+    }
+
+    /// The result in the file; nil when it is missing, unreadable or expired.
+    private func load() -> ConditionalWriteSupport? {
+        guard let path else { return nil }
+        do {
+            let bytes = try LocalFile(reading: path).contents(upTo: 4096)
+            let record = try JSONDecoder().decode(Record.self, from: Data(bytes))
+            let age = clock() - record.found
+            return record.version == 1 && age >= 0 && age < Self.lifetime ? record.kept : nil
+        } catch {
+            return nil
+        }
+    }
+
+    /// A file that cannot be written costs a few requests, and nothing else.
+    private func save(_ kept: ConditionalWriteSupport) {
+        guard let path, let data = try? JSONEncoder().encode(Record(kept: kept, found: clock())) else { return }
+        do {
+            try LocalDirectory.create(LocalDirectory.parent(of: path))
+            try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch { return }
+    }
+}
+
+extension S3Store {
+    /// The object that probes write. Its name is fixed and it is never removed: credentials that only add objects may not
+    /// delete. Its bytes never change, so several clients may probe at the same time.
+    private static let probeObject = "leases/conditions"
+    private static let probeContent = Array(#"{"type":"conditions"}"#.utf8)
+
+    /// The conditional writes that the server supports: cached, or detected now.
+    func conditionalWriteSupport() async throws -> ConditionalWriteSupport {
+        try await probe.support { try await self.probeConditionalWrites() }
+    }
+
+    /// Writes under conditions that must fail and under conditions that must hold, with both spellings of a tag.
+    private func probeConditionalWrites() async throws -> ConditionalWriteSupport {
+        let absent = ("if-none-match", "*")
+        let tag: ETag
+        switch try await attempt(absent) {
+        case .unknown: return .unsupported
+        case .refused:
+            guard let found = try await attributes(Self.probeObject)?.tag else { throw writeDenied() }
+            tag = found
+        case .done(let stored):
+            // The object exists now: a server that stores it again ignores the condition.
+            guard case .refused = try await attempt(absent) else { return .unsupported }
+            tag = stored
+        }
+        for spelling in [ConditionalWriteSupport.quoted, .unquoted] {
+            guard case .refused = try await attempt(Self.ifMatch(Self.noTag, spelling)) else { continue }
+            if case .done = try await attempt(Self.ifMatch(tag, spelling)) { return spelling }
+        }
+        // An unconditional write must succeed: leases and a few other objects are replaced.
+        guard case .done = try await attempt(nil) else { throw writeDenied() }
+        return .unsupported
+    }
+
+    private func writeDenied() -> BackupError {
+        replacementDenied("the write was refused", Self.probeObject)
+    }
+
+    /// A tag that no object has.
+    private static let noTag = ETag("0123456789abcdef0123456789abcdef")
+
+    private enum Attempt {
+        case done(ETag)
+        case refused
+        /// The server does not implement the condition.
+        case unknown
+    }
+
+    private func attempt(_ condition: (String, String)?) async throws -> Attempt {
+        var request = request("PUT", Self.probeObject)
+        request.headers = [condition].compactMap(\.self) + [("content-type", "application/json")]
+        request.body = .bytes(Self.probeContent)
+        do {
+            let tag = try await client.send(request) { answer in
+                _ = try await answer.bytes(upTo: 1 << 20)
+                return Self.tag(answer.headers["etag"])
+            }
+            // Not every server returns the tag.
+            return .done(tag.value.isEmpty ? try await attributes(Self.probeObject)?.tag ?? tag : tag)
+        } catch let failure as S3Failure {
+            if failure.isConflict || failure.isMissing { return .refused }
+            if failure.status == 501 { return .unknown }
+            guard failure.isDenied, try await attributes(Self.probeObject) != nil else {
+                throw failure.backupError("\(location)/\(Self.probeObject)")
+            }
+            // The object exists, so creating it was allowed once: what is denied is replacing it.
+            throw replacementDenied(failure.summary, Self.probeObject)
+        }
+    }
+
+    /// The header that makes a write conditional on the tag of the stored object.
+    static func ifMatch(_ tag: ETag, _ spelling: ConditionalWriteSupport) -> (String, String) {
+        ("if-match", spelling == .unquoted ? tag.value : "\"\(tag.value)\"")
+    }
+}

@@ -1,0 +1,100 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+internal import NIOCore
+
+/// The time that a store may spend on failing requests, over all of them: a server that answers most requests with errors
+/// would otherwise be retried for hours.
+package final class RetryBudget: Sendable {
+    private let seconds: Double
+    private let spent = Locked(0.0)
+
+    package init(_ limit: Duration) { seconds = max(0, limit.seconds) }
+
+    /// Gives a twentieth of the budget back.
+    package func succeeded() { spent.withLock { $0 = max(0, $0 - seconds / 20) } }
+
+    /// Charges a failed attempt, and returns whether the budget covers a pause and another attempt.
+    package func allows(since begin: ContinuousClock.Instant, pause: Double) -> Bool {
+        allows(took: (ContinuousClock.now - begin).seconds, pause: pause)
+    }
+
+    /// As ``allows(since:pause:)``, with the duration of the attempt in seconds.
+    package func allows(took: Double, pause: Double) -> Bool {
+        spent.withLock { spent in
+            // Requests that fail at the same time do not spend more than the budget together.
+            spent = min(spent + took, seconds)
+            guard spent + pause < seconds else { return false }
+            spent += pause
+            return true
+        }
+    }
+}
+
+/// The time that requests are signed with: the local clock, corrected once a server refuses it as too far from its own.
+/// Servers tolerate 15 minutes; a machine whose clock is further off can still make backups.
+final class ServerClock: Sendable {
+    private let local: @Sendable () -> Double
+    /// Seconds by which the server's clock is ahead of the local clock.
+    private let ahead = Locked(0.0)
+
+    /// - Parameter local: the local clock, in seconds since 1970.
+    init(local: @escaping @Sendable () -> Double) { self.local = local }
+
+    func now() -> Double { local() + ahead.value }
+
+    /// Adopts the server's time where clock skew may be the reason for a refusal.
+    ///
+    /// - Returns: whether the clock was corrected, so that the request is worth another attempt.
+    func correct(after failure: S3Failure) -> Bool {
+        guard failure.mayBeClockSkew, let skew = failure.skew, abs(skew) > Self.tolerated, let time = failure.serverTime
+        else { return false }
+        // Not by the difference in the failure: several requests refused together would each add it.
+        let difference = time - local()
+        ahead.withLock { $0 = difference }
+        return true
+    }
+
+    /// The skew in seconds that every server tolerates.
+    private static let tolerated = 60.0
+}
+
+/// A GET request that only has to arrive: the heartbeat of a job.
+package enum Heartbeat {
+    /// Requests `url`, retrying on failure. A single attempt takes ten seconds at most.
+    ///
+    /// - Parameters:
+    ///   - attempts: the most attempts.
+    ///   - limit: the time for all attempts and pauses.
+    /// - Throws: `BackupError` `io` when no attempt succeeds. It does not contain the URL, which is as good as a password.
+    package static func send(to url: String, attempts: Int = 3, within limit: Duration = .seconds(60)) async throws {
+        let backoff = Backoff(1...20)
+        let end = ContinuousClock.now + limit
+        var attempt = 1
+        while true {
+            let problem: String
+            do {
+                let request = HTTPClientRequest(url: url)
+                let answer = S3Response(
+                    try await HTTPClient.shared.execute(
+                        request, timeout: min(.seconds(10), max(.milliseconds(1), TimeAmount(end - .now)))))
+                _ = try await answer.bytes(upTo: 1 << 20)
+                if (200..<300).contains(answer.status) { return }
+                problem = "status \(answer.status)"
+            } catch let error as HTTPClientError {
+                problem = error.shortDescription
+            } catch {
+                problem = "the connection failed"
+            }
+            let pause = backoff.jittered(attempt)
+            guard attempt < attempts, (end - .now).seconds > pause else {
+                throw BackupError(
+                    .io, "the heartbeat failed: \(problem)",
+                    remedy: "Check its URL and the network. The limit 'heartbeat' sets how long it is retried.")
+            }
+            try await Task.sleep(nanoseconds: UInt64(pause * 1e9))
+            attempt += 1
+        }
+    }
+}

@@ -1,0 +1,141 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOSSL
+
+/// Signs and sends requests, and retries those that may succeed later.
+final class S3Client: Sendable {
+    private let endpoint: Endpoint
+    private let region: String
+    private let backoff: Backoff
+    private let attempts: Int
+    private let budget: RetryBudget
+    private let credentials: CredentialCache
+    private let http: HTTPClient
+    private let clock: ServerClock
+
+    init(
+        endpoint: Endpoint, region: String, credentials: CredentialCache, http: HTTPClient, attempts: Int,
+        budget: RetryBudget, backoff: Backoff, clock: ServerClock
+    ) {
+        self.endpoint = endpoint
+        self.region = region
+        self.credentials = credentials
+        self.http = http
+        self.attempts = max(1, attempts)
+        self.budget = budget
+        self.backoff = backoff
+        self.clock = clock
+    }
+
+    deinit { http.shutdown { _ in } }
+
+    /// An HTTP client with the time limits of the settings.
+    ///
+    /// - Throws: `BackupError` `config` if the certificates of `AWS_CA_BUNDLE` cannot be read.
+    static func http(_ settings: S3Settings, _ environment: AWSEnvironment) throws -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        let silence = TimeAmount(settings.timeout)
+        configuration.timeout = .init(connect: min(silence, .seconds(10)), read: silence, write: silence)
+        // A redirected request would carry a signature for another host.
+        configuration.redirectConfiguration = .disallow
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.dnsOverride = settings.hosts
+        if let bundle = environment.variables["AWS_CA_BUNDLE"] ?? environment.settings["ca_bundle"] {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            do {
+                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(bundle))
+            } catch {
+                throw BackupError(
+                    .config, "cannot read certificates from this file", path: bundle,
+                    remedy: "AWS_CA_BUNDLE and ca_bundle name a file of certificates in PEM format.")
+            }
+            configuration.tlsConfiguration = tls
+        }
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Sends a request until it succeeds, or the attempts or the retry budget are used up.
+    ///
+    /// - Parameters:
+    ///   - accepting: whether a status other than 2xx is passed to `receive`.
+    ///   - receive: reads the response. Errors other than `BackupError` and ``S3Failure`` count as connection failures.
+    /// - Throws: ``S3Failure`` when the server refuses the request, `BackupError` when it cannot be reached.
+    func send<T>(
+        _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
+        _ receive: (S3Response) async throws -> T
+    ) async throws -> T {
+        let digests = try request.body.digests()
+        var number = 1
+        var wasCorrected = false
+        while true {
+            let begin = ContinuousClock.now
+            do {
+                let result = try await attempt(request, digests, accepting, receive)
+                budget.succeeded()
+                return result
+            } catch var failure as S3Failure {
+                failure.isRepeated = number > 1
+                if !wasCorrected, clock.correct(after: failure) {
+                    // The server did nothing: the request with the corrected time still is a first attempt.
+                    wasCorrected = true
+                    continue
+                }
+                guard failure.isTransient else { throw failure }
+                let pause = backoff.jittered(number, asked: failure.retryAfter)
+                guard budget.allows(since: begin, pause: pause), number < attempts else { throw failure }
+                try await wait(pause)
+            } catch let error as BackupError {
+                throw error
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                if Task.isCancelled { throw CancellationError() }
+                let failure = TransportFailure(error, endpoint)
+                let pause = backoff.jittered(number)
+                guard budget.allows(since: begin, pause: pause), number < attempts, !failure.isPermanent else {
+                    throw failure.backupError(request.location, endpoint, attempts: number)
+                }
+                try await wait(pause)
+            }
+            number += 1
+        }
+    }
+
+    private func attempt<T>(
+        _ request: S3Request, _ digests: (sha256: String, md5: String?), _ accepting: @Sendable (Int) -> Bool,
+        _ receive: (S3Response) async throws -> T
+    ) async throws -> T {
+        var headers = [("host", endpoint.host)] + request.headers
+        if let md5 = digests.md5 { headers.append(("content-md5", md5)) }
+        let path = endpoint.root + URIEncoding.encode(request.key ?? "", keepingSlashes: true)
+        let query = URIEncoding.query(request.query)
+        let now = clock.now()
+        let signed = SignatureV4(credentials: try await credentials.current(), region: region)
+            .sign(
+                method: request.method, path: path, query: query, headers: headers, payloadHash: digests.sha256,
+                time: now)
+        var made = HTTPClientRequest(
+            url: "\(endpoint.scheme)://\(endpoint.host)\(path)\(query.isEmpty ? "" : "?" + query)")
+        made.method = HTTPMethod(rawValue: request.method)
+        made.headers = HTTPHeaders(signed)
+        made.body = request.body.forClient
+        // The silence limit ends requests that hang; this one ends those that trickle.
+        let response = try await http.execute(made, timeout: .hours(1))
+        let answer = S3Response(response)
+        guard (200..<300).contains(answer.status) || accepting(answer.status) else {
+            // A response to HEAD has no body, and so no error code.
+            let body = request.method == "HEAD" ? [] : try await answer.bytes(upTo: 256 << 10)
+            throw S3Failure(status: answer.status, headers: answer.headers, body: body, now: now)
+        }
+        return try await receive(answer)
+    }
+
+    private func wait(_ seconds: Double) async throws {
+        try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9))
+    }
+}

@@ -1,0 +1,141 @@
+internal import Foundation
+internal import LiteVaultBackup
+
+/// A bucket, and how to reach it.
+///
+/// Values left nil are taken from the environment and profile of the AWS tools.
+public struct S3Settings: Sendable {
+    /// The bucket's name.
+    public var bucket: String
+    /// The prefix of all object names, without leading and trailing slashes; may be empty.
+    public var prefix: String
+    /// The endpoint, as `https://HOST[:PORT]`; nil takes `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, the profile's
+    /// `endpoint_url`, else Amazon's endpoint of the region.
+    public var endpoint: String?
+    /// The region; nil takes `AWS_REGION`, `AWS_DEFAULT_REGION`, the profile's, else `us-east-1`.
+    public var region: String?
+    /// Whether the bucket is part of the path instead of the host name; false by default. It is always part of the path where
+    /// a host name cannot contain it: with an IP address, or a bucket name with dots.
+    public var usesPathStyle = false
+    /// The profile of the shared files; nil takes `AWS_PROFILE`, else `default`.
+    public var profile: String?
+    /// Larger files are uploaded in parts of at least this size, in bytes: 64 MiB by default, 5 MiB at least. A full pack has a
+    /// little more than 32 MiB and goes out in one request.
+    public var partSize: Int64 = 64 << 20
+    /// A local directory where the conditional writes that the server supports are cached; nil probes the server each time.
+    public var cacheFolder: String?
+    /// How often a request is sent before it fails; 7 by default.
+    public var attempts = 7
+    /// How long a server may stay silent before the request is retried; 60 seconds by default.
+    public var timeout = Duration.seconds(60)
+    /// How long the store spends on failing requests and the pauses after them, over all its requests, before a failure is
+    /// reported instead of retried; 5 minutes by default. Each successful request gives a twentieth back, so that
+    /// single failures of a long operation do not add up.
+    public var retryTimeLimit = Duration.seconds(300)
+    /// The longest pause before the second attempt; doubled with each further one.
+    package var firstPause = Duration.milliseconds(200)
+    /// The local clock, in seconds since 1970; tests replace it.
+    package var clock: @Sendable () -> Double = { Date().timeIntervalSince1970 }
+    /// The number of objects in a page of a listing, for tests; nil leaves it to the server.
+    package var pageSize: Int?
+    /// Host names with fixed addresses, for tests.
+    package var hosts: [String: String] = [:]
+
+    /// Creates settings for the bucket and prefix of a URL `s3://BUCKET/PREFIX`.
+    ///
+    /// - Throws: `BackupError` `config` if the URL has another form, or its prefix has characters other than ASCII letters,
+    ///   digits, `-`, `_`, `.` and `/`.
+    public init(url: String) throws {
+        guard url.lowercased().hasPrefix("s3://") else {
+            throw BackupError(.config, "not an object-store URL", path: url, remedy: "Write it as s3://BUCKET/PREFIX.")
+        }
+        let parts = url.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let bucket = parts.first.map(String.init) ?? ""
+        guard Self.isBucket(bucket) else {
+            throw BackupError(
+                .config, "the URL does not name a bucket", path: url,
+                remedy: "Write it as s3://BUCKET/PREFIX, without host and credentials.")
+        }
+        var prefix = parts.count > 1 ? parts[1] : ""
+        while prefix.hasSuffix("/") { prefix.removeLast() }
+        self.bucket = bucket
+        self.prefix = String(prefix)
+        if !prefix.isEmpty {
+            do {
+                try ObjectName.validate(self.prefix)
+            } catch {
+                throw BackupError(
+                    .config, "invalid prefix in the object-store URL", path: url,
+                    remedy: "Use letters, digits, '-', '_', '.' and single slashes; no part starts with a dot.")
+            }
+        }
+    }
+
+    /// The URL: `s3://BUCKET/PREFIX`.
+    public var location: String { prefix.isEmpty ? "s3://\(bucket)" : "s3://\(bucket)/\(prefix)" }
+
+    private static func isBucket(_ name: String) -> Bool {
+        (3...255).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// The address of the server, and where the bucket stands in a URL.
+package struct Endpoint: Sendable, Equatable {
+    /// `http` or `https`.
+    package let scheme: String
+    /// The `Host` header, with the port unless it is the scheme's default.
+    package let host: String
+    /// The path before an object's key: `/` or `/BUCKET/`.
+    package let root: String
+
+    /// Creates the endpoint of a bucket on the server at `url`.
+    ///
+    /// - Throws: `BackupError` `config` if `url` is not the URL of a server.
+    package init(url text: String, bucket: String, usesPathStyle: Bool) throws {
+        guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", let host = url.host, !host.isEmpty,
+            url.user == nil, url.password == nil, url.query == nil, url.fragment == nil,
+            url.path.isEmpty || url.path == "/"
+        else {
+            // The URL is not shown: it may contain a password.
+            throw BackupError(
+                .config, "invalid object-store endpoint",
+                remedy: "Write it as https://HOST or https://HOST:PORT, without a path and without credentials.")
+        }
+        let usual = scheme == "https" ? 443 : 80
+        let port = url.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+        self.scheme = scheme
+        if usesPathStyle || !Self.canBeSubdomain(bucket, of: host) {
+            self.host = host.lowercased() + port
+            root = "/\(bucket)/"
+        } else {
+            self.host = "\(bucket).\(host.lowercased())\(port)"
+            root = "/"
+        }
+    }
+
+    /// Amazon's endpoint of a region.
+    package static func amazon(_ region: String) -> String {
+        "https://s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")"
+    }
+
+    /// Whether the bucket can be part of the host name: wildcard certificates cover one label, and an IP address has none.
+    private static func canBeSubdomain(_ bucket: String, of host: String) -> Bool {
+        let isLabel =
+            (3...63).contains(bucket.utf8.count)
+            && bucket.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+            } && !bucket.hasPrefix("-") && !bucket.hasSuffix("-")
+        let isAddress = host.contains(":") || host.utf8.allSatisfy { $0 == 46 || (48...57).contains($0) }
+        return isLabel && !isAddress && host.lowercased() != "localhost"
+    }
+}

@@ -1,0 +1,120 @@
+internal import Crypto
+internal import Foundation
+internal import LiteVaultBackup
+
+/// AWS Signature Version 4, with all headers signed, the hash of the body among them.
+package struct SignatureV4: Sendable {
+    package let credentials: AWSCredentials
+    package let region: String
+    package let service: String
+
+    package init(credentials: AWSCredentials, region: String, service: String = "s3") {
+        self.credentials = credentials
+        self.region = region
+        self.service = service
+    }
+
+    /// The SHA-256 of an empty body, in hexadecimal digits.
+    package static let emptyHash = Array(SHA256.hash(data: [UInt8]())).hex
+
+    /// The headers to send: the given ones, and `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token` and
+    /// `Authorization`.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the URL, percent-encoded.
+    ///   - query: the query of the URL, percent-encoded and sorted.
+    ///   - headers: the headers, `host` among them, with lowercase names.
+    ///   - time: the time of the request in seconds since 1970.
+    package func sign(
+        method: String, path: String, query: String, headers: [(String, String)], payloadHash: String, time: Double
+    ) -> [(String, String)] {
+        let stamp = Self.stamp(time)
+        var all = headers
+        all.append(("x-amz-content-sha256", payloadHash))
+        all.append(("x-amz-date", stamp))
+        if let token = credentials.sessionToken { all.append(("x-amz-security-token", token)) }
+        let sorted = all.map { ($0.0.lowercased(), Self.trimmed($0.1)) }.sorted { $0.0 < $1.0 }
+        let names = sorted.map(\.0).joined(separator: ";")
+        let request =
+            ([method, path, query] + sorted.map { "\($0.0):\($0.1)" } + ["", names, payloadHash])
+            .joined(separator: "\n")
+        let scope = "\(stamp.prefix(8))/\(region)/\(service)/aws4_request"
+        let digest = Array(SHA256.hash(data: Array(request.utf8))).hex
+        let text = "AWS4-HMAC-SHA256\n\(stamp)\n\(scope)\n\(digest)"
+        var key = SymmetricKey(data: Array("AWS4\(credentials.secretKey)".utf8))
+        for part in [String(stamp.prefix(8)), region, service, "aws4_request"] {
+            key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
+        }
+        let signature = Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)).hex
+        let authorization =
+            "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope),SignedHeaders=\(names),Signature=\(signature)"
+        return all + [("authorization", authorization)]
+    }
+
+    /// `20130524T000000Z`.
+    private static func stamp(_ time: Double) -> String {
+        var seconds = time_t(time)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func digits(_ value: Int32, _ count: Int = 2) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1) + digits(parts.tm_mday) + "T"
+            + digits(parts.tm_hour) + digits(parts.tm_min) + digits(parts.tm_sec) + "Z"
+    }
+
+    /// Trims spaces and collapses runs of them.
+    private static func trimmed(_ value: String) -> String {
+        value.split(separator: " ").joined(separator: " ")
+    }
+}
+
+/// Percent-encoding as Signature Version 4 requires it.
+package enum URIEncoding {
+    /// Encodes everything except ASCII letters, digits, `-`, `_`, `.` and `~` as `%XX`.
+    package static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "/") where keepingSlashes: result += "/"
+            default:
+                result += "%"
+                result.unicodeScalars.append(digit(byte >> 4))
+                result.unicodeScalars.append(digit(byte & 15))
+            }
+        }
+        return result
+    }
+
+    /// A query sorted by name, as it is signed and sent.
+    package static func query(_ items: [(String, String)]) -> String {
+        items.map { (encode($0.0), encode($0.1)) }.sorted { $0 < $1 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+    }
+
+    /// Decodes percent-encoded text; nil when it is malformed.
+    package static func decode(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> Unicode.Scalar {
+        Unicode.Scalar(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10)
+    }
+}

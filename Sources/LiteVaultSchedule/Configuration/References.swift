@@ -1,0 +1,88 @@
+internal import Foundation
+
+/// A repository, and how to open it.
+package struct RepositoryReference: Sendable, Hashable {
+    /// A directory, or `s3://BUCKET/PREFIX`.
+    package let location: String
+    package let endpoint: String?
+    package let region: String?
+    package let usesPathStyle: Bool
+    /// The source of the repository's secret; nil without one.
+    package let secret: KeyReference?
+    /// How long the store may be silent, return errors or be locked: the limit `store`.
+    package var timeLimit = TimeLimits().store
+
+    /// Parses the repository of a section, with `inherited` for what is absent; nil when neither names a repository.
+    init?(_ section: ConfigurationSection, directory: String, inherited: RepositoryReference?) throws {
+        let secret = try KeyReference(section, prefix: "repository-secret", directory: directory)
+        let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])
+        guard let text = try section.text("repository") else {
+            guard secret == nil, s3 == nil || inherited == nil else {
+                throw section.error(nil, "there is a 'repository-secret' or 's3', but no 'repository'")
+            }
+            guard let inherited else { return nil }
+            location = inherited.location
+            endpoint = try s3?.text("endpoint") ?? inherited.endpoint
+            region = try s3?.text("region") ?? inherited.region
+            usesPathStyle = try s3?.flag("path-style") ?? inherited.usesPathStyle
+            self.secret = inherited.secret
+            return
+        }
+        let scheme = text.range(of: "://").map { text[..<$0.lowerBound].lowercased() }
+        guard scheme == nil || scheme == "s3" else {
+            throw section.error(
+                "repository", "invalid repository '\(text)' (expected a directory or s3://BUCKET/PREFIX)")
+        }
+        location = scheme == nil && !text.hasPrefix("/") ? "\(directory)/\(text)" : text
+        endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
+        region = try s3?.text("region") ?? inherited?.region
+        usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
+        // A secret belongs to one repository.
+        self.secret = secret ?? (location == inherited?.location ? inherited?.secret : nil)
+    }
+}
+
+/// Where a key or secret is read from when it is needed. The sources are those of the command line; the configuration never
+/// contains the key itself.
+package struct KeyReference: Sendable, Hashable {
+    /// The kinds of sources.
+    package enum Source: Sendable, Hashable {
+        case file(String)
+        case environment(String)
+        case command(String)
+        case credential(String)
+    }
+
+    package let source: Source
+    /// `passphrase`, `hex` or `raw`.
+    package let format: String
+
+    /// The keys of the configuration that name a source.
+    static func keys(_ prefix: String) -> [String] {
+        ["file", "env", "command", "credential", "format"].map { "\(prefix)-\($0)" }
+    }
+
+    /// Parses `PREFIX-file`, `PREFIX-env` and so on; nil when all are absent. Relative paths start at `directory`.
+    ///
+    /// - Throws: `BackupError` `config` if there is more than one.
+    init?(_ section: ConfigurationSection, prefix: String, directory: String) throws {
+        var given: [(String, Source)] = []
+        if let path = try section.text("\(prefix)-file") {
+            given.append(("file", .file(path.hasPrefix("/") ? path : "\(directory)/\(path)")))
+        }
+        if let name = try section.text("\(prefix)-env") { given.append(("env", .environment(name))) }
+        if let text = try section.text("\(prefix)-command") { given.append(("command", .command(text))) }
+        if let name = try section.text("\(prefix)-credential") { given.append(("credential", .credential(name))) }
+        let format = try section.text("\(prefix)-format")
+        if let format, !["passphrase", "hex", "raw"].contains(format) {
+            throw section.error("\(prefix)-format", "invalid format '\(format)' (expected passphrase, hex or raw)")
+        }
+        guard given.count <= 1 else {
+            throw section.error(
+                "\(prefix)-\(given[1].0)", "more than one source for the same key", "Keep one of them.")
+        }
+        guard let only = given.first else { return nil }
+        source = only.1
+        self.format = format ?? "passphrase"
+    }
+}

@@ -1,0 +1,284 @@
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+internal import Logging
+
+/// Follows the databases of all jobs with `follow`. It rescans the sources regularly, starts to follow new databases and stops
+/// following those whose files are gone. Events are logged, and stored for the status and the metrics.
+package actor FollowSupervisor {
+    /// A followed database.
+    private struct Entry {
+        let follower: DatabaseFollower
+        let run: Task<Void, Never>
+        let name: String
+        var state: FollowingState.Database
+        var isLeaving = false
+    }
+
+    private struct Key: Hashable {
+        let job: String
+        let path: String
+    }
+
+    /// Seconds between two rescans: ten intervals of following, between 1 and 10.
+    private let rescan: Double
+    /// The shortest time between two writes of the state, in seconds.
+    private static let writeInterval = 5.0
+
+    private let jobs: [Job]
+    private let state: StateFile
+    private let services: ScheduleServices
+    private let repositories: OpenRepositories
+    private let semaphore: AsyncSemaphore
+    private let coordinator: SnapshotCoordinator
+    private let log: Logger
+    private let now: @Sendable () -> Date
+    private let writeMetrics: @Sendable () throws -> Void
+
+    private var entries: [Key: Entry] = [:]
+    private var problems: [String: JobState.Problem] = [:]
+    private var dirty: Set<String> = []
+    private var lastWrite = Date.distantPast
+    private var loop: Task<Void, Never>?
+    private var listener: Task<Void, Never>?
+    private var deadline: Date?
+    /// The jobs being rescanned: a repository may be slow to open.
+    private var scanning: Set<String> = []
+    private let events: AsyncStream<(Key, FollowingEvent)>
+    private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
+
+    init(
+        jobs: [Job], state: StateFile, services: ScheduleServices, repositories: OpenRepositories,
+        semaphore: AsyncSemaphore,
+        coordinator: SnapshotCoordinator, log: Logger, now: @escaping @Sendable () -> Date,
+        writeMetrics: @escaping @Sendable () throws -> Void
+    ) {
+        self.jobs = jobs
+        rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
+        self.state = state
+        self.services = services
+        self.repositories = repositories
+        self.semaphore = semaphore
+        self.coordinator = coordinator
+        self.log = log
+        self.now = now
+        self.writeMetrics = writeMetrics
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    /// Starts following.
+    func start() {
+        for job in jobs { dirty.insert(job.name) }
+        listener = Task {
+            for await (key, event) in events { handle(event, of: key) }
+        }
+        loop = Task {
+            var next = Date.distantPast
+            // A signal is noticed at once, whatever the jobs are doing.
+            while deadline == nil, (try? services.check()) != nil {
+                if Date() >= next {
+                    for job in jobs where scanning.insert(job.name).inserted {
+                        _ = BlockingWork.task { await self.scan(job) }
+                    }
+                    await announceSnapshots()
+                    next = Date().addingTimeInterval(rescan)
+                }
+                writeState(atOnce: false)
+                try? await Task.sleep(nanoseconds: 200_000_000)
+            }
+            stopFollowers(within: Self.grace.seconds)
+        }
+    }
+
+    /// How long followers may take to store what they have read when the program is asked to end.
+    package static let grace = Duration.seconds(8)
+
+    /// Ends following. Each follower reads its log a last time and stores what it has read. Returns when all have, or after
+    /// ``grace``.
+    package func end() async {
+        stopFollowers(within: Self.grace.seconds)
+        await loop?.value
+        let runs = entries.values.map(\.run)
+        let limit = (deadline ?? Date()).addingTimeInterval(1)
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for run in runs { await run.value }
+                return true
+            }
+            group.addTask {
+                while !Task.isCancelled, Date() < limit { try? await Task.sleep(nanoseconds: 50_000_000) }
+                return false
+            }
+            // A store that hangs may block a follower: its task is abandoned, as the program ends.
+            if await group.next() == true { group.cancelAll() }
+        }
+        continuation.finish()
+        await listener?.value
+        for job in jobs { dirty.insert(job.name) }
+        writeState(atOnce: true)
+    }
+
+    private func stopFollowers(within seconds: Double) {
+        let end = deadline ?? Date().addingTimeInterval(seconds)
+        deadline = end
+        for entry in entries.values { entry.follower.end(before: end) }
+    }
+
+    // MARK: Databases
+
+    private func scan(_ job: Job) async {
+        defer { scanning.remove(job.name) }
+        let databases = await BlockingWork.task { SourceList(job).databases }.value
+        guard deadline == nil else { return }
+        let paths = Set(databases.map(\.path))
+        for (key, entry) in entries where key.job == job.name && !paths.contains(key.path) && !entry.isLeaving {
+            log.info("stopped following: the file is gone", metadata: metadata(key, entry.name))
+            entries[key]?.isLeaving = true
+            entry.follower.end(before: Date().addingTimeInterval(60))
+        }
+        let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }
+        guard let settings = job.following, !new.isEmpty else {
+            set(nil, job)
+            return
+        }
+        do {
+            let repository = try await repositories.repository(job.repository)
+            // Opening may have taken long.
+            guard deadline == nil else { return }
+            var problem: JobState.Problem?
+            let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
+            if new.count > free {
+                problem = .init(
+                    source: new[free].path, step: "follow", code: BackupError.Code.config.rawValue,
+                    message:
+                        "the job has \(databases.count) databases, but follows at most \(settings.most)",
+                    remedy:
+                        "Raise 'follow: {most: N}' (at most \(FollowSettings.limit)), or split the configuration."
+                )
+            }
+            set(problem, job)
+            for (path, name) in new.prefix(free) { follow(path, name, job, settings, repository) }
+        } catch {
+            let failure = error as? BackupError
+            set(
+                .init(
+                    source: nil, step: "follow", code: failure?.code.rawValue ?? "internal",
+                    message: failure?.message ?? String(describing: error), remedy: failure?.remedy), job)
+        }
+    }
+
+    private func set(_ problem: JobState.Problem?, _ job: Job) {
+        guard problems[job.name] != problem else { return }
+        problems[job.name] = problem
+        dirty.insert(job.name)
+        guard let problem else { return }
+        log.error(
+            "\(problem.message)",
+            metadata: ["job": "\(job.name)", "step": "\(problem.step)", "code": "\(problem.code)"])
+    }
+
+    private func follow(
+        _ path: String, _ name: String, _ job: Job, _ settings: FollowSettings, _ repository: Repository
+    ) {
+        var options = FollowingOptions(database: name)
+        options.limits = FollowerLimits(logBytes: settings.logLimit, interval: settings.interval.seconds)
+        options.spoolBytes = settings.spoolLimit
+        options.allowsPlaintext = job.allowsPlaintext
+        let key = Key(job: job.name, path: path)
+        let taker = SnapshotTaker(
+            job: job, services: services, semaphore: semaphore, coordinator: coordinator, log: log)
+        let continuation = continuation
+        let follower = DatabaseFollower(
+            path, into: repository, options: options,
+            takeSnapshot: { run, gap in
+                // A snapshot that the job took meanwhile will do, unless there is a gap to record.
+                try await taker.snapshot(
+                    of: path, named: name, into: repository, after: gap == nil ? run.began : nil, gap: gap
+                ).snapshot
+            },
+            report: { continuation.yield((key, $0)) })
+        entries[key] = Entry(
+            follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
+            state: .init(source: path, database: name, since: now().timeIntervalSince1970))
+        dirty.insert(job.name)
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: FollowingEvent, of key: Key) {
+        guard var entry = entries[key] else { return }
+        if entry.state.apply(event, at: now().timeIntervalSince1970) { dirty.insert(key.job) }
+        entries[key] = entry
+        logEvent(event, metadata(key, entry.name))
+        if case .ended = event, entry.isLeaving {
+            entries[key] = nil
+            dirty.insert(key.job)
+        }
+    }
+
+    private func logEvent(_ event: FollowingEvent, _ about: Logger.Metadata) {
+        func more(_ pairs: [String: String]) -> Logger.Metadata {
+            about.merging(pairs.mapValues { Logger.MetadataValue.string($0) }) { $1 }
+        }
+        switch event {
+        case .waiting(let reason): log.info("nothing to follow", metadata: more(["reason": reason]))
+        case .attached: log.info("following", metadata: about)
+        case .based(let snapshot):
+            log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
+        case .looked: break
+        case .stored(let frames, _, _): log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
+        case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
+        case .failed(let step, let error, let again):
+            let failure = error as? BackupError
+            log.error(
+                "\(failure?.message ?? String(describing: error))",
+                metadata: more([
+                    "step": "follow", "part": step.rawValue, "code": failure?.code.rawValue ?? "internal",
+                    "again": "\(Int(again.rounded()))s",
+                ]))
+        case .ended(0): log.info("no longer following", metadata: about)
+        case .ended(let lost):
+            log.warning(
+                "no longer following: not all that was seen could be stored", metadata: more(["lost": "\(lost)"]))
+        }
+    }
+
+    private func metadata(_ key: Key, _ name: String) -> Logger.Metadata {
+        ["job": "\(key.job)", "database": "\(name)"]
+    }
+
+    /// Announces new snapshots of the jobs to the followers: segments then extend the newest snapshot.
+    private func announceSnapshots() async {
+        for (key, entry) in entries {
+            guard let job = jobs.first(where: { $0.name == key.job }) else { continue }
+            entry.follower.note(
+                snapshot: await coordinator.sequence(SnapshotCoordinator.key(job.repository, entry.name)))
+        }
+    }
+
+    /// Stores what has changed.
+    private func writeState(atOnce: Bool) {
+        let time = Date()
+        guard !dirty.isEmpty, atOnce || time.timeIntervalSince(lastWrite) >= Self.writeInterval || isUrgent else {
+            return
+        }
+        lastWrite = time
+        var failure: (any Error)?
+        for name in dirty {
+            var following = FollowingState()
+            following.problem = problems[name]
+            following.databases = entries.filter { $0.key.job == name }.map(\.value.state).sorted {
+                $0.source < $1.source
+            }
+            do { try state.update(name) { $0.following = following } } catch { failure = error }
+        }
+        do { try writeMetrics() } catch { failure = error }
+        dirty = []
+        if let failure { log.error("cannot store the state of following: \(failure)") }
+    }
+
+    /// Whether a phase has changed, which somebody may be waiting for.
+    private var isUrgent: Bool {
+        entries.values.contains { $0.state.since > lastWrite.timeIntervalSince1970 }
+    }
+}

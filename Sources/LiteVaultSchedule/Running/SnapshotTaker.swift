@@ -1,0 +1,185 @@
+internal import Foundation
+internal import LiteVaultBackup
+internal import Logging
+
+/// Takes the snapshots of a job's databases, one at a time for each database.
+struct SnapshotTaker: Sendable {
+    let job: Job
+    let services: ScheduleServices
+    let semaphore: AsyncSemaphore
+    let coordinator: SnapshotCoordinator
+    let log: Logger
+
+    /// Takes a snapshot, or returns one that was taken after `time`.
+    ///
+    /// - Parameters:
+    ///   - path: the database.
+    ///   - name: its name in the repository.
+    ///   - time: nil always takes a new snapshot.
+    ///   - gap: the gap in the followed log before the snapshot, to be recorded in it.
+    func snapshot(
+        of path: String, named name: String, into repository: Repository, after time: Date? = nil,
+        gap: SnapshotGap? = nil
+    ) async throws -> SnapshotResult {
+        try await coordinator.snapshot(SnapshotCoordinator.key(job.repository, name), after: time) {
+            try await semaphore.withPermit {
+                try services.check()
+                return try await store(path, name, repository, gap)
+            }
+        }
+    }
+
+    private func store(
+        _ path: String, _ name: String, _ repository: Repository, _ gap: SnapshotGap?
+    ) async throws -> SnapshotResult {
+        var options = SnapshotOptions()
+        options.database = name
+        options.allowsPlaintext = job.allowsPlaintext
+        options.tool = services.tool
+        options.gap = gap
+        let check = services.check
+        options.progress = { _ in try check() }
+        let result = try await repository.snapshot(of: path, options: options)
+        let snapshot = result.snapshot
+        if result.unreachableCommits > 0 {
+            log.warning(
+                "the log has commits behind a damaged frame, which are not in the snapshot",
+                metadata: ["job": "\(job.name)", "database": "\(name)", "commits": "\(result.unreachableCommits)"])
+        }
+        log.info(
+            "snapshot stored",
+            metadata: [
+                "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
+                "stored": "\(snapshot.stored)",
+            ])
+        for warning in result.warnings {
+            log.warning(
+                "\(warning.message)",
+                metadata: [
+                    "job": "\(job.name)", "database": "\(name)", "path": "\(warning.path)",
+                    "remedy": "\(warning.remedy)",
+                ])
+        }
+        return result
+    }
+}
+
+/// Serializes the snapshots of each database: its job and its follower may want one at the same time.
+actor SnapshotCoordinator {
+    private var last: [String: Task<SnapshotResult?, Never>] = [:]
+    private var newest: [String: SnapshotResult] = [:]
+    private let now: @Sendable () -> Date
+
+    init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
+
+    /// Takes a snapshot, or returns the newest if it was taken after `time`.
+    ///
+    /// - Parameter key: the database, see ``key(_:_:)``.
+    func snapshot(
+        _ key: String, after time: Date?, _ body: @escaping @Sendable () async throws -> SnapshotResult
+    ) async throws -> SnapshotResult {
+        let before = last[key]
+        let task = BlockingWork.task { [self] () async throws -> SnapshotResult in
+            _ = await before?.value
+            try Task.checkCancellation()
+            // Times are in milliseconds. A snapshot from the future was taken before the clock was set back.
+            if let time, let found = await newest[key], found.snapshot.time.timeIntervalSince(time) > 0.002,
+                found.snapshot.time.timeIntervalSince(now()) < 300
+            {
+                return found
+            }
+            let result = try await body()
+            await record(result, key)
+            return result
+        }
+        last[key] = Task { try? await task.value }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func record(_ result: SnapshotResult, _ key: String) { newest[key] = result }
+
+    /// The sequence number of the newest snapshot that was taken here; 0 before the first.
+    func sequence(_ key: String) -> Int { newest[key]?.snapshot.sequence ?? 0 }
+
+    /// The identity of a database over all repositories.
+    static func key(_ repository: RepositoryReference, _ database: String) -> String {
+        "\(repository.location)\n\(repository.endpoint ?? "")\n\(database)"
+    }
+}
+
+/// A counting semaphore for tasks, first come, first served.
+///
+/// A cancelled task returns its permit at once: its work may hang, and the others must not wait for that.
+actor AsyncSemaphore {
+    private var available: Int
+    private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+    private var next = 0
+
+    init(_ count: Int) { available = count }
+
+    /// Runs `body` while holding a permit.
+    ///
+    /// - Throws: what `body` throws; `CancellationError` if the task is cancelled while it waits.
+    nonisolated func withPermit<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
+        try await acquire()
+        let permit = Permit(self)
+        return try await withTaskCancellationHandler {
+            do {
+                let result = try await body()
+                permit.release()
+                return result
+            } catch {
+                permit.release()
+                throw error
+            }
+        } onCancel: {
+            permit.release()
+        }
+    }
+
+    private func acquire() async throws {
+        try Task.checkCancellation()
+        if available > 0 {
+            available -= 1
+            return
+        }
+        let number = next
+        next += 1
+        let isGranted = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting.append((number, $0)) }
+        } onCancel: {
+            Task { await self.cancel(number) }
+        }
+        guard isGranted else { throw CancellationError() }
+    }
+
+    private func cancel(_ number: Int) {
+        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+        waiting.remove(at: index).continuation.resume(returning: false)
+    }
+
+    fileprivate func release() {
+        if waiting.isEmpty { available += 1 } else { waiting.removeFirst().continuation.resume(returning: true) }
+    }
+}
+
+/// A permit that is released exactly once.
+private final class Permit: @unchecked Sendable {  // the lock guards `isHeld`
+    private let semaphore: AsyncSemaphore
+    private let lock = NSLock()
+    private var isHeld = true
+
+    init(_ semaphore: AsyncSemaphore) { self.semaphore = semaphore }
+
+    func release() {
+        let wasHeld = lock.withLock {
+            defer { isHeld = false }
+            return isHeld
+        }
+        if wasHeld { Task { [semaphore] in await semaphore.release() } }
+    }
+}

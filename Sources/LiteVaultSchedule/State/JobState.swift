@@ -1,0 +1,111 @@
+package import Foundation
+package import LiteVaultBackup
+internal import LiteVaultSupport
+
+/// The state of a configuration's jobs, as it is stored between runs.
+package struct ScheduleState: CheckedDocument, Sendable, Equatable {
+    package var version = 1
+    package var jobs: [String: JobState] = [:]
+
+    package init() {}
+
+    package static let byteLimit = 16 << 20
+    package static let isSnakeCase = false
+    /// The valid counts: far below where adding to them would overflow.
+    private static let counts = 0...Int64(1) << 52
+
+    package func check() throws(OutOfLimits) {
+        for job in jobs.values {
+            let times = [
+                job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastPrune, job.pruneBusySince,
+            ]
+            for time in times {
+                try require("a time", seconds: time)
+            }
+            for count in [Int64(job.failed), Int64(job.databases), job.stored] {
+                try require("a count", count, in: Self.counts)
+            }
+            for database in job.following?.databases ?? [] {
+                for time in [database.since, database.looked, database.stored, database.lastGap] {
+                    try require("a time", seconds: time)
+                }
+                for count in [
+                    Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0),
+                ] {
+                    try require("a count", count, in: Self.counts)
+                }
+            }
+        }
+    }
+}
+
+/// The stored state of one job. Times are seconds since 1970.
+package struct JobState: Codable, Sendable, Equatable {
+    /// A failed step of a run, or a database that could not be backed up.
+    package struct Problem: Codable, Sendable, Equatable {
+        /// The database's path; nil for a step of the whole job.
+        package var source: String?
+        /// `snapshot`, `retention`, `verification`, `hook`, `heartbeat`, `sources`, `repository`, `follow`, `run`.
+        package var step: String
+        package var code: String
+        package var message: String
+        package var remedy: String?
+        /// The key of the time limit that was exceeded; nil when none was.
+        package var limit: String?
+    }
+
+    /// Start and end of the last run that was not interrupted.
+    package var lastStart: Double?
+    package var lastEnd: Double?
+    /// Start of the last run without a failure.
+    package var lastSuccess: Double?
+    /// The first hundred failures of the last run.
+    package var problems: [Problem] = []
+    /// The number of failures of the last run.
+    package var failed = 0
+    /// The number of databases of the last run, and the bytes that it stored.
+    package var databases = 0
+    package var stored: Int64 = 0
+    package var lastVerification: Double?
+    package var lastVerificationPassed: Bool?
+    package var lastPrune: Double?
+    /// Since when another process has kept this job from pruning; nil once it succeeded.
+    package var pruneBusySince: Double?
+    /// The followed databases, as the process that follows them last reported; nil when none ever did.
+    package var following: FollowingState?
+
+    package init() {}
+}
+
+/// Whether a job is due.
+package struct DueDecision: Sendable, Equatable {
+    package let isDue: Bool
+    /// Since when the job is due, or when it will be; nil when its calendar expression never matches again.
+    package let next: Date?
+
+    /// Decides for a job. Missed runs are made up for by one, and a job that never ran is due at once.
+    package init(_ job: Job, _ state: JobState?, host: String, now: Date) {
+        guard let state, let start = state.lastStart else {
+            isDue = true
+            next = now
+            return
+        }
+        // A run dated in the future was made with a wrong clock. It counts as none, but for small clock differences.
+        guard start - now.timeIntervalSince1970 <= 300 else {
+            isDue = true
+            next = now
+            return
+        }
+        let delay = Recurrence.delay(job.name, host: host, jitter: job.jitter)
+        let last = min(Date(timeIntervalSince1970: start), now)
+        var next = job.recurrence.next(after: last.addingTimeInterval(-delay))?.addingTimeInterval(delay)
+        if state.failed > 0 {
+            let stored = Date(timeIntervalSince1970: state.lastEnd ?? start)
+            let end = stored > now ? last : stored
+            let retry = end.addingTimeInterval(job.retry.seconds)
+            next = next.map { min($0, retry) } ?? retry
+        }
+        self.next = next
+        isDue = next.map { $0 <= now } ?? false
+    }
+}

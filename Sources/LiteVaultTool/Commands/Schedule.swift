@@ -1,0 +1,29 @@
+internal import ArgumentParser
+
+/// `litevault schedule`: runs the jobs of a configuration file.
+struct Schedule: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schedule",
+        abstract: "Run scheduled backups: snapshots, retention, verification.",
+        discussion: """
+            The configuration is a YAML file. A small one:
+
+              repository: /backup/vaults
+              jobs:
+                - name: hourly
+                  sources: /srv/app/*.db
+                  every: 1h
+                  retention: {last: 3, hourly: 24, daily: 14, monthly: 12}
+
+            The article "Schedules" of the documentation describes all keys.
+
+            EXAMPLES:
+              litevault schedule run-due backup.yml     from a timer or cron: run due jobs
+              litevault schedule run backup.yml         as a service: run jobs as they are due
+              litevault schedule status backup.yml
+              litevault schedule print-units backup.yml
+
+            \(ExitStatus.helpSection)
+            """,
+        subcommands: [ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, SchedulePrintUnits.self])
+}

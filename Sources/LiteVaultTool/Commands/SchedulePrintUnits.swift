@@ -1,0 +1,55 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVaultSchedule
+
+/// `litevault schedule print-units`: prints systemd units and a crontab line.
+struct SchedulePrintUnits: VaultCommand {
+    static let configuration = configured(
+        "print-units", "Print systemd units, and a crontab line, that run a configuration.",
+        "Nothing is installed. Each unit begins with a comment that names its file.",
+        examples: ["litevault schedule print-units /etc/litevault/backup.yml"])
+
+    @OptionGroup var schedule: ScheduleOptions
+
+    @Option(help: .init("Name of the units, without a suffix.", valueName: "name"))
+    var name = "litevault-backup"
+
+    @Option(help: .init("Path of the program (default: the running one).", valueName: "path"))
+    var tool: String?
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let config: String
+        let name: String
+        let service: String
+        @Nullable var timer: String?
+        let cron: String
+    }
+
+    func validate() throws {
+        let isValid = name.unicodeScalars.allSatisfy { scalar in
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
+            default: false
+            }
+        }
+        guard isValid, !name.isEmpty else {
+            throw ValidationError("invalid unit name: use letters, digits, '-', '_' and '.'")
+        }
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        let configuration = try schedule.configuration()
+        let units = SystemdUnits(
+            name: name, tool: tool ?? Bundle.main.executablePath ?? "/usr/local/bin/litevault",
+            configuration: configuration)
+        var report = Report(
+            Result(
+                config: configuration.path, name: name, service: units.service, timer: units.timer, cron: units.cron))
+        report.appendLine(units.service)
+        if let timer = units.timer { report.appendLine(timer) }
+        report.appendLine("# or, for cron:\n# \(units.cron)")
+        return report
+    }
+}

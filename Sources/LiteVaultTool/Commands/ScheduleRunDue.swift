@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVaultSchedule
+
+/// `litevault schedule run-due`: runs the jobs that are due now.
+struct ScheduleRunDue: VaultCommand {
+    static let configuration = configured(
+        "run-due", "Run the jobs that are due, then end.",
+        """
+        For timers and cron. Jobs that are not due are skipped, however often this is called, and missed runs are made up \
+        for by one. A failed job does not stop the others; the exit status is then 1. For a job with 'follow' only snapshots \
+        are taken: following requires 'schedule run'.
+        """,
+        examples: ["litevault schedule run-due /etc/litevault/backup.yml"])
+
+    @OptionGroup var schedule: ScheduleOptions
+    @OptionGroup(title: "Log") var log: LogOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let config: String
+        let jobs: [OutcomeSummary]
+        @Nullable var next: String?
+        let seconds: Double
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        let runner = try session.scheduleRunner(schedule, log, output)
+        let following = runner.configuration.jobs.filter(\.follows).map(\.name)
+        if !following.isEmpty {
+            log.logger(output, session.terminal).warning(
+                "only 'schedule run' follows logs; this command takes snapshots only",
+                metadata: ["jobs": "\(following.joined(separator: " "))"])
+        }
+        let outcomes = try runBlocking { try await runner.runDue() }.map(OutcomeSummary.init)
+        try Interruption.shared.check()
+
+        let path = runner.configuration.path
+        let next = runner.next().map(Format.time)
+        var report = Report(Result(config: path, jobs: outcomes, next: next, seconds: session.elapsed))
+        for outcome in outcomes {
+            report.appendLine(outcome.line)
+            for failure in outcome.failures.prefix(20) { report.appendLine(failure.line) }
+        }
+        if outcomes.isEmpty { report.appendLine("No job is due" + (next.map { " before \($0)." } ?? ".")) }
+        let failed = outcomes.filter { !$0.succeeded }.map(\.job)
+        if !failed.isEmpty {
+            report.failure = Failure(
+                .jobFailed, "\(Format.count(failed.count, "job")) failed: \(Format.list(failed))", path: path,
+                remedy: "'litevault schedule status' shows the failures. The job runs again after its 'retry' time.")
+        }
+        return report
+    }
+}

@@ -1,0 +1,92 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVaultSchedule
+
+/// `litevault schedule status`: shows past runs, failures and the next runs.
+struct ScheduleStatus: VaultCommand {
+    static let configuration = configured(
+        "status", "Show the last run and failures of each job, and when it is due.",
+        """
+        Reads the configuration and the local state; no repository is contacted. With --check, the exit status is 1 if the \
+        last run of a job failed, or a database with 'follow' is not followed.
+        """,
+        examples: ["litevault schedule status /etc/litevault/backup.yml --json"])
+
+    @OptionGroup var schedule: ScheduleOptions
+
+    @Flag(help: "End with status 1 if a job failed, or a log is not followed.")
+    var check = false
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let config: String
+        let engine = Version.Engine()
+        let jobs: [JobResult]
+    }
+
+    private struct JobResult: Encodable {
+        let job: String
+        let schedule: String
+        let repository: String
+        let due: Bool
+        @Nullable var next: String?
+        @Nullable var lastRun: String?
+        @Nullable var lastSuccess: String?
+        @Nullable var lastFailures: Int?
+        @Nullable var databases: Int?
+        @Nullable var stored: Int64?
+        @Nullable var lastVerification: String?
+        @Nullable var verificationPassed: Bool?
+        @Nullable var follow: FollowingSummary?
+        let failures: [ProblemSummary]
+
+        init(_ job: Job, _ state: JobState?) {
+            let decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: Date())
+            self.job = job.name
+            schedule = job.recurrenceText
+            repository = job.repository.location
+            due = decision.isDue
+            next = decision.next.map(Format.time)
+            lastRun = Format.time(state?.lastStart)
+            lastSuccess = Format.time(state?.lastSuccess)
+            lastFailures = state?.failed
+            databases = state?.databases
+            stored = state?.stored
+            lastVerification = Format.time(state?.lastVerification)
+            verificationPassed = state?.lastVerificationPassed
+            follow = FollowingSummary(job, state?.following)
+            failures = (state?.problems ?? []).map(ProblemSummary.init)
+        }
+
+        var isFailing: Bool { (lastFailures ?? 0) > 0 || follow?.well == false }
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        let configuration = try schedule.configuration()
+        let state = try schedule.stateFile(configuration)
+        let jobs = configuration.jobs.map { JobResult($0, state.job($0.name)) }
+        var report = Report(Result(config: configuration.path, jobs: jobs))
+        for defect in Version.defects { report.appendLine("Known defect of the engine: \(defect).") }
+        for job in jobs {
+            let verdict = job.isFailing ? "FAILED" : job.lastRun == nil ? "never ran here" : "ok"
+            report.appendLine("\(job.job): \(verdict)")
+            report.appendRow("runs", Format.visible(job.schedule))
+            report.appendRow("last run", job.lastRun ?? "never")
+            report.appendRow("last success", job.lastSuccess ?? "never")
+            report.appendRow("due", job.due ? "now" : job.next ?? "never")
+            if let verified = job.lastVerification {
+                report.appendRow("verified", verified + (job.verificationPassed == false ? ", FAILED" : ""))
+            }
+            job.follow?.addRows(to: &report, hasState: state.job(job.job)?.following != nil)
+            for failure in job.failures.prefix(20) { report.appendLine(failure.line) }
+        }
+        let failing = jobs.filter(\.isFailing).map(\.job)
+        if check, !failing.isEmpty {
+            report.failure = Failure(
+                .jobFailed, "\(Format.count(failing.count, "job")) failed: \(Format.list(failing))",
+                path: configuration.path, remedy: "The failures are listed above and in the log.")
+        }
+        return report
+    }
+}

@@ -1,0 +1,100 @@
+internal import ArgumentParser
+internal import LiteVault
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+
+/// `litevault snapshot`: stores a snapshot of a database in a repository.
+struct SnapshotCommand: VaultCommand {
+    static let configuration = configured(
+        "snapshot", "Store an incremental snapshot of a database that may be in use.",
+        """
+        Needs no database key. The snapshot is one committed state of SOURCE. Only blocks that changed since the last \
+        snapshot are stored, but each snapshot can be restored by itself. The repository is created on first use. With a \
+        --repository-secret-… option everything in it is authenticated: nobody who can write to the store can change it \
+        unnoticed. If another object of the repository is damaged, the snapshot is stored, and the exit status is 65. A \
+        plaintext database requires --allow-plaintext.
+        """,
+        examples: [
+            "litevault snapshot vault.db --repository /backup/vaults",
+            "litevault snapshot vault.db --repository s3://bucket/vaults --json",
+        ])
+
+    @Argument(help: "The database.", completion: .file(), transform: PathArgument.literal)
+    var source: String
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @Option(help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
+    var database: String?
+
+    @Flag(help: "Allow a database that is not encrypted.")
+    var allowPlaintext = false
+
+    @Option(
+        help: .init("How long to wait for a locked database (default: 10s).", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var wait: Duration = .seconds(10)
+
+    @Option(
+        help: .init("Longest time to hold a lock or read mark (default: 1h).", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var holdLimit: Duration = .seconds(3600)
+
+    @Option(
+        help: .init("Most bytes that the -wal file may grow meanwhile (default: 1073741824).", valueName: "bytes"))
+    var walLimit: Int64 = 1 << 30
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let source: String
+        let repository: String
+        let authenticated: Bool
+        let snapshot: SnapshotSummary
+        let unchanged: Bool
+        let unreachableCommits: Int
+        let seconds: Double
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(repository.secret)
+        try Preflight.requireSource(source)
+        var options = SnapshotOptions()
+        options.database = database
+        options.allowsPlaintext = allowPlaintext
+        options.limits.lockTimeout = wait
+        options.limits.maximumLockDuration = holdLimit
+        options.limits.maximumWALGrowth = walLimit
+        options.tool = "litevault \(Version.number)"
+        options.progress = session.backupProgress
+        let opened = try session.repository(repository, creating: true)
+        let (path, chosen) = (source, options)
+        let result = try runBlocking { try await opened.snapshot(of: path, options: chosen) }
+
+        let snapshot = result.snapshot
+        var report = Report(
+            Result(
+                source: source, repository: repository.location, authenticated: opened.isAuthenticated,
+                snapshot: SnapshotSummary(snapshot), unchanged: result.isUnchanged,
+                unreachableCommits: result.unreachableCommits, seconds: session.elapsed))
+        report.appendLine(
+            "Snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))': \(Format.size(snapshot.size)), "
+                + "\(Format.size(snapshot.changed)) changed, \(Format.size(snapshot.stored)) stored "
+                + "in \(Format.duration(session.elapsed)).")
+        if result.unreachableCommits > 0 {
+            let commits = Format.count(result.unreachableCommits, "commit")
+            session.reporter.warning(
+                "the write-ahead log has \(commits) behind a damaged frame. They are not in the snapshot, and SQLite does "
+                    + "not recover them either. This is normal after a power failure; otherwise the log was damaged.",
+                path: source)
+        }
+        session.add(
+            result.warnings, of: repository.location, after: "snapshot \(snapshot.id) is stored", to: &report)
+        if snapshot.isRewritten {
+            report.appendLine(
+                "Nearly all blocks changed (rekey or VACUUM): epoch \(snapshot.epoch). Older snapshots may need an older key."
+            )
+        }
+        return report
+    }
+}

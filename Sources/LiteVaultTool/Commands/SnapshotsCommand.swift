@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVaultBackup
+
+/// `litevault snapshots`: lists the snapshots of a repository.
+struct SnapshotsCommand: VaultCommand {
+    static let configuration = configured(
+        "snapshots", "List the snapshots of a repository.",
+        """
+        Shows the ID, time, size, bytes added and last verification of each snapshot. With the repository secret, manifests \
+        are authenticated. They are compared with the snapshots that this machine has seen. Damaged, missing or rolled-back \
+        snapshots and log segments are listed at the end, and the exit status is 65. If the log was followed, the list shows \
+        until when every commit after a snapshot can be restored, and which gap precedes a snapshot.
+        """,
+        examples: [
+            "litevault snapshots --repository /backup/vaults",
+            "litevault snapshots --repository r --database vault.db --json | jq .snapshots",
+        ])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
+    var database: String?
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let repository: String
+        let authenticated: Bool
+        let snapshots: [SnapshotSummary]
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(repository.secret)
+        let opened = try session.repository(repository)
+        let name = database
+        let warnings = WarningList()
+        let (found, followed) = try runBlocking {
+            let found = try await opened.snapshots(database: name)
+            found.warnings.forEach(warnings.add)
+            let logs = try await opened.followed(Array(found))
+            logs.warnings.forEach(warnings.add)
+            return (found, logs.until)
+        }
+
+        let snapshots = found.map { SnapshotSummary($0, followedUntil: followed[$0.id]) }
+        var report = Report(
+            Result(
+                repository: repository.location, authenticated: opened.isAuthenticated, snapshots: snapshots))
+        for (database, list) in Dictionary(grouping: snapshots, by: \.database).sorted(by: { $0.key < $1.key }) {
+            report.appendLine("\(Format.visible(database)):")
+            report.appendLine(SnapshotSummary.heading)
+            for snapshot in list { report.appendLine(snapshot.line) }
+        }
+        SnapshotSummary.warn(ofDatesAhead: snapshots.count { $0.datedAhead == true }, in: &report)
+        let count = Format.count(snapshots.count, "snapshot")
+        report.appendLine("\(count), \(SnapshotSummary.protection(opened)).")
+        session.add(warnings.all, of: repository.location, after: "\(count) can be read", to: &report)
+        return report
+    }
+}

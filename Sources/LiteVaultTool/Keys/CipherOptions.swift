@@ -1,0 +1,215 @@
+internal import ArgumentParser
+internal import DurableFile
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultSupport
+
+/// Cipher settings of the file that a command reads or writes. Absent ones are the engine's defaults.
+struct CipherOptions<Side: CipherSide>: ParsableArguments {
+    @Option(
+        name: .customLong(Side.prefix + "page-size"),
+        help: .init("Page size of the file that is \(Side.verb): 512 to 65536.", valueName: "bytes"))
+    var pageSize: Int?
+
+    @Option(
+        name: .customLong(Side.prefix + "kdf-iterations"),
+        help: .init("Iterations of the key derivation.", valueName: "n"))
+    var kdfIterations: Int?
+
+    @Option(
+        name: .customLong(Side.prefix + "kdf-algorithm"),
+        help: .init("Digest of the key derivation.", valueName: "digest"))
+    var kdfAlgorithm: DigestName?
+
+    @Option(
+        name: .customLong(Side.prefix + "hmac-algorithm"),
+        help: .init("Digest of the page authentication.", valueName: "digest"))
+    var hmacAlgorithm: DigestName?
+
+    @Flag(
+        name: .customLong(Side.prefix + "no-hmac"),
+        help: "No page authentication: damage and tampering go unnoticed.")
+    var noHMAC = false
+
+    @Option(
+        name: .customLong(Side.prefix + "plaintext-header"),
+        help: .init("Bytes at the start of the file that stay plaintext: 32.", valueName: "bytes"))
+    var plaintextHeader: Int?
+
+    @Option(
+        name: .customLong(Side.prefix + "salt-file"),
+        help: .init("\(Side.saltHelp)", valueName: "path"), completion: .file())
+    var saltFile: String?
+
+    @Option(
+        name: .customLong(Side.compatibilityName),
+        help: .init("Use the defaults of SQLCipher 1, 2, 3 or 4.", valueName: "n"))
+    var compatibility: Int?
+
+    /// The settings for the library, which validates them.
+    ///
+    /// - Parameter salt: the salt of a file with a plaintext header.
+    func settings(salt: [UInt8]?) -> CipherSettings {
+        CipherSettings(
+            pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm?.algorithm,
+            hmacAlgorithm: hmacAlgorithm?.algorithm, usesHMAC: noHMAC ? false : nil,
+            plaintextHeaderSize: plaintextHeader, salt: salt, compatibility: compatibility)
+    }
+}
+
+extension CipherOptions<ReadSide> {
+    /// The settings of a file to be read, with the salt of the salt file.
+    ///
+    /// - Throws: `usage` if the salt file is not one, `no-input` if it cannot be read.
+    func settings() throws -> CipherSettings {
+        settings(salt: try saltFile.map { try SaltFile(path: $0).read() })
+    }
+}
+
+extension CipherOptions<WrittenSide> {
+    /// Runs `body` with the settings of a file to be written.
+    ///
+    /// The salt of a plaintext header is written to the salt file first: without its salt, a database is lost. The salt file is
+    /// removed if `body` does not create the database.
+    ///
+    /// - Parameters:
+    ///   - result: the file that `body` creates or replaces.
+    ///   - key: its key, which may contain the salt.
+    /// - Throws: `usage` for a plaintext header without a salt file, or the reverse; what `body` throws.
+    func withSettings<T>(for result: String, key: DatabaseKey, _ body: (CipherSettings) throws -> T) throws -> T {
+        let hasHeader = (plaintextHeader ?? 0) != 0
+        guard hasHeader || saltFile == nil else {
+            throw Failure(
+                .usage, "--salt-file requires --plaintext-header: otherwise the salt is in the database",
+                remedy: "Leave --salt-file out.")
+        }
+        guard !hasHeader || saltFile != nil || key.salt != nil else {
+            throw Failure(
+                .usage, "a database with a plaintext header has no room for its salt",
+                remedy: "Give --salt-file PATH, and keep that file with the key.")
+        }
+        guard let saltFile else { return try body(settings(salt: nil)) }
+        let file = SaltFile(path: saltFile)
+        let salt = key.salt ?? SaltFile.makeSalt()
+        try file.write(salt)
+        // A signal ends the process without a return from `body`. No new file gets its name by then, but a file that was to
+        // be replaced may be the old or the new one: the salt then stays.
+        let token = Interruption.shared.onEnd { if access(result, F_OK) != 0 { file.remove() } }
+        defer { Interruption.shared.remove(token) }
+        do {
+            return try body(settings(salt: salt))
+        } catch {
+            // Some errors come after the rename. Only a missing file, or one without a plaintext header, proves that the salt
+            // is not needed.
+            let kind = try? DatabaseFile(result).kind()
+            if access(result, F_OK) != 0 || (kind != nil && kind != .plaintextHeader) { file.remove() }
+            throw error
+        }
+    }
+}
+
+/// The names of the digests on the command line.
+enum DigestName: String, CaseIterable, ExpressibleByArgument {
+    case sha1
+    case sha256
+    case sha512
+
+    fileprivate var algorithm: CipherAlgorithm {
+        switch self {
+        case .sha1: .sha1
+        case .sha256: .sha256
+        case .sha512: .sha512
+        }
+    }
+}
+
+/// The file that a group of cipher settings describes.
+protocol CipherSide {
+    /// The prefix of the option names.
+    static var prefix: String { get }
+    /// The option for a SQLCipher version, the only one whose name does not follow the prefix.
+    static var compatibilityName: String { get }
+    /// Completes "the file that is …".
+    static var verb: String { get }
+    static var saltHelp: String { get }
+}
+
+/// The file that a command writes.
+enum WrittenSide: CipherSide {
+    static let prefix = ""
+    static let compatibilityName = "to-compatibility"
+    static let verb = "written"
+    static let saltHelp = "Write the salt to this file (with --plaintext-header). Keep it with the key."
+}
+
+/// The file that a command reads.
+enum ReadSide: CipherSide {
+    static let prefix = "source-"
+    static let compatibilityName = "compatibility"
+    static let verb = "read"
+    static let saltHelp = "Read the salt of a plaintext-header file: 32 hex digits or 16 bytes."
+}
+
+/// The file with the salt of a database with a plaintext header. The salt is not secret, but without it the key is useless.
+private struct SaltFile {
+    /// The length of a salt in bytes.
+    private static let length = 16
+
+    let path: String
+
+    static func makeSalt() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    /// Reads 32 hexadecimal digits, or exactly 16 bytes.
+    ///
+    /// - Throws: `no-input` if the file cannot be read, `usage` if it contains anything else.
+    func read() throws(Failure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(
+                .noInput, "cannot read the salt file: \(String(cString: strerror(errno)))", path: path,
+                remedy: "Check the path: it is the file that --salt-file named when the database was made.")
+        }
+        defer { close(descriptor) }
+        let buffer = SecretBuffer()
+        do { try buffer.fill(from: descriptor) } catch {
+            throw Failure(.noInput, "cannot read the salt file", path: path)
+        }
+        if buffer.count == Self.length { return buffer.withBytes { [UInt8]($0) } }
+        buffer.dropTrailingNewline()
+        guard let salt = try? buffer.withHexadecimal({ bytes in Array(bytes) }), salt.count == Self.length else {
+            throw Failure(
+                .usage, "not a salt file", path: path, remedy: "It must contain 32 hexadecimal digits or 16 bytes.")
+        }
+        return salt
+    }
+
+    /// Writes the salt durably, before the database that needs it exists.
+    ///
+    /// - Throws: `cannot-create` if the file exists, `io` or `no-space`. No file is left behind.
+    func write(_ salt: [UInt8]) throws {
+        let digits = salt.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined() + "\n"
+        do {
+            let file = try ReplacementFile(destination: path)
+            let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw Failure(.inputOutput, "cannot write the salt file", path: path) }
+            let bytes = Array(digits.utf8)
+            let written = Foundation.write(descriptor, bytes, bytes.count)
+            let code = errno
+            close(descriptor)
+            guard written == bytes.count else {
+                throw Failure(code == ENOSPC ? .noSpace : .inputOutput, "cannot write the salt file", path: path)
+            }
+            try file.publish()
+        } catch let error as DurableFileError where error.alreadyExists {
+            throw Failure(
+                .cannotCreate, "the salt file exists", path: path,
+                remedy: "Name a new file: another database may need this one.")
+        }
+    }
+
+    /// Removes the salt of a database that was not created.
+    func remove() { unlink(path) }
+}

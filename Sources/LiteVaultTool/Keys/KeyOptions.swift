@@ -1,0 +1,168 @@
+internal import ArgumentParser
+
+/// Where a key is read from. The key itself is never an argument: other processes can read those.
+enum KeySource: Equatable {
+    case file(String)
+    case descriptor(Int32)
+    case environment(String)
+    case command(String)
+    case credential(String)
+    case prompt
+
+    /// The source in messages. The text of a command is left out, as it may contain the key.
+    var description: String {
+        switch self {
+        case .file(let path): "the key file '\(path)'"
+        case .descriptor(let number): "file descriptor \(number)"
+        case .environment(let name): "the environment variable '\(name)'"
+        case .command: "the key command"
+        case .credential(let name): "the credential '\(name)'"
+        case .prompt: "the terminal"
+        }
+    }
+}
+
+/// How the bytes of a key source are interpreted.
+enum KeyFormat: String, CaseIterable, ExpressibleByArgument {
+    /// Any bytes, from which the database key is derived.
+    case passphrase
+    /// 64 hexadecimal digits, or 96 with the salt.
+    case hex
+    /// Exactly 32 bytes, or 48 with the salt.
+    case raw
+}
+
+/// The options for one key: `--key-file`, `--key-fd` and so on, with the prefix of its role.
+struct KeyOptions<Role: KeyRole>: ParsableArguments {
+    @Option(
+        name: .customLong(Role.option + "-file"),
+        help: .init("Read the \(Role.noun) from a file.", valueName: "path"),
+        completion: .file())
+    var file: String?
+
+    @Option(
+        name: .customLong(Role.option + "-fd"),
+        help: .init("Read the \(Role.noun) from an open file descriptor.", valueName: "n"))
+    var descriptor: Int32?
+
+    @Option(
+        name: .customLong(Role.option + "-env"),
+        help: .init("Read the \(Role.noun) from an environment variable.", valueName: "name"))
+    var environment: String?
+
+    @Option(
+        name: .customLong(Role.option + "-command"),
+        help: .init("Read the \(Role.noun) from the output of a shell command.", valueName: "cmd"))
+    var command: String?
+
+    @Option(
+        name: .customLong(Role.option + "-credential"),
+        help: .init("Read the \(Role.noun) from a systemd credential.", valueName: "name"))
+    var credential: String?
+
+    @Flag(
+        name: .customLong(Role.option + "-prompt"),
+        help: "Ask for the \(Role.noun) on the terminal.")
+    var prompt = false
+
+    @Option(
+        name: .customLong(Role.option + "-format"),
+        help: .init("Format of the \(Role.noun): \(Role.formats).", valueName: "format"))
+    var format: KeyFormat = .passphrase
+
+    /// The source that was given; nil if none was.
+    ///
+    /// - Throws: `usage` if there are several.
+    func source() throws(Failure) -> KeySource? {
+        var given: [(name: String, source: KeySource)] = []
+        if let file { given.append(("file", .file(file))) }
+        if let descriptor { given.append(("fd", .descriptor(descriptor))) }
+        if let environment { given.append(("env", .environment(environment))) }
+        if let command { given.append(("command", .command(command))) }
+        if let credential { given.append(("credential", .credential(credential))) }
+        if prompt { given.append(("prompt", .prompt)) }
+        guard given.count > 1 else { return given.first?.source }
+        let names = given.map { "--\(Role.option)-\($0.name)" }.joined(separator: ", ")
+        throw Failure(
+            .usage, "more than one source for the \(Role.noun): \(names)", remedy: "Keep one of these options.")
+    }
+}
+
+/// The key that a group of options is about. It decides the prefix of their names.
+protocol KeyRole {
+    /// The prefix of `key-` in the option names.
+    static var prefix: String { get }
+    /// The key in help texts and prompts.
+    static var noun: String { get }
+    /// The common start of the options: `--NAME-file` and so on.
+    static var option: String { get }
+    /// The formats in the help of `--NAME-format`.
+    static var formats: String { get }
+}
+
+extension KeyRole {
+    static var option: String { prefix + "key" }
+    static var formats: String { "a passphrase, 64 or 96 hex digits, or 32 or 48 raw bytes" }
+}
+
+/// The secret that authenticates a repository.
+enum RepositorySecretRole: KeyRole {
+    static let prefix = ""
+    static let noun = "repository secret"
+    static let option = "repository-secret"
+    static let formats = "a passphrase, 64 or more hex digits, or 32 or more raw bytes"
+}
+
+/// The key of the database that a command reads; for `encrypt`, that of the new database.
+enum DatabaseKeyRole: KeyRole {
+    static let prefix = ""
+    static let noun = "key"
+}
+
+/// The key that `rekey` sets.
+enum NewKeyRole: KeyRole {
+    static let prefix = "new-"
+    static let noun = "new key"
+}
+
+/// The key of the copy that `export` and `backup` write.
+enum CopyKeyRole: KeyRole {
+    static let prefix = "to-"
+    static let noun = "key of the copy"
+}
+
+/// The database that a command reads: its path, key and cipher settings.
+struct DatabaseOptions<Name: DatabaseArgument>: ParsableArguments {
+    @Argument(
+        help: .init(Name.help, valueName: Name.valueName), completion: .file(), transform: PathArgument.literal)
+    var path: String
+
+    @OptionGroup(title: "Key of the \(Name.valueName)") var key: KeyOptions<DatabaseKeyRole>
+    @OptionGroup(title: "Cipher settings of the \(Name.valueName)") var cipher: CipherOptions<ReadSide>
+}
+
+/// The name of the database's argument.
+protocol DatabaseArgument {
+    static var valueName: String { get }
+    static var help: String { get }
+}
+
+/// The database of a command that writes another file.
+enum SourceArgument: DatabaseArgument {
+    static let valueName = "source"
+    static let help = "The database to read."
+}
+
+/// The database of a command that has only one.
+enum OnlyArgument: DatabaseArgument {
+    static let valueName = "database"
+    static let help = "The database."
+}
+
+/// A path in the arguments. SQLite gives some names a special meaning; on the command line all of them name files.
+enum PathArgument {
+    /// The same file under a name that SQLite takes neither for a URI nor for a database in memory.
+    static func literal(_ path: String) -> String {
+        path.hasPrefix("file:") || path.hasPrefix(":") ? "./" + path : path
+    }
+}

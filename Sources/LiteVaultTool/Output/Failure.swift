@@ -1,0 +1,155 @@
+internal import LiteVault
+internal import LiteVaultBackup
+
+/// Why a command ends without having done its work. Reporters print it, and its code decides the exit status.
+struct Failure: Error, Equatable {
+    var code: FailureCode
+    /// What happened: a phrase without a capital letter and a full stop.
+    var message: String
+    /// The file that it is about.
+    var path: String?
+    /// What to do next: one or more sentences.
+    var remedy: String?
+    /// The times of a restore that cannot reach the wanted one.
+    var times: Times?
+
+    /// The wanted time, and the newest that can be restored.
+    struct Times: Equatable {
+        let wanted: String
+        let reachable: String
+    }
+
+    init(_ code: FailureCode, _ message: String, path: String? = nil, remedy: String? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.remedy = remedy
+    }
+}
+
+/// The `code` of a failure in JSON output. Several codes share an exit status.
+enum FailureCode: String, CaseIterable {
+    case `internal`
+    case usage
+    case damaged
+    case noInput = "no-input"
+    case wrongKind = "wrong-kind"
+    case noEncryption = "no-encryption"
+    case unsupported
+    case cannotCreate = "cannot-create"
+    case inputOutput = "io"
+    case noSpace = "no-space"
+    case busy
+    case keyRejected = "key-rejected"
+    case jobFailed = "job-failed"
+    case config
+
+    /// The exit status of the process.
+    var status: ExitStatus {
+        switch self {
+        case .internal, .jobFailed: .failed
+        case .usage: .usage
+        case .damaged: .damaged
+        case .noInput, .wrongKind: .noInput
+        case .noEncryption, .unsupported: .unsupported
+        case .cannotCreate: .cannotCreate
+        case .inputOutput, .noSpace: .inputOutput
+        case .busy: .busy
+        case .keyRejected: .keyRejected
+        case .config: .config
+        }
+    }
+}
+
+/// The exit statuses of the command line's contract.
+enum ExitStatus: Int32, CaseIterable {
+    case done = 0
+    case failed = 1
+    case usage = 64
+    case damaged = 65
+    case noInput = 66
+    case unsupported = 69
+    case cannotCreate = 73
+    case inputOutput = 74
+    case busy = 75
+    case keyRejected = 77
+    case config = 78
+    case interrupted = 130
+    case terminated = 143
+
+    /// The meaning, as `--help` shows it.
+    private var meaning: String {
+        switch self {
+        case .done: "success"
+        case .failed: "a scheduled job failed, or an unexpected failure"
+        case .usage: "wrong arguments"
+        case .damaged: "data is damaged, or a verification failed"
+        case .noInput: "the source is missing, or is not the kind of database asked for"
+        case .unsupported: "the linked engine has no encryption, or lacks a feature asked for"
+        case .cannotCreate: "the destination exists, has leftovers beside it, or cannot be created"
+        case .inputOutput: "input/output error, or disk full"
+        case .busy: "locked or in use by another process; try again"
+        case .keyRejected: "the key is missing, wrong or malformed"
+        case .config: "the configuration is wrong"
+        case .interrupted: "interrupted (SIGINT); nothing half-written is left"
+        case .terminated: "terminated (SIGTERM); nothing half-written is left"
+        }
+    }
+
+    /// The section at the end of every `--help`.
+    static let helpSection: String = {
+        let lines = allCases.map { status in
+            let number = String(status.rawValue)
+            return "  " + number + String(repeating: " ", count: 5 - number.count) + status.meaning
+        }
+        return (["EXIT STATUS:"] + lines).joined(separator: "\n")
+    }()
+}
+
+extension Failure {
+    /// The failure for any error: the one place where the library's errors become the tool's.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure:
+            self = failure
+        case let error as VaultError:
+            // A code of a newer library, which has no exit status here, is internal.
+            self.init(
+                FailureCode(rawValue: error.code.name) ?? .internal, Self.phrase(error.message), path: error.path,
+                remedy: error.remedy)
+        case let error as BackupError:
+            self.init(
+                FailureCode(error.code), Self.phrase(error.message), path: error.path,
+                remedy: error.advice?.commandLineText)
+            if let broken = error.cause as? BrokenLogError {
+                times = Times(
+                    wanted: broken.wanted.map(Format.exactTime) ?? "latest",
+                    reachable: Format.exactTime(broken.reachable))
+            }
+        default:
+            self.init(
+                .internal, Self.phrase(String(describing: error)),
+                remedy: "This is a bug: please report it with the command that led to it.")
+        }
+    }
+
+    /// A sentence of the library as a phrase that follows "error: PATH: ".
+    private static func phrase(_ sentence: String) -> String {
+        var text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+        // "SQLCipher" and "WAL" keep their capitals.
+        let second = text.dropFirst().first
+        if second.map({ $0.isLowercase || $0 == " " }) ?? true { text = text.prefix(1).lowercased() + text.dropFirst() }
+        return text
+    }
+}
+
+extension FailureCode {
+    /// The command line's code for a code of the library.
+    init(_ code: BackupError.Code) {
+        switch code {
+        case .conflict: self = .busy
+        case .missing: self = .noInput
+        default: self = FailureCode(rawValue: code.rawValue) ?? .internal
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Foundation
+
+/// How text output shows values. JSON output has numbers in bytes and seconds instead.
+enum Format {
+    /// `8.2 MB`: decimal units, with one digit after the point below 10 of a unit.
+    static func size(_ bytes: Int64) -> String {
+        guard bytes >= 1000 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
+        var value = Double(bytes)
+        var unit = -1
+        let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
+        repeat {
+            value /= 1000
+            unit += 1
+        } while value >= 999.5 && unit < units.count - 1
+        return String(format: value < 9.95 ? "%.1f %@" : "%.0f %@", value, units[unit])
+    }
+
+    /// `0.42 s`, `12 s`, `3 min 4 s`.
+    static func duration(_ seconds: Double) -> String {
+        if seconds < 10 { return String(format: "%.2f s", seconds) }
+        if seconds < 60 { return String(format: "%.0f s", seconds) }
+        let whole = Int(seconds.rounded())
+        if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
+        return "\(whole / 3600) h \(whole % 3600 / 60) min"
+    }
+
+    /// A time in UTC, to the second.
+    static func time(_ date: Date) -> String { date.formatted(Date.ISO8601FormatStyle()) }
+
+    /// A time in UTC, to the millisecond. As an argument of `--at` it means the same time.
+    static func exactTime(_ date: Date) -> String {
+        // The format truncates, and binary fractions are not decimal ones.
+        let time = (date.timeIntervalSince1970 * 1000).rounded() / 1000 + 0.0001
+        return Date(timeIntervalSince1970: time).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    /// `1 table`, `2 tables`.
+    static func count(_ number: Int, _ singular: String, _ plural: String? = nil) -> String {
+        number == 1 ? "1 \(singular)" : "\(number) \(plural ?? singular + "s")"
+    }
+
+    /// `a, b and c`.
+    static func list(_ items: [String]) -> String {
+        guard let last = items.last, items.count > 1 else { return items.first ?? "" }
+        return items.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    /// Text that is safe for a terminal: control characters in a file or table name could write anywhere on the screen.
+    static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
+            return text
+        }
+        return text.unicodeScalars.map { scalar in
+            scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                ? "\\u{" + String(scalar.value, radix: 16) + "}" : String(scalar)
+        }.joined()
+    }
+}

@@ -1,0 +1,67 @@
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+
+extension Session {
+    /// Opens the repository that the options name, or creates it.
+    func repository(_ options: RepositoryOptions, creating: Bool = false) throws -> Repository {
+        let store = try options.store()
+        let secret = try repositorySecret(options.secret, for: options.location)
+        let (local, accepts) = (options.local, options.accepts)
+        return try runBlocking {
+            creating
+                ? try await Repository.openOrCreate(store, secret: secret, local: local, acceptsReplacement: accepts)
+                : try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
+        }
+    }
+
+    /// Adds the warnings of a repository to a report, and prints them.
+    ///
+    /// - Parameter done: what the command did in spite of damage elsewhere in the repository. Damage is then a failure that
+    ///   begins with it. Nil if damage elsewhere does not matter to the command.
+    func add(_ warnings: [RepositoryWarning], of repository: String, after done: String?, to report: inout Report) {
+        report.add(WarningsResult(warnings: warnings.map(WarningResult.init)))
+        for warning in warnings.prefix(20) {
+            reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)
+        }
+        if warnings.count > 20 { reporter.warning("and \(warnings.count - 20) more warnings") }
+        let damage = warnings.filter { $0.severity == .damage }
+        guard let done, let first = damage.first(where: { $0.code == .damaged }) ?? damage.first,
+            report.failure == nil
+        else { return }
+        report.failure = Failure(
+            FailureCode(first.code), "\(done), but another object of the repository is damaged: \(first.message)",
+            path: first.path == repository ? repository : "\(repository)/\(first.path)",
+            remedy: first.advice.commandLineText)
+    }
+}
+
+private struct WarningsResult: Encodable {
+    let warnings: [WarningResult]
+}
+
+private struct WarningResult: Encodable {
+    let severity: String
+    let code: String
+    let path: String
+    let message: String
+    let remedy: String
+
+    init(_ warning: RepositoryWarning) {
+        severity = warning.severity.rawValue
+        code = FailureCode(warning.code).rawValue
+        path = warning.path
+        message = warning.message
+        remedy = warning.advice.commandLineText
+    }
+}
+
+/// Collects distinct warnings from other threads.
+final class WarningList: Sendable {
+    private let warnings = Locked<[RepositoryWarning]>([])
+
+    func add(_ warning: RepositoryWarning) {
+        warnings.withLock { if !$0.contains(warning) { $0.append(warning) } }
+    }
+
+    var all: [RepositoryWarning] { warnings.value }
+}

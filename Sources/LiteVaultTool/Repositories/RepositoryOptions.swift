@@ -1,0 +1,151 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultObjectStore
+internal import LiteVaultSupport
+
+/// A repository, its secret, and the local directories that belong to it.
+struct RepositoryOptions: ParsableArguments {
+    @Option(
+        name: .customLong("repository"),
+        help: .init("The repository: a directory, or s3://BUCKET/PREFIX.", valueName: "r"), completion: .directory)
+    var location: String
+
+    @Flag(
+        name: .customLong("accept-repository"),
+        help: "Accept the repository even if another or a newer one was seen at this location.")
+    var accepts = false
+
+    @OptionGroup var directories: LocalDirectoryOptions
+
+    @Option(
+        name: .customLong("s3-endpoint"),
+        help: .init(
+            "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).", valueName: "url"))
+    var endpoint: String?
+
+    @Option(
+        name: .customLong("s3-region"),
+        help: .init("Object-store region (default: AWS_REGION, the profile's, us-east-1).", valueName: "name"))
+    var region: String?
+
+    @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
+    var usesPathStyle = false
+
+    @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
+
+    /// The local directories.
+    var local: LocalDirectories { directories.applied(to: .standard) }
+
+    /// Creates the store of the repository.
+    ///
+    /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
+    func store() throws -> any ObjectStore {
+        guard !location.isEmpty else {
+            throw Failure(.usage, "--repository is empty", remedy: "Give a directory, or s3://BUCKET/PREFIX.")
+        }
+        return try Self.store(
+            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle, cache: local.cache)
+    }
+
+    /// Creates the store at a location.
+    ///
+    /// - Parameters:
+    ///   - endpoint: for object stores, as are `region`, `usesPathStyle` and `cache`.
+    ///   - cache: the directory where the features of object stores are cached.
+    ///   - timeLimit: how long the store may be silent, return errors or be locked; nil for its default.
+    static func store(
+        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, cache: String,
+        timeLimit: Duration? = nil
+    ) throws -> any ObjectStore {
+        guard let scheme = location.range(of: "://") else {
+            // With a slash too few, a directory of that name would be created.
+            guard !location.lowercased().hasPrefix("s3:") else {
+                throw Failure(
+                    .usage, "neither a directory nor an object-store URL", path: location,
+                    remedy: "Write s3://BUCKET/PREFIX, or ./\(location) for a directory of that name.")
+            }
+            return DirectoryStore(location, lockTimeout: min(timeLimit ?? .seconds(60), .seconds(60)))
+        }
+        guard location[..<scheme.lowerBound].lowercased() == "s3" else {
+            throw Failure(
+                .unsupported, "unsupported repository scheme '\(location[..<scheme.lowerBound])'", path: location,
+                remedy: "Give a directory, or s3://BUCKET/PREFIX.")
+        }
+        var settings = try S3Settings(url: location)
+        settings.endpoint = endpoint
+        settings.region = region
+        settings.usesPathStyle = usesPathStyle
+        settings.cacheFolder = cache
+        if let timeLimit {
+            settings.retryTimeLimit = timeLimit
+            settings.timeout = min(settings.timeout, timeLimit)
+        }
+        return try S3Store(settings)
+    }
+}
+
+/// The local directories of repositories and schedules.
+struct LocalDirectoryOptions: ParsableArguments {
+    @Option(
+        name: .customLong("state-folder"),
+        help: .init("Directory of the local state: the newest snapshots seen, and past runs.", valueName: "path"),
+        completion: .directory)
+    var state: String?
+
+    @Option(
+        name: .customLong("cache-folder"),
+        help: .init("Directory of cached block maps.", valueName: "path"), completion: .directory)
+    var cache: String?
+
+    @Option(
+        name: .customLong("spool-folder"),
+        help: .init("Directory of data to be stored, and of test restores.", valueName: "path"),
+        completion: .directory)
+    var spool: String?
+
+    /// The directories, with those that were given.
+    func applied(to standard: LocalDirectories) -> LocalDirectories {
+        var folders = standard
+        if let state { folders.state = state }
+        if let cache { folders.cache = cache }
+        if let spool { folders.spool = spool }
+        return folders
+    }
+}
+
+/// Points and lengths of time in the arguments.
+enum TimeArgument {
+    /// Parses an ISO 8601 time, in UTC unless it has a zone.
+    private static func date(parsing text: String) -> Date? {
+        var full = text.replacingOccurrences(of: " ", with: "T")
+        if !full.contains("T") { full += "T00:00:00" }
+        let clock = full[(full.firstIndex(of: "T") ?? full.startIndex)...]
+        if !clock.contains("Z"), !clock.contains("+"), !clock.contains("-") {
+            if clock.split(separator: ":").count == 2 { full += ":00" }
+            full += "Z"
+        }
+        for style in [Date.ISO8601FormatStyle(), Date.ISO8601FormatStyle(includingFractionalSeconds: true)] {
+            if let date = try? style.parse(full) { return date }
+        }
+        return nil
+    }
+
+    /// Parses the value of `--at`.
+    static func selection(parsing text: String) throws -> SnapshotSelection {
+        if text == "latest-reachable" { return .latestReachable }
+        guard let date = date(parsing: text) else {
+            throw ValidationError("invalid time: write 2026-11-21T12:30:00Z (UTC without a zone), or latest-reachable")
+        }
+        return .at(date)
+    }
+
+    /// Parses `90s`, `15m`, `36h`, `30d`, `8w`.
+    static func duration(parsing text: String) throws -> Duration {
+        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        guard let unit = text.last, let factor = units[unit], let number = Double(text.dropLast()), number >= 0,
+            number.isFinite
+        else { throw ValidationError("invalid length of time: write 90s, 15m, 36h, 30d or 8w") }
+        return Duration(seconds: number * factor)
+    }
+}

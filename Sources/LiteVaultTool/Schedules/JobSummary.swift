@@ -1,0 +1,174 @@
+internal import Foundation
+internal import LiteVaultSchedule
+internal import LiteVaultSupport
+
+/// The outcome of a job's run in results.
+struct OutcomeSummary: Encodable {
+    struct Stored: Encodable {
+        let source: String
+        let database: String
+        let id: String
+        let size: Int64
+        let changed: Int64
+        let stored: Int64
+    }
+
+    let job: String
+    let succeeded: Bool
+    let interrupted: Bool
+    let start: String
+    let end: String
+    @Nullable var next: String?
+    let stored: Int64
+    let removed: Int
+    @Nullable var verified: Bool?
+    let snapshots: [Stored]
+    let failures: [ProblemSummary]
+    /// `hourly: 12 databases, 3.4 MB stored in 2.1 s; 1 failure`.
+    let line: String
+
+    private enum CodingKeys: CodingKey {
+        case job, succeeded, interrupted, start, end, next, stored, removed, verified, snapshots, failures
+    }
+
+    init(_ outcome: JobOutcome) {
+        job = outcome.job
+        succeeded = outcome.isSuccess
+        interrupted = outcome.isInterrupted
+        start = Format.time(outcome.start)
+        end = Format.time(outcome.end)
+        next = outcome.next.map(Format.time)
+        stored = outcome.storedBytes
+        removed = outcome.removed
+        verified = outcome.verified
+        snapshots = outcome.stored.map {
+            Stored(
+                source: $0.source, database: $0.database, id: $0.snapshot, size: $0.size, changed: $0.changed,
+                stored: $0.stored)
+        }
+        failures = outcome.problems.map(ProblemSummary.init)
+        let seconds = outcome.end.timeIntervalSince(outcome.start)
+        var line =
+            "\(outcome.job): \(Format.count(outcome.stored.count, "database")), "
+            + "\(Format.size(outcome.storedBytes)) stored in \(Format.duration(seconds))"
+        if outcome.removed > 0 { line += ", \(Format.count(outcome.removed, "old snapshot")) removed" }
+        if let verified = outcome.verified { line += verified ? ", verified" : ", verification FAILED" }
+        if !outcome.problems.isEmpty { line += "; \(Format.count(outcome.problems.count, "failure"))" }
+        self.line = line
+    }
+}
+
+/// A failure of a job in results.
+struct ProblemSummary: Encodable {
+    let step: String
+    let code: String
+    let message: String
+    let path: String?
+    let limit: String?
+    let remedy: String?
+
+    init(_ problem: JobState.Problem) {
+        step = problem.step
+        code = problem.code
+        message = problem.message
+        path = problem.source
+        limit = problem.limit
+        remedy = problem.remedy
+    }
+
+    var line: String {
+        Format.visible("  FAILED \(step): \(path.map { "\($0): " } ?? "")\(message)")
+    }
+}
+
+/// What `schedule status` shows about following the databases of a job.
+struct FollowingSummary: Encodable {
+    struct Database: Encodable {
+        let source: String
+        let database: String
+        let state: String
+        @Nullable var since: String?
+        @Nullable var reason: String?
+        @Nullable var code: String?
+        @Nullable var lastLook: String?
+        @Nullable var lastSegment: String?
+        let segments: Int64
+        let bytes: Int64
+        @Nullable var base: String?
+        let gaps: Int64
+        @Nullable var lastGap: String?
+        @Nullable var lastGapReason: String?
+        @Nullable var lost: Int?
+
+        fileprivate init(_ database: FollowingState.Database) {
+            source = database.source
+            self.database = database.database
+            state = database.phase.rawValue
+            since = Format.time(database.since)
+            reason = database.reason ?? database.trouble
+            code = database.code
+            lastLook = Format.time(database.looked)
+            lastSegment = Format.time(database.stored)
+            segments = Int64(database.segments)
+            bytes = database.bytes
+            base = database.base
+            gaps = Int64(database.gaps)
+            lastGap = Format.time(database.lastGap)
+            lastGapReason = database.lastGapReason
+            lost = database.lost
+        }
+
+        fileprivate var line: String {
+            var line = "\(database): \(state)"
+            if let reason { line += " (\(reason))" }
+            if let lastSegment { line += ", stored until \(lastSegment)" }
+            if let lastGap { line += ", last gap from \(lastGap)" + (lastGapReason.map { ": \($0)" } ?? "") }
+            return line
+        }
+    }
+
+    let interval: Double
+    let logLimit: Int64
+    let spoolLimit: Int64
+    let most: Int64
+    @Nullable var running: Bool?
+    let well: Bool
+    let databases: [Database]
+    let problem: ProblemSummary?
+
+    /// Nil if the job does not follow its databases.
+    init?(_ job: Job, _ state: FollowingState?) {
+        guard let settings = job.following else { return nil }
+        interval = settings.interval.seconds
+        logLimit = settings.logLimit
+        spoolLimit = settings.spoolLimit
+        most = Int64(settings.most)
+        running = state == nil ? false : state?.isRunning
+        well =
+            state.map { state in
+                state.isRunning != false && state.problem == nil && !state.databases.contains(where: \.isFailing)
+            } ?? false
+        databases = (state?.databases ?? []).map(Database.init)
+        problem = state?.problem.map(ProblemSummary.init)
+    }
+
+    /// Adds the rows of text output.
+    ///
+    /// - Parameter hasState: whether the databases were ever followed here.
+    func addRows(to report: inout Report, hasState: Bool) {
+        var line = "every \(TimeSpan.text(Duration(seconds: interval))), logs up to \(Format.size(logLimit))"
+        if !hasState {
+            line += "; never started: run 'litevault schedule run'"
+        } else if running == false {
+            line += "; NOT RUNNING: start 'litevault schedule run'"
+        }
+        report.appendRow("follows", line)
+        if let problem { report.appendLine(problem.line) }
+        for database in databases { report.appendRow("", Format.visible(database.line)) }
+    }
+}
+
+extension Format {
+    /// A time of a state file, in seconds since 1970.
+    static func time(_ seconds: Double?) -> String? { seconds.map { time(Date(timeIntervalSince1970: $0)) } }
+}

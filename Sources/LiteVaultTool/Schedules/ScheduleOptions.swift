@@ -1,0 +1,124 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultSchedule
+internal import Logging
+
+/// The configuration of a schedule, and the local directories that belong to it.
+struct ScheduleOptions: ParsableArguments {
+    @Argument(help: "The configuration file.", completion: .file(), transform: PathArgument.literal)
+    var config: String
+
+    @OptionGroup var directories: LocalDirectoryOptions
+
+    /// Reads the configuration. Its path is made absolute, as it identifies the state file and appears in units.
+    func configuration() throws -> ScheduleConfiguration {
+        try ScheduleConfiguration(path: URL(fileURLWithPath: config).standardizedFileURL.path)
+    }
+
+    /// The local directories: those that were given, that of the configuration, or the standard ones.
+    func local(_ configuration: ScheduleConfiguration) -> LocalDirectories {
+        var standard = LocalDirectories.standard
+        if let state = configuration.stateFolder { standard.state = state }
+        return directories.applied(to: standard)
+    }
+
+    /// Reads the state file.
+    func stateFile(_ configuration: ScheduleConfiguration) throws -> StateFile {
+        guard let folder = local(configuration).state else {
+            throw Failure(
+                .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
+                path: configuration.path, remedy: "Set state-folder in the configuration, or give --state-folder.")
+        }
+        return try StateFile(folder: folder, configuration: configuration.path)
+    }
+}
+
+/// The options for the log of the commands that run jobs.
+struct LogOptions: ParsableArguments {
+    @Option(
+        name: .customLong("log"),
+        help: .init("Format of the log on standard error (default: text; json with --json).", valueName: "format"))
+    var form: LogForm?
+
+    @Option(
+        name: .customLong("log-level"),
+        help: .init("Lowest level to log (default: info).", valueName: "level"))
+    var level: LogLevel?
+
+    /// Creates the logger.
+    func logger(_ output: OutputOptions, _ terminal: Terminal) -> Logger {
+        let form = form ?? (output.json ? .json : .text)
+        let level = level?.value ?? (output.quiet ? .error : .info)
+        return Logger(label: "litevault") { _ in
+            ScheduleLogHandler(form: form, logLevel: level, terminal: terminal)
+        }
+    }
+}
+
+enum LogForm: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+}
+
+enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+    case debug, info, warning, error
+
+    fileprivate var value: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}
+
+/// Writes log entries to standard error, as lines of text or as JSON objects.
+private struct ScheduleLogHandler: LogHandler {
+    let form: LogForm
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    let terminal: Terminal
+
+    init(form: LogForm, logLevel: Logger.Level, terminal: Terminal) {
+        self.form = form
+        self.logLevel = logLevel
+        self.terminal = terminal
+    }
+
+    /// The value of the member `log` of an entry.
+    private struct Entry: Encodable {
+        let time: String
+        let level: String
+        let message: String
+        let metadata: [(key: String, value: String)]
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: LiteralKey.self)
+            try container.encode(time, forKey: LiteralKey("time"))
+            try container.encode(level, forKey: LiteralKey("level"))
+            try container.encode(message, forKey: LiteralKey("message"))
+            for (key, value) in metadata { try container.encode(value, forKey: LiteralKey(key)) }
+        }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let values = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            .map { (key: $0.key, value: "\($0.value)") }
+        let entry = Entry(
+            time: Format.time(Date()), level: event.level.rawValue, message: "\(event.message)", metadata: values)
+        switch form {
+        case .text:
+            let pairs = values.map { " \($0.key)=\(Format.visible($0.value))" }.joined()
+            terminal.printMessage("\(entry.time) \(entry.level) \(Format.visible(entry.message))\(pairs)")
+        case .json:
+            guard let line = try? ResultEncoder.line(Event(name: "log", body: entry)) else { return }
+            terminal.printMessage(line)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultBackup
+internal import LiteVaultObjectStore
+internal import LiteVaultSchedule
+internal import LiteVaultSupport
+
+extension Session {
+    /// Reads the configuration, locks the schedule and creates its runner.
+    func scheduleRunner(
+        _ options: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions
+    ) throws -> ScheduleRunner {
+        let configuration = try options.configuration()
+        let keys = ScheduleKeys(self)
+        try keys.reserveSources(of: configuration)
+        let state = try options.stateFile(configuration)
+        try state.lock()
+        let local = options.local(configuration)
+        let quiet = output.json || output.quiet
+        let services = ScheduleServices(
+            store: {
+                try RepositoryOptions.store(
+                    $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
+                    cache: local.cache, timeLimit: $0.timeLimit)
+            },
+            secret: { try keys.secret($0) }, key: { try keys.key($0) },
+            hook: { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() },
+            heartbeat: { try await Heartbeat.send(to: $0, within: $1) },
+            check: { try Interruption.shared.check() }, tool: "litevault \(Version.number)", local: local)
+        return ScheduleRunner(
+            configuration, state: state, services: services, log: log.logger(output, terminal),
+            host: ProcessInfo.processInfo.hostName)
+    }
+}
+
+/// Reads the keys that a configuration refers to. One reader keeps the variables of the environment; other sources may take
+/// long, and get a reader each.
+private final class ScheduleKeys: @unchecked Sendable {  // its lock guards the reader
+    /// The time limit of a key command: nobody can be asked.
+    private static let commandLimit = Duration.seconds(120)
+
+    private let lock = NSLock()
+    private let reader: KeyReader
+    private let terminal: Terminal
+    private let reporter: any Reporter
+
+    init(_ session: Session) {
+        reader = session.keys
+        terminal = session.terminal
+        reporter = session.reporter
+    }
+
+    /// Removes the variables of all references from the environment, before anything else runs.
+    func reserveSources(of configuration: ScheduleConfiguration) throws {
+        for job in configuration.jobs {
+            for reference in [job.repository.secret, job.verification?.key].compactMap(\.self) {
+                try lock.withLock { try reader.reserve(Self.source(reference)) }
+            }
+        }
+    }
+
+    func secret(_ reference: KeyReference) throws -> RepositorySecret {
+        try mappingFailures {
+            let (buffer, format) = try read(reference)
+            return try buffer.repositorySecret(format)
+        }
+    }
+
+    func key(_ reference: KeyReference) throws -> DatabaseKey {
+        try mappingFailures {
+            let (buffer, format) = try read(reference)
+            return try buffer.databaseKey(format, from: Self.source(reference))
+        }
+    }
+
+    private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {
+        let format = KeyFormat(rawValue: reference.format) ?? .passphrase
+        let prompt = KeyPrompt(subject: "", confirms: false, terminal: terminal)
+        let source = Self.source(reference)
+        if case .environment = source {
+            return try lock.withLock { (try reader.read(source, format: format, prompt: prompt), format) }
+        }
+        let own = KeyReader(reporter: reporter, terminal: terminal, commandLimit: Self.commandLimit)
+        return (try own.read(source, format: format, prompt: prompt), format)
+    }
+
+    /// The runner reports errors of the library.
+    private func mappingFailures<T>(_ body: () throws -> T) throws -> T {
+        do {
+            return try body()
+        } catch let failure as Failure {
+            throw BackupError(
+                BackupError.Code(rawValue: failure.code.rawValue) ?? .keyRejected, failure.message, path: failure.path,
+                remedy: failure.remedy)
+        }
+    }
+
+    private static func source(_ reference: KeyReference) -> KeySource {
+        switch reference.source {
+        case .file(let path): .file(path)
+        case .environment(let name): .environment(name)
+        case .command(let text): .command(text)
+        case .credential(let name): .credential(name)
+        }
+    }
+}
+
+/// A shell command around a job. Its output goes to standard error, as standard output is for results.
+private struct HookCommand {
+    /// The time between SIGTERM and SIGKILL for a hook that exceeded its limit.
+    private static let grace = Duration.seconds(5)
+
+    let text: String
+    let variables: [String: String]
+    let limit: Duration
+    /// Whether its output is discarded.
+    let quiet: Bool
+
+    /// Runs the hook and waits for its end. A signal that ends us is passed on. Processes that it leaves in the background are
+    /// not waited for, whatever descriptors of ours they hold open.
+    ///
+    /// - Throws: `BackupError` `jobFailed` if it cannot be started or does not end with status 0. ``LimitReached`` or
+    ///   `CancellationError` if it and everything it has started had to be terminated.
+    func run() async throws {
+        var command = ShellCommand(text)
+        command.variables = variables
+        command.input = .null
+        command.output = quiet ? .null : .descriptor(STDERR_FILENO)
+        command.error = quiet ? .null : .inherited
+        command.leadsGroup = true
+        let child: ChildProcess
+        do { child = try command.spawn() } catch {
+            throw BackupError(
+                .jobFailed, "cannot start a hook: \(error)", remedy: "Check the limit on processes, then try again.")
+        }
+        Interruption.shared.watch(child: child.signalTarget)
+        defer { Interruption.shared.unwatch(child: child.signalTarget) }
+        let ending = try await end(of: child)
+        guard ending == .status(0) else {
+            throw BackupError(.jobFailed, "a hook ended with \(ending)", remedy: "Run it by itself to see why.")
+        }
+    }
+
+    private func end(of child: ChildProcess) async throws -> ChildProcess.Ending {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            do {
+                if let ending = try child.poll() { return ending }
+            } catch {
+                throw BackupError(.jobFailed, "lost track of a hook: \(error)")
+            }
+            do {
+                try await Task.sleep(for: .milliseconds(20))
+            } catch {
+                await Self.terminate(child)
+                throw error
+            }
+            if ContinuousClock.now >= deadline {
+                await Self.terminate(child)
+                throw LimitReached(
+                    "hook", limit, "a hook was terminated: it",
+                    remedy: "Find out what it waits for, or raise 'limits: {hook: …}'.")
+            }
+        }
+    }
+
+    /// Terminates a hook and its process group: SIGTERM, then SIGKILL. Nobody else can get the group's number before the shell
+    /// is waited for.
+    private static func terminate(_ child: ChildProcess) async {
+        child.signal(SIGTERM)
+        // A stopped process acts on SIGTERM only once it continues.
+        child.signal(SIGCONT)
+        let deadline = ContinuousClock.now + grace
+        while ContinuousClock.now < deadline, hasOthers(child.id) || !child.hasEnded {
+            // In a task of its own: this one may be cancelled.
+            await Task.detached { try? await Task.sleep(for: .milliseconds(20)) }.value
+        }
+        child.signal(SIGKILL)
+        _ = try? child.wait()
+    }
+
+    /// Whether processes other than the shell are in its group, where the platform can tell.
+    private static func hasOthers(_ group: pid_t) -> Bool {
+        #if os(Linux)
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+            return names.lazy.compactMap { pid_t($0) }.contains { $0 != group && getpgid($0) == group }
+        #else
+            return false
+        #endif
+    }
+}

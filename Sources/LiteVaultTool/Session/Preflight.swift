@@ -1,0 +1,97 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVault
+
+/// Checks before a key is read: nobody should have to type a passphrase to learn that a file is missing. The library repeats
+/// them where they matter.
+enum Preflight {
+    /// - Throws: `no-encryption` if the linked engine does not encrypt.
+    static func requireEncryption() throws(Failure) {
+        guard case .none = EngineInfo.linked.encryption else { return }
+        throw Failure(
+            .noEncryption, "this build is linked with SQLite \(Version.sqlite), which does not encrypt",
+            remedy: "Use a build with SQLCipher. 'litevault --version' shows the linked engine.")
+    }
+
+    /// - Throws: `no-input` if the file does not exist, `wrong-kind` if it is not a regular file.
+    static func requireSource(_ path: String) throws(Failure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let code = errno
+            throw Failure(
+                code == ENOENT || code == ENOTDIR ? .noInput : .inputOutput,
+                code == ENOENT ? "no such file" : String(cString: strerror(code)), path: path,
+                remedy: "Check the path.")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.wrongKind, "not a regular file", path: path, remedy: "Name a database file.")
+        }
+    }
+
+    /// - Throws: `cannot-create` if the path exists, or the log or journal of another database is beside it.
+    static func requireAbsent(_ path: String) throws(Failure) {
+        var status = stat()
+        guard lstat(path, &status) != 0 else {
+            throw Failure(
+                .cannotCreate, "the destination exists", path: path, remedy: "Name a new file, or remove this one.")
+        }
+        do {
+            try Leftovers.refuse(beside: path)
+        } catch {
+            guard error.reason == .leftover else { return }
+            throw Failure(
+                .cannotCreate, "a leftover of another database, which would be replayed into the new one",
+                path: error.path, remedy: "Find out which database it belongs to, then move it away or remove it.")
+        }
+    }
+
+    /// - Throws: `no-input`, or `wrong-kind` if the file is not a plaintext database.
+    static func requirePlain(_ path: String) throws {
+        try requireSource(path)
+        switch try DatabaseFile(path).kind() {
+        case .plain: return
+        case .encryptedOrUnknown, .plaintextHeader:
+            throw Failure(
+                .wrongKind, "already encrypted, or not a database", path: path,
+                remedy: "Use 'litevault rekey' to change its key, or 'litevault export' to copy it under another key.")
+        case .empty: throw Failure.empty(path)
+        case .notADatabase: throw Failure.notADatabase(path)
+        }
+    }
+
+    /// - Throws: `no-input`, or `wrong-kind` if the file cannot be an encrypted database.
+    static func requireEncrypted(_ path: String) throws {
+        try requireSource(path)
+        switch try DatabaseFile(path).kind() {
+        case .encryptedOrUnknown, .plaintextHeader: return
+        case .plain: throw Failure.notEncrypted(path)
+        case .empty: throw Failure.empty(path)
+        case .notADatabase: throw Failure.notADatabase(path)
+        }
+    }
+
+    /// The size of a file in bytes; nil if it does not exist.
+    static func size(_ path: String) -> Int64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+}
+
+extension Failure {
+    /// A plaintext database where an encrypted one is required.
+    static func notEncrypted(_ path: String) -> Failure {
+        Failure(
+            .wrongKind, "this database is not encrypted", path: path,
+            remedy: "Leave the key out if the command allows it, or run 'litevault encrypt'.")
+    }
+
+    /// A file that is not a database of any kind.
+    static func notADatabase(_ path: String) -> Failure {
+        Failure(.wrongKind, "not a database", path: path, remedy: "'litevault info' shows what the file is.")
+    }
+
+    /// An empty file.
+    fileprivate static func empty(_ path: String) -> Failure {
+        Failure(.wrongKind, "the file is empty", path: path, remedy: "Name a file that contains a database.")
+    }
+}

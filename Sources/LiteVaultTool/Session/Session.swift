@@ -1,0 +1,200 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+
+/// A command of the tool. It returns a report; `Main` prints it and handles failures.
+protocol VaultCommand: ParsableCommand {
+    /// `--json`, `--quiet`, `--progress`.
+    var output: OutputOptions { get }
+    /// Does the work.
+    func perform(_ session: Session) throws -> Report
+}
+
+extension VaultCommand {
+    /// The name on the command line and in JSON output.
+    static var name: String { _commandName }
+
+    /// Creates a configuration whose help ends with examples and the exit statuses.
+    static func configured(
+        _ name: String, _ abstract: String, _ discussion: String, examples: [String], usage: String? = nil
+    ) -> CommandConfiguration {
+        let lines = ["EXAMPLES:"] + examples.map { "  " + $0 }
+        return CommandConfiguration(
+            commandName: name, abstract: abstract, usage: usage,
+            discussion: [discussion, lines.joined(separator: "\n"), ExitStatus.helpSection].joined(separator: "\n\n"))
+    }
+}
+
+/// The surroundings of a running command: terminal, reporter, keys and clock.
+struct Session {
+    let terminal: Terminal
+    let reporter: any Reporter
+    let keys: KeyReader
+    private let stopwatch = Stopwatch()
+
+    init(terminal: Terminal, reporter: any Reporter) {
+        self.terminal = terminal
+        self.reporter = reporter
+        keys = KeyReader(reporter: reporter, terminal: terminal)
+    }
+
+    /// The running time of the command in seconds, to the millisecond. Time spent waiting for a person does not count.
+    var elapsed: Double { stopwatch.elapsed }
+
+    // MARK: Keys
+
+    /// Removes keys from the environment before anything else runs, and finds conflicting options.
+    func reserveKeySources<Role>(_ options: KeyOptions<Role>) throws(Failure) {
+        try keys.reserve(options.source())
+    }
+
+    /// The key that the options name, or that a person types.
+    ///
+    /// - Parameters:
+    ///   - path: the database, for the prompt.
+    ///   - confirms: whether the key is about to be set, and has to be typed twice.
+    /// - Throws: `usage` for more than one source, `key-rejected` without a key.
+    func key<Role>(_ options: KeyOptions<Role>, for path: String, confirms: Bool = false) throws -> DatabaseKey {
+        if let key = try keyIfGiven(options, for: path, confirms: confirms) { return key }
+        guard terminal.inputIsTerminal else {
+            let names = ["file PATH", "fd N", "env NAME", "command CMD", "credential NAME"].map {
+                "--\(Role.option)-\($0)"
+            }
+            throw Failure(
+                .keyRejected, "no \(Role.noun) given, and standard input is not a terminal to ask on",
+                remedy: "Use " + names.dropLast().joined(separator: ", ") + " or \(names[4]).")
+        }
+        return try read(.prompt, options, path, confirms)
+    }
+
+    /// The key that the options name; nil if they name none. A person is not asked.
+    func keyIfGiven<Role>(
+        _ options: KeyOptions<Role>, for path: String, confirms: Bool = false
+    ) throws -> DatabaseKey? {
+        try options.source().map { try read($0, options, path, confirms) }
+    }
+
+    /// The key of a database that may be plaintext; nil if it is.
+    ///
+    /// - Throws: `wrong-kind` if a key is given for a plaintext database, `no-encryption` if the database is encrypted and the
+    ///   engine does not encrypt.
+    func keyIfEncrypted<Name>(_ database: DatabaseOptions<Name>) throws -> DatabaseKey? {
+        let path = database.path
+        switch try DatabaseFile(path).kind() {
+        case .plain, .empty:
+            guard try database.key.source() == nil else { throw Failure.notEncrypted(path) }
+            return nil
+        case .notADatabase:
+            // With a key it may turn out to be a database whose first page is damaged.
+            guard let key = try keyIfGiven(database.key, for: path) else { throw Failure.notADatabase(path) }
+            return key
+        case .encryptedOrUnknown, .plaintextHeader:
+            try Preflight.requireEncryption()
+            return try key(database.key, for: path)
+        }
+    }
+
+    private func read<Role>(
+        _ source: KeySource, _ options: KeyOptions<Role>, _ path: String, _ confirms: Bool
+    ) throws -> DatabaseKey {
+        try readSecret(source, options, path, confirms: confirms).databaseKey(options.format, from: source)
+    }
+
+    /// The repository's secret that the options name; nil if they name none.
+    func repositorySecret(
+        _ options: KeyOptions<RepositorySecretRole>, for location: String
+    ) throws -> RepositorySecret? {
+        try options.source().map { source in
+            try readSecret(source, options, location, confirms: false).repositorySecret(options.format)
+        }
+    }
+
+    private func readSecret<Role>(
+        _ source: KeySource, _ options: KeyOptions<Role>, _ subject: String, confirms: Bool
+    ) throws -> SecretBuffer {
+        let prompt = KeyPrompt(subject: "for \(Format.visible(subject))", confirms: confirms, terminal: terminal)
+        defer { stopwatch.restart() }
+        return try keys.read(source, format: options.format, prompt: prompt)
+    }
+
+    // MARK: Questions and progress
+
+    /// Asks a person to confirm.
+    ///
+    /// - Parameter consented: whether `--yes` was given, and nothing is asked.
+    /// - Throws: `usage` if there is nobody to ask, or the answer is negative.
+    func confirm(_ question: String, consented: Bool) throws(Failure) {
+        if consented { return }
+        guard terminal.inputIsTerminal else {
+            throw Failure(
+                .usage, "confirmation required, and standard input is not a terminal to ask on",
+                remedy: "Add --yes to confirm.")
+        }
+        let console = Console.open()
+        defer { console.close() }
+        // While it waits for a person, only the signal thread can end the process.
+        let token = Interruption.shared.onEnd(immediately: true) {}
+        defer { Interruption.shared.remove(token) }
+        console.show(question + " [y/N] ")
+        defer { stopwatch.restart() }
+        let answer = console.readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        guard answer == "y" || answer == "yes" else {
+            throw Failure(.usage, "not confirmed; nothing was done")
+        }
+    }
+
+    /// The progress handler of operations on databases. It stops them after a signal.
+    var progress: OperationProgress.Report {
+        let reporter = reporter
+        return { state in
+            try Interruption.shared.check()
+            reporter.progress(
+                ProgressState(phase: state.phase.rawValue, done: state.completed, total: state.total ?? 0))
+        }
+    }
+
+    /// The progress handler of operations on repositories. It stops them after a signal.
+    var backupProgress: BackupProgress.Report {
+        let reporter = reporter
+        return { state in
+            try Interruption.shared.check()
+            reporter.progress(
+                ProgressState(phase: state.phase.rawValue, done: state.completed, total: state.total ?? 0))
+        }
+    }
+}
+
+/// Measures the running time of a command. Used on the main thread only.
+private final class Stopwatch {
+    private var start = ProcessInfo.processInfo.systemUptime
+
+    /// Seconds since the start, to the millisecond.
+    var elapsed: Double { ((ProcessInfo.processInfo.systemUptime - start) * 1000).rounded() / 1000 }
+
+    func restart() { start = ProcessInfo.processInfo.systemUptime }
+}
+
+/// The members of a result about a file that a command wrote.
+struct WrittenFile: Encodable {
+    @Nullable var size: Int64?
+    let seconds: Double
+    /// Whether the file was read back and checked before it got its name.
+    let verified: Bool
+
+    init(_ path: String, _ session: Session, verified: Bool = true) {
+        size = Preflight.size(path)
+        seconds = session.elapsed
+        self.verified = verified
+    }
+
+    /// `8.4 MB in 0.91 s`.
+    var summary: String {
+        let size = size.map { "\(Format.size($0)) " } ?? ""
+        return "\(size)in \(Format.duration(seconds))"
+    }
+
+    /// How a converted copy was verified.
+    static let comparison = "Verified: the new file was read back and compared with the source, schema and every row."
+}
