@@ -34,7 +34,7 @@ import Testing
         let task = Task {
             try await pool.read { db in
                 running.set(true)
-                return try db.scalar(Self.endless) as? Int64
+                return try db.value(Self.endless, as: Int64.self)
             }
         }
         #expect(await eventually { running.value })
@@ -49,7 +49,7 @@ import Testing
         configuration.maximumReaderCount = ProcessInfo.processInfo.activeProcessorCount + 2
         let pool = try scratch.pool(configuration: configuration)
         let tasks = (0..<configuration.maximumReaderCount).map { _ in
-            Task { try await pool.read { try $0.scalar(Self.endless) as? Int64 } }
+            Task { try await pool.read { try $0.value(Self.endless, as: Int64.self) } }
         }
         #expect(await eventually { pool.coordinator.accessCount == tasks.count })
         for task in tasks { task.cancel() }

@@ -177,7 +177,7 @@ import Testing
         #expect(try pool.read { try $0.pragma(.foreignKeys) && $0.lockTimeout == .seconds(5) && $0.isReadOnly })
         #expect(try pool.write { try $0.pragma(.foreignKeys) && $0.pragma(.journalMode) == .wal && $0.pragma(.synchronous) == .full })
         var configuration = DatabaseConfiguration()
-        try configuration.setPragma(.foreignKeys, to: false)
+        configuration.foreignKeys = false
         configuration.lockTimeout = .seconds(1)
         configuration.synchronous = .normal
         configuration.writeMode = .deferred

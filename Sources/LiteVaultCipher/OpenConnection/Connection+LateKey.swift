@@ -27,7 +27,7 @@ extension Connection {
                 try requireMain(schemaName, for: "key")
                 try requireFirst(handle, path: path)
                 try KeyUnlocker(
-                    key: key, settings: settings, path: path, lockTimeout: Duration(seconds: busyTimeout)
+                    key: key, settings: settings, path: path, lockTimeout: lockTimeout
                 ).unlock(self)
                 isKeyVerified = true
             }

@@ -33,7 +33,7 @@ import Testing
             return
         }
         try define()
-        let sums = try db.prepare("SELECT added(a) OVER (ORDER BY a ROWS 1 PRECEDING) FROM t").map { $0[0] as? Int64 }
+        let sums = try db.all("SELECT added(a) OVER (ORDER BY a ROWS 1 PRECEDING) FROM t", as: Int64.self)
         #expect(sums == [1, 3, 5])
     }
 

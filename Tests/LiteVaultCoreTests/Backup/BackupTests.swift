@@ -86,7 +86,7 @@ import Testing
             try Backup(sourceConnection: source, sourceName: .attached(name: "x"), targetConnection: target)
         }
         #expect(throws: DatabaseError.self) {
-            try source.backup(usingConnection: target, andDatabaseName: .attached(name: "x"))
+            try Backup(sourceConnection: source, targetConnection: target, targetName: .attached(name: "x"))
         }
     }
 
@@ -103,7 +103,7 @@ import Testing
         let writer = try Connection(scratch.path("test.db"))
         try writer.execute("BEGIN EXCLUSIVE")
         let backup = try Backup(sourceConnection: source, targetConnection: target)
-        #expect(try backup.step() == .busy)
+        #expect(try backup.advance() == .busy)
         let error = #expect(throws: DatabaseError.self) { try backup.step() }
         #expect(error?.resultCode == .busy)
         try writer.execute("ROLLBACK")

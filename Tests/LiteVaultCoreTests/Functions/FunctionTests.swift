@@ -123,7 +123,7 @@ import Testing
     @Test func `a function can use its connection`() throws {
         try db.execute("CREATE TABLE log(x); CREATE TABLE t(x); INSERT INTO t VALUES (1), (2)")
         try db.defineFunction("logged", argumentCount: 1) { [unowned db] values in
-            try db.run("INSERT INTO log VALUES (?)", with: values[0])
+            try db.run("INSERT INTO log VALUES (?)", with: Bindings(values))
             return try db.transaction { try db.value("SELECT count(*) FROM log", as: Int.self) }
         }
         #expect(try db.column("SELECT logged(x) FROM t") == ["1", "2"])

@@ -7,7 +7,7 @@ import Testing
     init() throws { db = try Connection() }
 
     @Test func `columns are read by position and by name`() throws {
-        try db.forEachRow("SELECT 1 AS a, 'two' AS b") { row in
+        try db.forEach("SELECT 1 AS a, 'two' AS b") { row in
             #expect(row.count == 2)
             #expect(row.columnNames == ["a", "b"])
             #expect(row.value(0) as? Int64 == 1)
@@ -71,9 +71,9 @@ import Testing
     @Test func `the connection can be used inside a query's closure, with the same text too`() throws {
         let sql = "SELECT 1 UNION ALL SELECT 2"
         var pairs: [String] = []
-        try db.forEachRow(sql) { outer in
+        try db.forEach(sql) { outer in
             let left = try outer.get(0, as: Int.self)
-            try db.forEachRow(sql) { inner in pairs.append("\(left)\(try inner.get(0, as: Int.self))") }
+            try db.forEach(sql) { inner in pairs.append("\(left)\(try inner.get(0, as: Int.self))") }
         }
         #expect(pairs == ["11", "12", "21", "22"])
     }

@@ -30,7 +30,7 @@ import Testing
     func `queries and changes are kept`(sql: String) throws {
         try db.run(sql)
         #expect(try prepared() == [sql])
-        try db.forEachRow(sql) { _ in }
+        try db.forEach(sql) { _ in }
         #expect(try prepared() == [sql])
     }
 

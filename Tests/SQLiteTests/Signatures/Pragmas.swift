@@ -16,7 +16,7 @@ import Testing
         db.userVersion = 4
         let version: UserVersion? = db.userVersion
         #expect(version == 4)
-        #expect(try db.readUserVersion() == 4)
+        #expect(try db.pragma(.userVersion) == 4)
     }
 
     @Test func `the version of SQLite is known and compared`() {

@@ -190,23 +190,23 @@ import Testing
 
     @Test func `settings whose errors are lost have forms that throw`() throws {
         let db = try Connection()
-        try db.setForeignKeys(true)
+        try db.setPragma(.foreignKeys, to: true)
         #expect(db.foreignKeys)
         try db.transaction {
             db.foreignKeys = false
             #expect(db.foreignKeys, "the engine ignores it here")
-            #expect(throws: Result.self) { try db.setForeignKeys(false) }
-            try db.setDeferForeignKeys(true)
+            #expect(throws: Result.self) { try db.setPragma(.foreignKeys, to: false) }
+            try db.setPragma(.deferForeignKeys, to: true)
             #expect(db.deferForeignKeys)
         }
-        try db.setWALAutoCheckpoint(50)
+        try db.setPragma(.walAutoCheckpoint, to: 50)
         #expect(db.walAutoCheckpoint == 50)
         try db.close()
-        #expect(throws: Result.self) { try db.setForeignKeys(true) }
-        #expect(throws: Result.self) { try db.setDeferForeignKeys(true) }
-        #expect(throws: Result.self) { try db.setWALAutoCheckpoint(1) }
+        #expect(throws: Result.self) { try db.setPragma(.foreignKeys, to: true) }
+        #expect(throws: Result.self) { try db.setPragma(.deferForeignKeys, to: true) }
+        #expect(throws: Result.self) { try db.setPragma(.walAutoCheckpoint, to: 1) }
         #expect(throws: Result.self) { try db.setSynchronous(.full) }
-        #expect(throws: Result.self) { try db.setUserVersion(1) }
+        #expect(throws: Result.self) { try db.setPragma(.userVersion, to: 1) }
         #expect(throws: Result.self) { try db.setJournalMode(.wal) }
     }
 }
