@@ -218,7 +218,7 @@ extension Statement {
         isExhausted = false
     }
 
-    /// The next row of untyped values, or nil after the last one. Under module `SQLite` the call after that begins with the
+    /// The next row of untyped values, or nil after the last one. The call after that begins with the
     /// first row again, as ``advance()`` does; an iteration stays at its end.
     ///
     /// - Throws: `DatabaseError`; the statement is reset.
@@ -227,7 +227,7 @@ extension Statement {
             noteExecution(prepared)
             guard !isExhausted else { return nil }
             guard try step(prepared) else {
-                isExhausted = base != nil || !connection.isDropIn
+                isExhausted = base != nil
                 sqlite3_reset(prepared.handle)
                 return nil
             }

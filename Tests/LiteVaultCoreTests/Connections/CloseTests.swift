@@ -51,7 +51,6 @@ import Testing
         db.updateHook { _, _, _, _ in }
         db.commitHook {}
         db.rollbackHook {}
-        try db.defineFunction("f") { _ in nil }
         db.refusesKeyStatements = true
         db.interrupt()
     }

@@ -47,8 +47,14 @@ import Testing
 
     @Test func `after the last row there are none, however often it is asked`() throws {
         let select = try db.prepare("SELECT x FROM t WHERE x = 3")
-        #expect(try select.failableNext() != nil)
-        for _ in 1...3 { #expect(try select.failableNext() == nil) }
+        let rows = select.makeIterator()
+        #expect(try rows.failableNext() != nil)
+        for _ in 1...3 { #expect(try rows.failableNext() == nil) }
+        // The statement itself begins again, as in SQLite.swift.
+        for _ in 1...2 {
+            #expect(try select.failableNext() != nil)
+            #expect(try select.failableNext() == nil)
+        }
     }
 
     @Test func `an error in the middle is thrown, and the statement can start over`() throws {
