@@ -197,13 +197,13 @@ extension DatabaseFollower {
                 // Not again before there is room, as it would only be the same again.
                 while !isOver, session.spool.byteCount > full.limit / 2 { await sleep(options.limits.interval) }
                 await sleep(options.limits.interval)
-            } catch let error as BackupError where error.code == .noInput {
+            } catch let error as VaultError where error.code == .noInput {
                 if looked != nil { gap(session, since: looked, "the database was removed") }
                 if told != error.message { report(.waiting(error.message)) }
                 told = error.message
                 await sleep(options.limits.interval)
             } catch {
-                if looked != nil { gap(session, since: looked, (error as? BackupError)?.message ?? "\(error)") }
+                if looked != nil { gap(session, since: looked, (error as? VaultError)?.message ?? "\(error)") }
                 told = nil
                 await failed(.log, error, &pause)
             }
@@ -222,7 +222,7 @@ extension DatabaseFollower {
         return try await withDedicatedThread {
             if !work.follower.isAttached {
                 // Before anything of it is read: what everybody could read must not get into the repository.
-                try BackupError.withPath(path) {
+                try withErrorContext(path: path) {
                     let kind = try DatabaseFile(path).kind()
                     // Nothing was written to it yet.
                     if kind != .empty { try kind.requireStorable(allowsPlaintext: allowsPlaintext) }
@@ -272,7 +272,7 @@ extension DatabaseFollower {
                 with { $0.hasStored = true }
                 let seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
                 report(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
-            } catch let error as BackupError where error.code == .busy || error.code == .conflict {
+            } catch let error as VaultError where error.code == .busy || error.code == .conflict {
                 // Another follower has the lease: our segments cannot continue theirs.
                 let gap = SnapshotGap(
                     since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
@@ -304,7 +304,7 @@ extension DatabaseFollower {
                     let snapshot = try await takeSnapshot(run, with { $0.gap })
                     // The clock was put back in between: the follower's next look begins another run.
                     guard snapshot.time.timeIntervalSince(run.began) > -0.002 else {
-                        throw BackupError(.busy, "the system clock moved backwards", path: path)
+                        throw VaultError(.busy, "the system clock moved backwards", path: path)
                     }
                     with {
                         $0.newest = max($0.newest, snapshot.sequence)

@@ -121,7 +121,7 @@ extension S3Store {
         return .unsupported
     }
 
-    private func writeDenied() -> BackupError {
+    private func writeDenied() -> VaultError {
         replacementDenied("the write was refused", Self.probeObject)
     }
 

@@ -10,7 +10,7 @@ struct CredentialChain: Sendable {
 
     /// The credentials of the first source that has any.
     ///
-    /// - Throws: `BackupError` `config` when no source has any, or when a configured source fails.
+    /// - Throws: `VaultError` `config` when no source has any, or when a configured source fails.
     func resolve() async throws -> AWSCredentials {
         let variables = environment.variables
         // As in the AWS tools, keys in the environment take precedence over AWS_PROFILE.
@@ -23,7 +23,7 @@ struct CredentialChain: Sendable {
         if let found = try profile() { return found }
         if let found = try await containerCredentials() { return found }
         if let found = try await instanceMetadata() { return found }
-        throw BackupError(
+        throw VaultError(
             .config, "no credentials found for the object store",
             remedy: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add them to ~/.aws/credentials.")
     }
@@ -36,12 +36,12 @@ struct CredentialChain: Sendable {
         }
         for name in ["credential_process", "sso_session", "sso_start_url", "role_arn", "source_profile"]
         where settings[name] != nil {
-            throw BackupError(
+            throw VaultError(
                 .config, "the profile '\(environment.profile)' uses \(name), which is not supported",
                 remedy: "Export the credentials first: eval \"$(aws configure export-credentials --format env)\".")
         }
         if environment.isProfileNamed, settings.isEmpty {
-            throw BackupError(
+            throw VaultError(
                 .config, "profile '\(environment.profile)' not found in the shared configuration files",
                 remedy: "Check AWS_PROFILE, ~/.aws/config and ~/.aws/credentials.")
         }
@@ -55,7 +55,7 @@ struct CredentialChain: Sendable {
             let role = variables["AWS_ROLE_ARN"] ?? settings["role_arn"]
         else { return nil }
         guard let token = SharedFile.text(file) else {
-            throw BackupError(.config, "cannot read the web identity token", path: file)
+            throw VaultError(.config, "cannot read the web identity token", path: file)
         }
         let session = variables["AWS_ROLE_SESSION_NAME"] ?? settings["role_session_name"] ?? "litevault"
         let region = environment.region
@@ -90,14 +90,14 @@ struct CredentialChain: Sendable {
             return nil
         }
         guard Self.mayReceiveToken(url) else {
-            throw BackupError(
+            throw VaultError(
                 .config, "AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that is not allowed",
                 remedy: "Without https, only the loopback and the container credential addresses are allowed.")
         }
         var request = HTTPClientRequest(url: url)
         if let file = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] {
             guard let token = SharedFile.text(file) else {
-                throw BackupError(.config, "cannot read the container's authorization token", path: file)
+                throw VaultError(.config, "cannot read the container's authorization token", path: file)
             }
             request.headers.add(name: "authorization", value: token.trimmingCharacters(in: .whitespacesAndNewlines))
         } else if let token = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN"] {
@@ -149,12 +149,12 @@ struct CredentialChain: Sendable {
             return (answer.status, try await answer.bytes(upTo: 256 << 10))
         } catch {
             // The cause is dropped: the request holds a token.
-            throw BackupError(.io, "cannot reach \(what)", remedy: "Check the network, then try again.")
+            throw VaultError(.io, "cannot reach \(what)", remedy: "Check the network, then try again.")
         }
     }
 
-    private func noCredentials(from what: String, status: Int) -> BackupError {
-        BackupError(
+    private func noCredentials(from what: String, status: Int) -> VaultError {
+        VaultError(
             .config, "\(what) returned no credentials (HTTP status \(status))",
             remedy: "Check the role, and the variables and files that name it.")
     }

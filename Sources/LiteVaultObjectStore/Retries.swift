@@ -67,7 +67,7 @@ package enum Heartbeat {
     /// - Parameters:
     ///   - attempts: the most attempts.
     ///   - limit: the time for all attempts and pauses.
-    /// - Throws: `BackupError` `io` when no attempt succeeds. It does not contain the URL, which is as good as a password.
+    /// - Throws: `VaultError` `io` when no attempt succeeds. It does not contain the URL, which is as good as a password.
     package static func send(to url: String, attempts: Int = 3, within limit: Duration = .seconds(60)) async throws {
         let backoff = Backoff(1...20)
         let end = ContinuousClock.now + limit
@@ -89,7 +89,7 @@ package enum Heartbeat {
             }
             let pause = backoff.jittered(attempt)
             guard attempt < attempts, (end - .now).seconds > pause else {
-                throw BackupError(
+                throw VaultError(
                     .io, "the heartbeat failed: \(problem)",
                     remedy: "Check its URL and the network. The limit 'heartbeat' sets how long it is retried.")
             }

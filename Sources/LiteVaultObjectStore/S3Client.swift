@@ -35,7 +35,7 @@ final class S3Client: Sendable {
 
     /// An HTTP client with the time limits of the settings.
     ///
-    /// - Throws: `BackupError` `config` if the certificates of `AWS_CA_BUNDLE` cannot be read.
+    /// - Throws: `VaultError` `config` if the certificates of `AWS_CA_BUNDLE` cannot be read.
     static func http(_ settings: S3Settings, _ environment: AWSEnvironment) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         let silence = TimeAmount(settings.timeout)
@@ -50,7 +50,7 @@ final class S3Client: Sendable {
             do {
                 tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(bundle))
             } catch {
-                throw BackupError(
+                throw VaultError(
                     .config, "cannot read certificates from this file", path: bundle,
                     remedy: "AWS_CA_BUNDLE and ca_bundle name a file of certificates in PEM format.")
             }
@@ -63,8 +63,8 @@ final class S3Client: Sendable {
     ///
     /// - Parameters:
     ///   - accepting: whether a status other than 2xx is passed to `receive`.
-    ///   - receive: reads the response. Errors other than `BackupError` and ``S3Failure`` count as connection failures.
-    /// - Throws: ``S3Failure`` when the server refuses the request, `BackupError` when it cannot be reached.
+    ///   - receive: reads the response. Errors other than `VaultError` and ``S3Failure`` count as connection failures.
+    /// - Throws: ``S3Failure`` when the server refuses the request, `VaultError` when it cannot be reached.
     func send<T>(
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
         _ receive: (S3Response) async throws -> T
@@ -89,7 +89,7 @@ final class S3Client: Sendable {
                 let pause = backoff.jittered(number, asked: failure.retryAfter)
                 guard budget.allows(since: begin, pause: pause), number < attempts else { throw failure }
                 try await wait(pause)
-            } catch let error as BackupError {
+            } catch let error as VaultError {
                 throw error
             } catch let error as CancellationError {
                 throw error

@@ -88,12 +88,12 @@ struct S3Failure: Error {
 }
 
 extension S3Failure {
-    /// The failure as a `BackupError`, with a remedy.
-    func backupError(_ path: String) -> BackupError {
+    /// The failure as a `VaultError`, with a remedy.
+    func backupError(_ path: String) -> VaultError {
         let text =
             "the server responded with \(code.isEmpty ? "" : code + ": ")\(message.isEmpty ? "status \(status)" : message)"
-        func error(_ code: BackupError.Code, _ remedy: String?) -> BackupError {
-            BackupError(code, text, path: path, remedy: remedy, cause: nil)
+        func error(_ code: VaultError.Code, _ remedy: String?) -> VaultError {
+            VaultError(code, text, path: path, remedy: remedy, cause: nil)
         }
         switch code {
         case "NoSuchBucket":
@@ -110,7 +110,7 @@ extension S3Failure {
             let seconds = skew.map {
                 "this machine's clock is \(Int(abs($0).rounded())) s \($0 < 0 ? "behind" : "ahead of") the server's"
             }
-            return BackupError(
+            return VaultError(
                 .io, seconds ?? "this machine's clock differs from the server's", path: path,
                 remedy: "Set the clock (timedatectl set-ntp true), then try again.")
         case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
@@ -250,12 +250,12 @@ struct TransportFailure {
         }
     }
 
-    /// The failure as a `BackupError`.
+    /// The failure as a `VaultError`.
     ///
     /// - Parameter attempts: how often the request was sent.
-    func backupError(_ path: String, _ endpoint: Endpoint, attempts: Int) -> BackupError {
+    func backupError(_ path: String, _ endpoint: Endpoint, attempts: Int) -> VaultError {
         let times = attempts == 1 ? "once" : "\(attempts) times"
-        return BackupError(
+        return VaultError(
             .io, "the object store at \(endpoint.scheme)://\(endpoint.host) failed \(times): \(message)", path: path,
             remedy: remedy)
     }

@@ -92,7 +92,7 @@ struct FileSlice: AsyncSequence, Sendable {
             let wanted = Int(Swift.min(Self.chunk, count - done))
             let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: start + done)
             guard read == wanted else {
-                throw BackupError(.damaged, "the file was truncated during the upload", path: file.path)
+                throw VaultError(.damaged, "the file was truncated during the upload", path: file.path)
             }
             try body(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
             done += Int64(read)

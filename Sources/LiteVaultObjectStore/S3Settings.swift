@@ -43,16 +43,16 @@ public struct S3Settings: Sendable {
 
     /// Creates settings for the bucket and prefix of a URL `s3://BUCKET/PREFIX`.
     ///
-    /// - Throws: `BackupError` `config` if the URL has another form, or its prefix has characters other than ASCII letters,
+    /// - Throws: `VaultError` `config` if the URL has another form, or its prefix has characters other than ASCII letters,
     ///   digits, `-`, `_`, `.` and `/`.
     public init(url: String) throws {
         guard url.lowercased().hasPrefix("s3://") else {
-            throw BackupError(.config, "not an object-store URL", path: url, remedy: "Write it as s3://BUCKET/PREFIX.")
+            throw VaultError(.config, "not an object-store URL", path: url, remedy: "Write it as s3://BUCKET/PREFIX.")
         }
         let parts = url.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let bucket = parts.first.map(String.init) ?? ""
         guard Self.isBucket(bucket) else {
-            throw BackupError(
+            throw VaultError(
                 .config, "the URL does not name a bucket", path: url,
                 remedy: "Write it as s3://BUCKET/PREFIX, without host and credentials.")
         }
@@ -64,7 +64,7 @@ public struct S3Settings: Sendable {
             do {
                 try ObjectName.validate(self.prefix)
             } catch {
-                throw BackupError(
+                throw VaultError(
                     .config, "invalid prefix in the object-store URL", path: url,
                     remedy: "Use letters, digits, '-', '_', '.' and single slashes; no part starts with a dot.")
             }
@@ -98,7 +98,7 @@ package struct Endpoint: Sendable, Equatable {
 
     /// Creates the endpoint of a bucket on the server at `url`.
     ///
-    /// - Throws: `BackupError` `config` if `url` is not the URL of a server.
+    /// - Throws: `VaultError` `config` if `url` is not the URL of a server.
     package init(url text: String, bucket: String, usesPathStyle: Bool) throws {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https", let host = url.host, !host.isEmpty,
@@ -106,7 +106,7 @@ package struct Endpoint: Sendable, Equatable {
             url.path.isEmpty || url.path == "/"
         else {
             // The URL is not shown: it may contain a password.
-            throw BackupError(
+            throw VaultError(
                 .config, "invalid object-store endpoint",
                 remedy: "Write it as https://HOST or https://HOST:PORT, without a path and without credentials.")
         }

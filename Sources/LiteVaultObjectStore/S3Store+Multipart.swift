@@ -11,7 +11,7 @@ extension S3Store {
     {
         // Not every server supports conditions on CompleteMultipartUpload.
         if condition == .absent, try await attributes(name) != nil {
-            throw BackupError(.conflict, "already exists", path: "\(location)/\(name)")
+            throw VaultError(.conflict, "already exists", path: "\(location)/\(name)")
         }
         let writeID = UUID().uuidString.lowercased()
         let upload = try await create(name, writeID)

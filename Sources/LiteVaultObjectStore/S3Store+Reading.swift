@@ -13,7 +13,7 @@ extension S3Store {
             do {
                 return try await answer.bytes(upTo: limit)
             } catch is S3Response.TooLarge {
-                throw BackupError.tooLarge(limit, path: request.location)
+                throw VaultError.tooLarge(limit, path: request.location)
             }
         }
     }
@@ -26,7 +26,7 @@ extension S3Store {
         request.headers = [("range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")]
         let path = request.location
         return try await perform(request, accepting: { $0 == 416 }) { answer in
-            let short = BackupError(.damaged, "the object is shorter than \(range.upperBound) bytes", path: path)
+            let short = VaultError(.damaged, "the object is shorter than \(range.upperBound) bytes", path: path)
             if answer.status == 416 { throw short }
             if answer.status != 206 {
                 // A server without range requests sends the whole object.
@@ -60,7 +60,7 @@ extension S3Store {
                 var offset: Int64 = 0
                 try await answer.forEachChunk { chunk in
                     guard Int64(chunk.count) <= limit - offset else {
-                        throw BackupError.tooLarge(Int(limit), path: "\(self.location)/\(name)")
+                        throw VaultError.tooLarge(Int(limit), path: "\(self.location)/\(name)")
                     }
                     try file.write(chunk, at: offset)
                     offset += Int64(chunk.count)
@@ -84,7 +84,7 @@ extension S3Store {
                 return ObjectAttributes(
                     name: name, size: size, modified: modified, tag: Self.tag(answer.headers["etag"]))
             }
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return nil
         }
     }
@@ -108,7 +108,7 @@ extension S3Store {
                     let size = entry["Size"].flatMap({ Int64($0) }), (0...Self.sizeLimit).contains(size),
                     let modified = entry["LastModified"].flatMap(HTTPDate.isoSeconds)
                 else {
-                    throw BackupError(.io, "the object store returned a malformed listing", path: location)
+                    throw VaultError(.io, "the object store returned a malformed listing", path: location)
                 }
                 guard key.hasPrefix(root) else { continue }
                 let name = String(key.dropFirst(root.count))
@@ -120,11 +120,11 @@ extension S3Store {
             // A listing must make progress and end.
             emptyPages = tree.all("Contents").isEmpty ? emptyPages + 1 : 0
             guard emptyPages < 100, found.count <= Self.listLimit else {
-                throw BackupError(.io, "the listing of the object store does not end", path: location)
+                throw VaultError(.io, "the listing of the object store does not end", path: location)
             }
             let token = tree["IsTruncated"] == "true" ? tree["NextContinuationToken"] : nil
             guard token == nil || token != next else {
-                throw BackupError(.io, "the object store returned the same page of its listing twice", path: location)
+                throw VaultError(.io, "the object store returned the same page of its listing twice", path: location)
             }
             next = token
         } while next != nil

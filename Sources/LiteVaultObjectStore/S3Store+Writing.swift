@@ -46,7 +46,7 @@ extension S3Store {
     /// - Parameters:
     ///   - writeID: the ID in the request's headers.
     ///   - send: sends the request with these headers added.
-    /// - Throws: `BackupError` `conflict` when the condition does not hold.
+    /// - Throws: `VaultError` `conflict` when the condition does not hold.
     func write(
         _ name: String, _ writeID: String, _ condition: PutCondition,
         _ send: (_ headers: [(String, String)]) async throws -> ETag
@@ -58,7 +58,7 @@ extension S3Store {
         let support = try await conditionalWriteSupport()
         do {
             return try await replace(name, writeID, tag, support, send)
-        } catch let error as BackupError where error.code == .conflict && support != .unsupported {
+        } catch let error as VaultError where error.code == .conflict && support != .unsupported {
             // Versioning may have been enabled since, or the server replaced: the tag is then compared differently.
             guard try await attributes(name)?.tag == tag else { throw error }
             await probe.invalidate(support)
@@ -76,7 +76,7 @@ extension S3Store {
             return try await attempt(name, writeID, .unchanged(tag), [Self.ifMatch(tag, support)], send)
         }
         guard try await attributes(name)?.tag == tag else {
-            throw BackupError(.conflict, "the object was changed by another writer", path: "\(location)/\(name)")
+            throw VaultError(.conflict, "the object was changed by another writer", path: "\(location)/\(name)")
         }
         return try await attempt(name, writeID, .none, [], send)
     }
@@ -92,7 +92,7 @@ extension S3Store {
             let tag = try await send(headers)
             guard tag.value.isEmpty else { return tag }
             guard let stored = try await attributes(name) else {
-                throw BackupError(.io, "the upload was acknowledged, but the object is missing", path: path)
+                throw VaultError(.io, "the upload was acknowledged, but the object is missing", path: path)
             }
             return stored.tag
         } catch let failure as S3Failure {
@@ -105,7 +105,7 @@ extension S3Store {
             }
             if hasLost {
                 let text = condition == .absent ? "already exists" : "the object was changed by another writer"
-                throw BackupError(.conflict, text, path: path)
+                throw VaultError(.conflict, text, path: path)
             }
             // Without a condition, only replacing the object can have been denied.
             if condition == .none, failure.isConflict || failure.isDenied, try await attributes(name) != nil {
@@ -131,7 +131,7 @@ extension S3Store {
             return try await perform(request("HEAD", name)) { answer in
                 answer.headers[Self.writeIDHeader] == writeID ? Self.tag(answer.headers["etag"]) : nil
             }
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return nil
         }
     }

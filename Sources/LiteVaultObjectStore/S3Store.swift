@@ -21,7 +21,7 @@ public final class S3Store: ObjectStore {
     /// - Parameters:
     ///   - settings: the bucket, and how to reach it.
     ///   - environment: the variables that the AWS tools read; nil takes those of the process.
-    /// - Throws: `BackupError` `config` if the endpoint or the region is invalid, or the certificates of `AWS_CA_BUNDLE`
+    /// - Throws: `VaultError` `config` if the endpoint or the region is invalid, or the certificates of `AWS_CA_BUNDLE`
     ///   cannot be read.
     public init(_ settings: S3Settings, environment: [String: String]? = nil) throws {
         let variables = AWSEnvironment(
@@ -29,7 +29,7 @@ public final class S3Store: ObjectStore {
         let region = settings.region ?? variables.region ?? "us-east-1"
         guard !region.isEmpty, region.utf8.allSatisfy({ $0 == 45 || (48...57).contains($0) || (97...122).contains($0) })
         else {
-            throw BackupError(
+            throw VaultError(
                 .config, "invalid object-store region",
                 remedy: "A region has lowercase letters, digits and '-', as in eu-central-1.")
         }
@@ -59,7 +59,7 @@ public final class S3Store: ObjectStore {
         let request = request("HEAD", "clock")
         return try await perform(request, accepting: { $0 == 404 || $0 == 403 }) { answer in
             guard let time = answer.headers["date"].flatMap(HTTPDate.seconds) else {
-                throw BackupError(.unsupported, "the server sends no Date header", path: self.location)
+                throw VaultError(.unsupported, "the server sends no Date header", path: self.location)
             }
             return time
         }
@@ -74,7 +74,7 @@ public final class S3Store: ObjectStore {
             // Servers differ in how they answer for an object that does not exist.
         } catch let failure as S3Failure {
             guard failure.isDenied else { throw failure.backupError("\(location)/\(name)") }
-            throw BackupError(
+            throw VaultError(
                 .unsupported, "the credentials may not delete objects: \(failure.summary)",
                 path: "\(location)/\(name)",
                 remedy:
@@ -92,7 +92,7 @@ extension S3Store {
             location: "\(location)/\(name)")
     }
 
-    /// Sends a request and maps a refusal to `BackupError`.
+    /// Sends a request and maps a refusal to `VaultError`.
     func perform<T>(
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
         _ receive: (S3Response) async throws -> T
@@ -101,7 +101,7 @@ extension S3Store {
             return try await client.send(request, accepting: accepting, receive)
         } catch let failure as S3Failure {
             if failure.isMissing {
-                throw BackupError(.missing, "no such object", path: request.location)
+                throw VaultError(.missing, "no such object", path: request.location)
             }
             throw failure.backupError(request.location)
         }
@@ -110,8 +110,8 @@ extension S3Store {
     /// The error for an object that cannot be replaced.
     ///
     /// - Parameter reason: what the server says.
-    func replacementDenied(_ reason: String, _ name: String) -> BackupError {
-        BackupError(
+    func replacementDenied(_ reason: String, _ name: String) -> VaultError {
+        VaultError(
             .unsupported, "the credentials may not replace objects: \(reason)",
             path: "\(location)/\(name)",
             remedy:

@@ -14,7 +14,7 @@ extension Connection {
     ///   - readonly: opens an existing file for reading only.
     ///   - journalMode: set after opening as by ``setJournalMode(_:)``; skipped for connections that turn out to be
     ///     read-only and for databases without a file. An encrypted file is given its key first: leave it out there.
-    /// - Throws: `Result`, for example with `SQLITE_CANTOPEN`; `EngineUnsupported` for a library without threads.
+    /// - Throws: `Result`, for example with `SQLITE_CANTOPEN`; `VaultError` `unsupported` for a library without threads.
     public convenience init(
         _ location: Location = .inMemory, readonly: Bool = false, journalMode: JournalMode? = nil
     ) throws {

@@ -7,14 +7,12 @@
 @_exported public import LiteVaultEngine
 @_exported public import LiteVaultOperators
 
-@_exported public import struct LiteVaultCipher.VaultError
 @_exported public import class LiteVaultCore.Backup
 @_exported public import protocol LiteVaultCore.Binding
 @_exported public import struct LiteVaultCore.Blob
 @_exported public import class LiteVaultCore.Connection
 @_exported public import enum LiteVaultCore.DateText
 @_exported public import struct LiteVaultCore.EngineInfo
-@_exported public import struct LiteVaultCore.EngineUnsupported
 @_exported public import protocol LiteVaultCore.FailableIterator
 @_exported public import protocol LiteVaultCore.Number
 @_exported public import enum LiteVaultCore.QueryError
@@ -22,7 +20,9 @@
 @_exported public import struct LiteVaultCore.RowIterator
 @_exported public import struct LiteVaultCore.SQLiteVersion
 @_exported public import class LiteVaultCore.Statement
+@_exported public import struct LiteVaultCore.UnsupportedFeature
 @_exported public import enum LiteVaultCore.URIQueryParameter
+@_exported public import struct LiteVaultCore.VaultError
 @_exported public import protocol LiteVaultQuery._OptionalType
 @_exported public import func LiteVaultQuery.cast
 @_exported public import func LiteVaultQuery.collate

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a container's token goes to no other host`() async throws {
-        await #expect(throws: BackupError.self) {
+        await #expect(throws: VaultError.self) {
             try await accessKey([
                 "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://example.com/container",
                 "AWS_CONTAINER_AUTHORIZATION_TOKEN": "the-container",
@@ -77,7 +77,7 @@ import Testing
                 _ = try await accessKey(["AWS_PROFILE": profile, "AWS_CONFIG_FILE": scratch.path("config")])
                 Issue.record("went through")
             } catch {
-                let error = try #require(error as? BackupError)
+                let error = try #require(error as? VaultError)
                 #expect(error.code == .config)
                 #expect(error.message.contains(word))
             }

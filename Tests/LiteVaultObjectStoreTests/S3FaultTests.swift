@@ -108,7 +108,7 @@ import Testing
         try await store.put("x", bytes: [1], condition: .none)
         try await proxy.plan(.init(method: "GET", times: 100_000, fault: "503"))
         // Many at a time share it.
-        let codes = await withTaskGroup(of: BackupError.Code?.self) { group in
+        let codes = await withTaskGroup(of: VaultError.Code?.self) { group in
             for _ in 0..<8 { group.addTask { await ObjectStoreConformance.code { _ = try await store.get("x") } } }
             return await group.reduce(into: []) { $0.append($1) }
         }
@@ -142,7 +142,7 @@ import Testing
             _ = try await store.get("x")
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .io)
             #expect(error.message.contains("SlowDown"))
         }
@@ -194,7 +194,7 @@ import Testing
             try await store.put("x", bytes: [1], condition: .none)
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .io && error.message.contains("s ahead of the server's"), "\(error)")
             #expect(error.remedy?.contains("Set the clock") == true)
         }

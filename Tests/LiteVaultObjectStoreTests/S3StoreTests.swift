@@ -61,7 +61,7 @@ import Testing
                 try await body()
                 Issue.record("went through")
             } catch {
-                let error = try #require(error as? BackupError)
+                let error = try #require(error as? VaultError)
                 #expect(error.code == .noInput)
                 #expect(error.message.contains("NoSuchBucket"))
                 #expect(error.remedy != nil)
@@ -75,7 +75,7 @@ import Testing
             _ = try await store.get("x")
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .io)
             var dumped = "\(error)"
             dump(error, to: &dumped)
@@ -91,7 +91,7 @@ import Testing
             _ = try await store.get("x")
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .config)
             #expect(error.remedy?.contains("AWS_ACCESS_KEY_ID") == true)
         }

@@ -144,7 +144,7 @@ import Testing
             _ = try await repository.forget(Self.keepOne)
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .unsupported)
             #expect(error.message.contains("AccessDenied") && error.remedy?.contains("s3:DeleteObject") == true, "\(error)")
         }
@@ -163,7 +163,7 @@ import Testing
             _ = try await live(in: store)
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .unsupported && error.remedy?.contains("leases/") == true, "\(error)")
         }
         // Packs, manifests and segments are only added.
@@ -211,7 +211,7 @@ import Testing
             _ = try await store.get("x")
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .io && error.message.hasSuffix("failed once: the server does not support TLS on that port"), "\(error)")
             #expect(error.remedy?.contains("http://") == true)
             #expect(!"\(error)".contains(".c") && !"\(error)".contains("error:"))
@@ -232,7 +232,7 @@ import Testing
                 _ = try await store.get("x")
                 Issue.record("went through")
             } catch {
-                let error = try #require(error as? BackupError)
+                let error = try #require(error as? VaultError)
                 #expect(error.code == .io && error.message.hasSuffix("failed 2 times: \(words)"), "\(error)")
             }
         }

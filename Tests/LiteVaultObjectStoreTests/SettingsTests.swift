@@ -17,7 +17,7 @@ import Testing
         "s3://", "s3:///a", "s3://a:b@host/x", "s3://bucket/../x", "s3://bucket//x", "s3://bucket/a b", "http://bucket",
     ])
     func `what names no bucket or prefix is refused`(url: String) {
-        #expect(throws: BackupError.self) { try S3Settings(url: url) }
+        #expect(throws: VaultError.self) { try S3Settings(url: url) }
     }
 
     @Test func `a bucket is part of the host's name where that can carry it`() throws {
@@ -40,7 +40,7 @@ import Testing
             _ = try Endpoint(url: url, bucket: "bucket", usesPathStyle: false)
             Issue.record("taken")
         } catch {
-            #expect((error as? BackupError)?.code == .config)
+            #expect((error as? VaultError)?.code == .config)
             #expect(!"\(error)".contains("word"))
         }
     }

@@ -50,7 +50,7 @@ import Testing
                     }
                 }
             } throws: {
-                ($0 as? DatabaseAccessError)?.code == .transactionEnded
+                ($0 as? VaultError)?.code == .transactionEnded
             }
             #expect(refused.value && prepared.value == 1)
             #expect(try access.read { try $0.count() } == 3)
@@ -73,16 +73,16 @@ import Testing
         #expect {
             try pool.write { try $0.execute("INSERT INTO t (a) VALUES ('x'); ROLLBACK; INSERT INTO t (a) VALUES ('y')") }
         } throws: {
-            ($0 as? DatabaseAccessError)?.code == .transactionEnded
+            ($0 as? VaultError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 3)
         // A COMMIT is the closure's own, and the last thing that it does.
         #expect { try pool.write { try $0.execute("INSERT INTO t (a) VALUES ('x'); COMMIT; DELETE FROM t") } } throws: {
-            ($0 as? DatabaseAccessError)?.code == .transactionEnded
+            ($0 as? VaultError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 4)
         #expect { try pool.write { try $0.execute("COMMIT; BEGIN; DELETE FROM t") } } throws: {
-            ($0 as? DatabaseAccessError)?.code == .transactionEnded
+            ($0 as? VaultError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 4)
     }
@@ -100,7 +100,7 @@ import Testing
                 try? db.insert("refused")
             }
         } throws: {
-            ($0 as? DatabaseAccessError)?.code == .transactionEnded
+            ($0 as? VaultError)?.code == .transactionEnded
         }
         #expect(try pool.read { try $0.count() } == 3)
         #expect {
@@ -186,7 +186,7 @@ import Testing
                 #expect(statement.columnNames == ["a"])
             }
         } throws: {
-            ($0 as? DatabaseAccessError)?.code == .transactionEnded
+            ($0 as? VaultError)?.code == .transactionEnded
         }
         #expect(pool.coordinator.accessCount == 0)
     }

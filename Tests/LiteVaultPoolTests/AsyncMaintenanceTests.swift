@@ -39,10 +39,10 @@ import Testing
             try await access.close()
             try await access.close()
             await #expect { _ = try await access.read { try $0.count() } } throws: {
-                ($0 as? DatabaseAccessError)?.code == .closed
+                ($0 as? VaultError)?.code == .closed
             }
             await #expect { try await access.backup(to: copy + "2") } throws: {
-                ($0 as? DatabaseAccessError)?.code == .closed
+                ($0 as? VaultError)?.code == .closed
             }
             #expect(!FileManager.default.fileExists(atPath: copy + "2"))
         }
@@ -183,10 +183,10 @@ import Testing
     @Test func `inside an access each is refused`() throws {
         let pool = try scratch.pool()
         #expect { try pool.read { _ in try pool.vacuum() } } throws: {
-            ($0 as? DatabaseAccessError)?.code == .reentrant
+            ($0 as? VaultError)?.code == .reentrant
         }
         #expect { try pool.write { _ in try pool.close() } } throws: {
-            ($0 as? DatabaseAccessError)?.code == .reentrant
+            ($0 as? VaultError)?.code == .reentrant
         }
         #expect(try pool.read { try $0.count() } == 3)
     }

@@ -35,7 +35,7 @@ import Testing
         #expect(try queue.read { try migrator().completedMigrations($0) } == ["v1", "v2"])
         try migrator().migrate(queue)
         #expect(try queue.read { try migrator().hasCompletedMigrations($0) })
-        let error = #expect(throws: MigrationError.self) { try migrator().migrate(queue, upTo: "v1") }
-        #expect(error?.code == .alreadyBeyond)
+        let error = #expect(throws: VaultError.self) { try migrator().migrate(queue, upTo: "v1") }
+        #expect(error?.code == .laterMigrationApplied)
     }
 }

@@ -98,7 +98,7 @@ import Testing
 
     @Test func `an access inside an access of the same pool is refused`() throws {
         let pool = try scratch.pool()
-        let refusal: (any Error) -> Bool = { ($0 as? DatabaseAccessError)?.code == .reentrant }
+        let refusal: (any Error) -> Bool = { ($0 as? VaultError)?.code == .reentrant }
         #expect(performing: { try pool.write { _ in try pool.read { _ in } } }, throws: refusal)
         #expect(performing: { try pool.write { _ in try pool.write { _ in } } }, throws: refusal)
         #expect(performing: { try pool.read { _ in try pool.read { _ in } } }, throws: refusal)
@@ -117,7 +117,7 @@ import Testing
                 try db.insert("undone")
             }
         } throws: {
-            ($0 as? DatabaseAccessError)?.code == .transactionLeftOpen
+            ($0 as? VaultError)?.code == .transactionLeftOpen
         }
         #expect(try pool.read { try $0.count() } == 3)
         try pool.write { try $0.insert("kept") }
@@ -265,8 +265,8 @@ import Testing
         _ = try pool.read { try $0.count() }
         try pool.close()
         try pool.close()
-        #expect { _ = try pool.read { try $0.count() } } throws: { ($0 as? DatabaseAccessError)?.code == .closed }
-        #expect { _ = try pool.write { try $0.count() } } throws: { ($0 as? DatabaseAccessError)?.code == .closed }
+        #expect { _ = try pool.read { try $0.count() } } throws: { ($0 as? VaultError)?.code == .closed }
+        #expect { _ = try pool.write { try $0.count() } } throws: { ($0 as? VaultError)?.code == .closed }
         #expect(!FileManager.default.fileExists(atPath: scratch.path("db-wal")))
         #expect(try Connection(scratch.path("db")).count() == 3)
     }
@@ -283,7 +283,7 @@ import Testing
             #expect(try access.barrier { try $0.count() } == 5)
             try access.vacuum()
             #expect { try access.read { _ in try access.read { _ in } } } throws: {
-                ($0 as? DatabaseAccessError)?.code == .reentrant
+                ($0 as? VaultError)?.code == .reentrant
             }
         }
     }

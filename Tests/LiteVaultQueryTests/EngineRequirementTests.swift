@@ -29,7 +29,7 @@ import Testing
             #expect(throws: Never.self, sourceLocation: location) { try body() }
             return
         }
-        let error = #expect(throws: EngineUnsupported.self, sourceLocation: location) { try body() }
+        let error = #expect(throws: VaultError.self, sourceLocation: location) { try body() }?.cause as? UnsupportedFeature
         #expect(error?.requiredVersion == needed, sourceLocation: location)
         #expect(error?.description.contains("SQLite \(major).\(minor)") == true, sourceLocation: location)
         #expect(
@@ -81,9 +81,9 @@ import Testing
     @Test func `an UPDATE of some rows runs, or the error says what the engine was built without`() throws {
         let body = { _ = try db.run(items.order(id).limit(1).update(price <- 1)) }
         if EngineInfo.linked.hasCompileOption("ENABLE_UPDATE_DELETE_LIMIT") { return try body() }
-        let error = #expect(throws: EngineUnsupported.self) { try body() }
+        let error = #expect(throws: VaultError.self) { try body() }?.cause as? UnsupportedFeature
         #expect(error?.requiredVersion == nil && error?.feature.hasPrefix("UPDATE with ORDER BY or LIMIT") == true)
-        #expect(throws: EngineUnsupported.self) { try db.run(items.limit(1).delete()) }
+        #expect { try db.run(items.limit(1).delete()) } throws: { ($0 as? VaultError)?.code == .unsupported }
     }
 
     @Test func `SQL of one's own that is too new is told as such, too`() throws {
@@ -95,8 +95,9 @@ import Testing
     @Test func `what no engine understands stays the engine's own error`() throws {
         for text in ["SELEC 1 RETURNING", "CREATE TABLE u (a) STRICT STRICT", "UPDATE items SET LIMIT"] {
             // The version is named only where it would help.
-            do { try db.run(text) } catch let error as EngineUnsupported {
-                #expect(error.requiredVersion.map { $0 > error.linkedVersion } ?? true)
+            do { try db.run(text) } catch let error as VaultError {
+                let missing = try #require(error.cause as? UnsupportedFeature)
+                #expect(missing.requiredVersion.map { $0 > missing.linkedVersion } ?? true)
             } catch let error as DatabaseError {
                 #expect(error.message.contains("syntax error"))
             }

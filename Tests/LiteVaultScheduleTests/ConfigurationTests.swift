@@ -8,12 +8,12 @@ import Testing
         try ScheduleConfiguration(text: text, path: "/etc/litevault/backup.yml")
     }
 
-    private func refusal(_ text: String) -> BackupError? {
+    private func refusal(_ text: String) -> VaultError? {
         do {
             _ = try read(text)
             return nil
         } catch {
-            return error as? BackupError
+            return error as? VaultError
         }
     }
 
@@ -183,7 +183,7 @@ import Testing
         for wrong in [
             "maybe", "{interval: 1ms}", "{interval: 2h}", "{log-limit: 1}", "{log-limit: lots}", "{most: 1000}", "{mots: 1}",
         ] {
-            #expect(throws: BackupError.self, "\(wrong)") { try job(wrong) }
+            #expect(throws: VaultError.self, "\(wrong)") { try job(wrong) }
         }
     }
 

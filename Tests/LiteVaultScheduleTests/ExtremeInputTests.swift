@@ -7,12 +7,12 @@ import Testing
 @Suite struct ExtremeInputTests {
     let scratch = Scratch()
 
-    private func refusal(_ body: () throws -> Void) -> BackupError.Code? {
+    private func refusal(_ body: () throws -> Void) -> VaultError.Code? {
         do {
             try body()
             return nil
         } catch {
-            return (error as? BackupError)?.code
+            return (error as? VaultError)?.code
         }
     }
 
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `H-DEC-11 keys, anchors and depths without measure in a configuration are refused at once`() throws {
         let start = Date()
-        func read(_ text: String) -> BackupError.Code? {
+        func read(_ text: String) -> VaultError.Code? {
             refusal { _ = try ScheduleConfiguration(text: text, path: scratch.path("a.yml")) }
         }
         #expect(read("? \(String(repeating: "k", count: 900_000))\n: 1\njobs: []\n") == .config)

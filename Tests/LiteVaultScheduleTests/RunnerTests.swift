@@ -51,7 +51,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let services = ScheduleServices(
             store: { DirectoryStore($0.location) },
             secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
-            key: { _ in throw BackupError(.keyRejected, "there is no key") },
+            key: { _ in throw VaultError(.keyRejected, "there is no key") },
             hook: { command, variables, _ in
                 journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
                 if command == "hold" {
@@ -61,7 +61,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
                         """
                     try Data(lease.utf8).write(to: URL(fileURLWithPath: folder + "/repository/leases/prune"))
                 }
-                if command == "false" { throw BackupError(.jobFailed, "the hook failed") }
+                if command == "false" { throw VaultError(.jobFailed, "the hook failed") }
             },
             heartbeat: { url, _ in journal.add(url) },
             check: { if stopping { throw CancellationError() } }, tool: "tests",
@@ -275,7 +275,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let one = try StateFile(folder: scratch.path("state"), configuration: "/x")
         let other = try StateFile(folder: scratch.path("state"), configuration: "/x")
         try one.lock()
-        #expect(throws: BackupError.self) { try other.lock() }
+        #expect(throws: VaultError.self) { try other.lock() }
         let third = try StateFile(folder: scratch.path("state"), configuration: "/y")
         try third.lock()
     }

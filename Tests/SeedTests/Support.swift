@@ -104,6 +104,6 @@ func expectNeeds(_ version: String, _ location: SourceLocation = #_sourceLocatio
     #expect(sourceLocation: location) {
         try block()
     } throws: { error in
-        (error as? EngineUnsupported)?.requiredVersion?.description == "SQLite " + version
+        ((error as? VaultError)?.cause as? UnsupportedFeature)?.requiredVersion?.description == "SQLite " + version
     }
 }

@@ -144,7 +144,7 @@ final class FollowerHold {
     private static func map(_ file: SourceFile) throws -> UnsafeMutableRawPointer? {
         do {
             return try file.mapIndex()
-        } catch let error as BackupError where error.code == .busy {
+        } catch let error as VaultError where error.code == .busy {
             return nil
         }
     }

@@ -22,7 +22,7 @@ package struct Capture {
 
     /// Copies the image into `sink`. No lock is held once this returns.
     ///
-    /// - Throws: ``BackupError``: `noInput` if there is no such file; `busy` if the locks could not be taken in time (a long
+    /// - Throws: ``VaultError``: `noInput` if there is no such file; `busy` if the locks could not be taken in time (a long
     ///   write transaction, exclusive locking mode) or a limit was reached; `unsupported` on a network file system and where
     ///   the `-shm` file cannot be written; `damaged` if the log does not match its index; `io`. Rethrows errors of the sink.
     package func run(into sink: inout some BlockSink) throws -> CaptureReport {
@@ -90,12 +90,12 @@ package struct Capture {
         _ file: SourceFile, since began: ContinuousClock.Instant, walBytes: Int64
     ) throws {
         if ContinuousClock.now - began > limits.maximumLockDuration {
-            throw BackupError(
+            throw VaultError(
                 .busy, "copying took longer than the limit of \(limits.maximumLockDuration) and was abandoned",
                 path: file.path, remedy: "allow more time, or back up to a faster disk")
         }
         if CompanionFile.size(file.path + "-wal") - walBytes > limits.maximumWALGrowth {
-            throw BackupError(
+            throw VaultError(
                 .busy,
                 "its write-ahead log grew by more than the limit of \(limits.maximumWALGrowth) bytes during the copy",
                 path: file.path, remedy: "allow more growth, or back up while less is written")

@@ -38,14 +38,14 @@ struct CapturedImage {
 /// The attempt did not count; the next one may.
 struct RetryableCaptureError: Error {
     let reason: String
-    var code = BackupError.Code.busy
+    var code = VaultError.Code.busy
     /// Whether the image was copied in vain.
     var hasCopied = false
 
     /// The error to throw when there is no time for another attempt.
-    func final(_ path: String) -> BackupError {
+    func final(_ path: String) -> VaultError {
         let remedy = code == .busy ? "try again, or allow a longer wait" : "check the database with its key"
-        return BackupError(code, reason, path: path, remedy: remedy)
+        return VaultError(code, reason, path: path, remedy: remedy)
     }
 }
 
@@ -102,14 +102,14 @@ struct CaptureAttempt {
             throw RetryableCaptureError(reason: "a write-ahead log appeared during the copy", hasCopied: true)
         }
         if let stamp = image.stamp, FileStamp(file.path, logPath) != stamp {
-            throw BackupError(.unsupported, "changed although its medium is mounted read-only", path: file.path)
+            throw VaultError(.unsupported, "changed although its medium is mounted read-only", path: file.path)
         }
     }
 
     private func mapIndex() throws -> UnsafeMutableRawPointer? {
         do {
             return try file.mapIndex()
-        } catch let error as BackupError where error.code == .busy {
+        } catch let error as VaultError where error.code == .busy {
             throw RetryableCaptureError(reason: error.message)
         }
     }

@@ -33,7 +33,7 @@ struct PageOverlay {
             let end = min(buffer.count, Int(start) + pageSize)
             let place = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start)..<end])
             guard try file.read(into: place, at: pages[next].offset) == place.count else {
-                throw BackupError(.damaged, "was truncated while it was read", path: file.path)
+                throw VaultError(.damaged, "was truncated while it was read", path: file.path)
             }
             next += 1
         }

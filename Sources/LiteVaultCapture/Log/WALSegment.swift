@@ -95,12 +95,12 @@ package struct SegmentFile {
     package let segment: WALSegment
     private let file: CompanionFile
 
-    /// - Throws: ``BackupError`` `damaged` if it is not a complete segment.
+    /// - Throws: ``VaultError`` `damaged` if it is not a complete segment.
     package init(_ path: String) throws {
-        guard let file = try CompanionFile(path: path) else { throw BackupError(.noInput, "no such file", path: path) }
+        guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
         guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: 0)),
             try file.size() == segment.byteCount
-        else { throw BackupError(.damaged, "is not a whole segment of a log", path: path) }
+        else { throw VaultError(.damaged, "is not a whole segment of a log", path: path) }
         self.file = file
         self.segment = segment
     }
@@ -118,7 +118,7 @@ package struct SegmentFile {
 
     /// Hands over frame after frame: number, header and page.
     ///
-    /// - Throws: ``BackupError`` `damaged` at the first frame whose checksum or salts do not hold.
+    /// - Throws: ``VaultError`` `damaged` at the first frame whose checksum or salts do not hold.
     func forEachFrame(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Bool) throws -> [UInt32] {
         var sums = segment.checksum
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: segment.frameLength, alignment: 16)
@@ -132,7 +132,7 @@ package struct SegmentFile {
             lv_wal_checksum(segment.bigEndian, base + WALReader.frameHeaderLength, segment.pageSize, &sums)
             guard count == frame.count, frame.word(0) != 0, sums == [frame.word(16), frame.word(20)],
                 UInt64(frame.word(8)) << 32 | UInt64(frame.word(12)) == segment.salts
-            else { throw BackupError(.damaged, "frame \(segment.firstFrame + number) is damaged", path: file.path) }
+            else { throw VaultError(.damaged, "frame \(segment.firstFrame + number) is damaged", path: file.path) }
             if try !body(segment.firstFrame + number, frame) { break }
         }
         return sums
@@ -159,7 +159,7 @@ package struct SegmentApplier {
 
     /// Applies a segment, whole or through the frame with a number, which ends a transaction.
     ///
-    /// - Throws: ``BackupError`` `damaged` for a damaged segment, or one that does not follow the one before; `internal` for
+    /// - Throws: ``VaultError`` `damaged` for a damaged segment, or one that does not follow the one before; `internal` for
     ///   a frame that ends no transaction. The image is of no use then.
     package mutating func apply(_ file: SegmentFile, through stop: UInt32? = nil) throws {
         let segment = file.segment
@@ -173,7 +173,7 @@ package struct SegmentApplier {
             if endsTransaction { pageCount = frame.word(4) }
             return number != stop
         }
-        guard endsTransaction else { throw BackupError(.internal, "the frame ends no transaction", path: path) }
+        guard endsTransaction else { throw VaultError(.internalFailure, "the frame ends no transaction", path: path) }
         isComplete = stop == nil || stop == segment.lastFrame
         last = (segment, sums)
     }
@@ -190,7 +190,7 @@ package struct SegmentApplier {
             segment.salts == previous.salts
             ? segment.firstFrame == previous.lastFrame + 1 && segment.checksum == sums : segment.firstFrame == 1
         guard isComplete, segment.run == previous.run, segment.sequence == previous.sequence + 1, continues else {
-            throw BackupError(
+            throw VaultError(
                 .damaged, "segment \(segment.sequence) does not follow segment \(previous.sequence)", path: path)
         }
     }

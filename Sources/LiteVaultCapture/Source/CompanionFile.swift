@@ -9,7 +9,7 @@ final class CompanionFile {
     init?(path: String) throws {
         do {
             file = try LocalFile(reading: path)
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return nil
         }
     }

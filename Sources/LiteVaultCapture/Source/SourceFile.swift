@@ -25,7 +25,7 @@ final class SourceFile {
             resolved, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
         guard code == SQLITE_OK, let opened else {
             sqlite3_close(opened)
-            throw BackupError(
+            throw VaultError(
                 .io, "cannot be opened (SQLite code \(code))", path: path, remedy: "check the file's permissions")
         }
         var pointer: UnsafeMutablePointer<sqlite3_file>?
@@ -33,7 +33,7 @@ final class SourceFile {
             let methods = pointer.pointee.pMethods?.pointee
         else {
             sqlite3_close(opened)
-            throw BackupError(.unsupported, "the engine does not give access to the file", path: path)
+            throw VaultError(.unsupported, "the engine does not give access to the file", path: path)
         }
         handle = opened
         file = pointer
@@ -48,12 +48,12 @@ final class SourceFile {
 
     private static func resolve(_ path: String) throws -> String {
         guard !path.utf8.contains(0), let resolved = realpath(path, nil) else {
-            throw BackupError(.noInput, "no such file", path: path)
+            throw VaultError(.noInput, "no such file", path: path)
         }
         defer { free(resolved) }
         var status = stat()
         guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw BackupError(.noInput, "is not a regular file", path: path)
+            throw VaultError(.noInput, "is not a regular file", path: path)
         }
         return String(cString: resolved)
     }
@@ -112,14 +112,14 @@ final class SourceFile {
         isMapped = true
         let code = methods.xShmMap?(file, 0, 32768, 0, &region)
         if code.map({ $0 & 0xff }) == SQLITE_BUSY {
-            throw BackupError(.busy, "the log's index is being built", path: path)
+            throw VaultError(.busy, "the log's index is being built", path: path)
         }
         guard code == SQLITE_OK else { throw notMappable(code) }
         return region
     }
 
-    private func notMappable(_ code: Int32?) -> BackupError {
-        BackupError(
+    private func notMappable(_ code: Int32?) -> VaultError {
+        VaultError(
             .unsupported,
             "its -shm file is not writable, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
             path: path, remedy: "run as a user with write access, and not through a read-only mount")
@@ -145,7 +145,7 @@ final class SourceFile {
     /// - Parameter code: nil if the file has no such method.
     private func check(_ code: Int32?, _ doing: String) throws {
         guard code != SQLITE_OK else { return }
-        throw BackupError(.io, "\(doing) failed (SQLite code \(code ?? SQLITE_MISUSE))", path: path)
+        throw VaultError(.io, "\(doing) failed (SQLite code \(code ?? SQLITE_MISUSE))", path: path)
     }
 }
 
@@ -174,7 +174,7 @@ package enum SourceVolume {
     /// Rejects file systems whose locks cannot be relied on.
     package static func requireLocal(_ path: String, type: UInt32? = nil) throws {
         guard let name = networkTypes[type ?? lv_file_system_type(path)] else { return }
-        throw BackupError(
+        throw VaultError(
             .unsupported, "is on \(name), where the locks of SQLite do not reach those who write to it elsewhere",
             path: path, remedy: "run the backup on the machine that has the disk")
     }

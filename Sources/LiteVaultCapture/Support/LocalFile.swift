@@ -31,13 +31,13 @@ package final class LocalFile: Sendable {
                 patience -= 1
                 usleep(20_000)
             case ELOOP, ENXIO, EISDIR, ENODEV: throw notRegular(path)
-            default: throw BackupError(errno: errno, "open", path: path)
+            default: throw VaultError(errno: errno, "open", path: path)
             }
         }
     }
 
-    private static func notRegular(_ path: String) -> BackupError {
-        BackupError(
+    private static func notRegular(_ path: String) -> VaultError {
+        VaultError(
             .damaged, "is not a regular file", path: path,
             remedy: "Find out what was put in its place; LiteVault creates regular files only.")
     }
@@ -48,7 +48,7 @@ package final class LocalFile: Sendable {
     /// Opens a file that exists for reading and writing.
     package convenience init(updating path: String) throws { try self.init(path: path, flags: O_RDWR) }
 
-    /// Creates a file of mode 0600; throws ``BackupError/Code/conflict`` if it exists.
+    /// Creates a file of mode 0600; throws ``VaultError/Code/conflict`` if it exists.
     package convenience init(creating path: String) throws {
         try self.init(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
     }
@@ -58,7 +58,7 @@ package final class LocalFile: Sendable {
     /// Bytes in the file.
     package func size() throws -> Int64 {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw BackupError(errno: errno, "fstat", path: path) }
+        guard fstat(descriptor, &status) == 0 else { throw VaultError(errno: errno, "fstat", path: path) }
         return Int64(status.st_size)
     }
 
@@ -70,7 +70,7 @@ package final class LocalFile: Sendable {
                 descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset) + off_t(done))
             if written < 0 {
                 if errno == EINTR { continue }
-                throw BackupError(errno: errno, "write", path: path)
+                throw VaultError(errno: errno, "write", path: path)
             }
             done += written
         }
@@ -89,7 +89,7 @@ package final class LocalFile: Sendable {
                 descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + off_t(done))
             if read < 0 {
                 if errno == EINTR { continue }
-                throw BackupError(errno: errno, "read", path: path)
+                throw VaultError(errno: errno, "read", path: path)
             }
             if read == 0 { break }
             done += read
@@ -99,7 +99,7 @@ package final class LocalFile: Sendable {
 
     /// `count` bytes at `offset`.
     ///
-    /// - Throws: ``BackupError`` `damaged` if the file is shorter.
+    /// - Throws: ``VaultError`` `damaged` if the file is shorter.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         var read = 0
         let bytes = try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -107,17 +107,17 @@ package final class LocalFile: Sendable {
             initialized = read
         }
         guard read == count else {
-            throw BackupError(.damaged, "is \(count - read) bytes too short", path: path)
+            throw VaultError(.damaged, "is \(count - read) bytes too short", path: path)
         }
         return bytes
     }
 
     /// The whole file.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is larger than `limit` bytes, before anything of it is read.
+    /// - Throws: ``VaultError`` `damaged` when it is larger than `limit` bytes, before anything of it is read.
     package func contents(upTo limit: Int) throws -> [UInt8] {
         let size = try size()
-        guard size <= Int64(limit) else { throw BackupError.tooLarge(limit, path: path) }
+        guard size <= Int64(limit) else { throw VaultError.tooLarge(limit, path: path) }
         return try read(at: 0, count: Int(size))
     }
 
@@ -137,22 +137,22 @@ package final class LocalFile: Sendable {
     /// Truncates the file, or extends it with zeros.
     package func truncate(to size: Int64) throws {
         while ftruncate(descriptor, off_t(size)) != 0 {
-            if errno != EINTR { throw BackupError(errno: errno, "ftruncate", path: path) }
+            if errno != EINTR { throw VaultError(errno: errno, "ftruncate", path: path) }
         }
     }
 
     /// Flushes the file to the storage medium.
     package func sync() throws {
         while cfs_sync(descriptor) != 0 {
-            if errno != EINTR { throw BackupError(errno: errno, "fsync", path: path) }
+            if errno != EINTR { throw VaultError(errno: errno, "fsync", path: path) }
         }
     }
 
     /// Sets the modification time to now, by the clock of the file server, and returns it.
     package func touch() throws -> Double {
-        guard futimens(descriptor, nil) == 0 else { throw BackupError(errno: errno, "futimens", path: path) }
+        guard futimens(descriptor, nil) == 0 else { throw VaultError(errno: errno, "futimens", path: path) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw BackupError(errno: errno, "fstat", path: path) }
+        guard fstat(descriptor, &status) == 0 else { throw VaultError(errno: errno, "fstat", path: path) }
         return status.modified
     }
 
@@ -162,16 +162,16 @@ package final class LocalFile: Sendable {
     package func tryLock() throws -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
-            if errno != EINTR { throw BackupError(errno: errno, "flock", path: path) }
+            if errno != EINTR { throw VaultError(errno: errno, "flock", path: path) }
         }
         return true
     }
 }
 
-extension BackupError {
+extension VaultError {
     /// An object or a file that exceeds a limit.
-    package static func tooLarge(_ limit: Int, path: String?) -> BackupError {
-        BackupError(.damaged, "is larger than the limit of \(limit) bytes", path: path)
+    package static func tooLarge(_ limit: Int, path: String?) -> VaultError {
+        VaultError(.damaged, "is larger than the limit of \(limit) bytes", path: path)
     }
 }
 
@@ -197,32 +197,32 @@ package enum LocalDirectory {
         case EEXIST:
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw BackupError(.cannotCreate, "is not a directory", path: path)
+                throw VaultError(.cannotCreate, "is not a directory", path: path)
             }
         case ENOENT:
             let above = parent(of: path)
-            guard above != path else { throw BackupError(errno: ENOENT, "mkdir", path: path) }
+            guard above != path else { throw VaultError(errno: ENOENT, "mkdir", path: path) }
             try create(above)
             // Another process may have created it in between.
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
                 // Some file systems report this for directories in which nothing can be created.
-                guard errno != ENOENT else { throw BackupError(.cannotCreate, "cannot be created", path: path) }
-                throw BackupError(errno: errno, "mkdir", path: path)
+                guard errno != ENOENT else { throw VaultError(.cannotCreate, "cannot be created", path: path) }
+                throw VaultError(errno: errno, "mkdir", path: path)
             }
             try sync(above)
-        default: throw BackupError(errno: errno, "mkdir", path: path)
+        default: throw VaultError(errno: errno, "mkdir", path: path)
         }
     }
 
     /// Makes creations, renames and deletions in the directory durable.
     package static func sync(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw BackupError(errno: errno, "open", path: path) }
+        guard descriptor >= 0 else { throw VaultError(errno: errno, "open", path: path) }
         defer { close(descriptor) }
         while fsync(descriptor) != 0 {
             // Some file systems cannot sync directories and report this.
             if errno == EINVAL || errno == ENOTSUP { return }
-            if errno != EINTR { throw BackupError(errno: errno, "fsync", path: path) }
+            if errno != EINTR { throw VaultError(errno: errno, "fsync", path: path) }
         }
     }
 
@@ -238,7 +238,7 @@ package enum LocalDirectory {
     package static func names(_ path: String) throws -> [String] {
         guard let stream = opendir(path) else {
             if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw BackupError(errno: errno, "opendir", path: path)
+            throw VaultError(errno: errno, "opendir", path: path)
         }
         defer { closedir(stream) }
         var names: [String] = []
@@ -250,7 +250,7 @@ package enum LocalDirectory {
             if !name.hasPrefix(".") { names.append(name) }
             errno = 0
         }
-        guard errno == 0 else { throw BackupError(errno: errno, "readdir", path: path) }
+        guard errno == 0 else { throw VaultError(errno: errno, "readdir", path: path) }
         return names
     }
 }

@@ -97,8 +97,8 @@ package struct ContentCopier {
         do { try destination.execute(sql) } catch let error as DatabaseError where error.code == SQLITE_ERROR {
             throw VaultError(
                 .unsupported, "The \(object.type) '\(object.name)' cannot be created in the copy: \(error.message)",
-                cause: error,
-                remedy: "It may need a function, collation or module that only its application defines.")
+                remedy: "It may need a function, collation or module that only its application defines.",
+                cause: error)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CEngineSupport
+internal import LiteVaultCore
 internal import LiteVaultSupport
 
 /// Verifies the authentication codes of pages without the engine.

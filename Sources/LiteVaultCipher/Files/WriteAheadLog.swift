@@ -1,3 +1,5 @@
+internal import LiteVaultCore
+
 /// A write-ahead log as it is on disk: https://sqlite.org/fileformat2.html#the_write_ahead_log
 ///
 /// Headers and checksums are in plaintext and computed over the ciphertext, so all of this works without a key.

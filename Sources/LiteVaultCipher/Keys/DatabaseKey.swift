@@ -1,3 +1,4 @@
+internal import LiteVaultCore
 internal import LiteVaultSupport
 
 /// The key of an encrypted database.

@@ -1,4 +1,5 @@
 internal import CProcessSupport
+internal import LiteVaultCore
 internal import LiteVaultSupport
 
 /// Controls what a crash of the process reveals.

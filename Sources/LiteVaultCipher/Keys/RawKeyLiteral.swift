@@ -1,3 +1,4 @@
+internal import LiteVaultCore
 internal import LiteVaultSupport
 
 /// The text form in which SQLCipher accepts a raw key: `x'`, hexadecimal digits and `'`.

@@ -14,7 +14,7 @@ struct UnlockFailure {
         VaultError(
             .keyRejected,
             "The key does not open the file: the key or the cipher settings are wrong, or this is not a database",
-            path: path, cause: cause, remedy: "Check the key and the settings that the file was created with.")
+            path: path, remedy: "Check the key and the settings that the file was created with.", cause: cause)
     }
 
     func explanation(_ file: EngineFile) throws -> VaultError {
@@ -23,8 +23,8 @@ struct UnlockFailure {
         switch kind {
         case .plain:
             return VaultError(
-                .wrongKind, "The database is not encrypted", path: path, cause: cause,
-                remedy: "Open it without a key, or encrypt it first.")
+                .wrongKind, "The database is not encrypted", path: path, remedy: "Open it without a key, or encrypt it first.",
+                cause: cause)
         case .notADatabase:
             return VaultError(.wrongKind, "This is not a database", path: path, cause: cause)
         case .empty:
@@ -32,7 +32,7 @@ struct UnlockFailure {
         case .plaintextHeader where (held.plaintextHeaderSize ?? 0) == 0:
             return VaultError(
                 .keyRejected, "The database has a plaintext header, whose size and salt were not given", path: path,
-                cause: cause, remedy: "Give the size of the plaintext header (usually 32) and the salt.")
+                remedy: "Give the size of the plaintext header (usually 32) and the salt.", cause: cause)
         case .plaintextHeader, .encryptedOrUnknown: break
         }
         var settings = held
@@ -52,13 +52,13 @@ struct UnlockFailure {
         if first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) {
             return VaultError(
                 .damaged, "The key is right, but the database is damaged after its first page", path: path,
-                cause: cause, remedy: "Verify it, and restore a backup.")
+                remedy: "Verify it, and restore a backup.", cause: cause)
         }
         guard try authenticator.authenticatesSomeLaterPage(size: size, read: { try file.read(at: $0, count: $1) })
         else { return nil }
         return VaultError(
-            .damaged, "The key is right, but the first page of the database is damaged", path: path, cause: cause,
-            remedy: "Restore a backup.")
+            .damaged, "The key is right, but the first page of the database is damaged", path: path, remedy: "Restore a backup.",
+            cause: cause)
     }
 
     /// Whether the key fits another format than the assumed one.
@@ -72,11 +72,11 @@ struct UnlockFailure {
             if format > engine.defaultCompatibility {
                 return VaultError(
                     .unsupported, "The database has the format of SQLCipher \(format), and \(engine) is linked",
-                    path: path, cause: cause, remedy: "It takes SQLCipher 4.0.1 or newer.")
+                    path: path, remedy: "It takes SQLCipher 4.0.1 or newer.", cause: cause)
             }
             return VaultError(
                 .wrongKind, "The key is right, but the database has the format of SQLCipher \(format)", path: path,
-                cause: cause, remedy: "Open it with compatibility \(format), or migrate it.")
+                remedy: "Open it with compatibility \(format), or migrate it.", cause: cause)
         }
         return nil
     }

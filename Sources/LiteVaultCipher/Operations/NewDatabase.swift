@@ -77,9 +77,8 @@ struct NewDatabase {
             return try body()
         } catch let error as DatabaseError where error.path?.hasSuffix(name) == true {
             throw VaultError(error, path: destination, creating: true)
-        } catch var error as VaultError where error.path == nil || error.path == replacement.path {
-            error.path = destination
-            throw error
+        } catch let error as VaultError where error.path == nil || error.path == replacement.path {
+            throw error.at(destination)
         }
     }
 }
@@ -170,8 +169,9 @@ extension NewDatabase {
             switch error.resultCode.primary {
             case .error, .corrupt, .notADatabase, .outOfMemory:
                 throw VaultError(
-                    .damaged, "A page of the database cannot be read", path: source.description, cause: error,
-                    remedy: "Verify it, and restore a backup. Nothing was written under the destination's name.")
+                    .damaged, "A page of the database cannot be read", path: source.description,
+                    remedy: "Verify it, and restore a backup. Nothing was written under the destination's name.",
+                    cause: error)
             default: throw error
             }
         }

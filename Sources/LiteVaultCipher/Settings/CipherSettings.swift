@@ -1,3 +1,4 @@
+internal import LiteVaultCore
 internal import LiteVaultSupport
 
 /// How a database is encrypted; nil properties use the engine's defaults.

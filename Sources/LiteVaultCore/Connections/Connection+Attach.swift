@@ -61,9 +61,9 @@ extension Connection {
     /// safe form.
     ///
     /// - Parameter path: a file that does not exist, or is empty.
-    /// - Throws: `EngineUnsupported` before 3.27; `DatabaseError`.
+    /// - Throws: `VaultError` `unsupported` before 3.27; `DatabaseError`.
     public func vacuum(into path: String) throws {
-        try EngineUnsupported.require(3, 27, for: "VACUUM INTO")
+        try EngineInfo.require(3, 27, for: "VACUUM INTO")
         // A name that begins with "file:" is read as a URI, and one with a key in it would change the key.
         try Location.uri(path).refuseNUL()
         try run("VACUUM INTO ?", with: Location.isURI(path) ? "./" + path : path)

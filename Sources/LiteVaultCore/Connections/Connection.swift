@@ -49,7 +49,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     ///   - readonly: opens an existing file for reading only (`SQLITE_OPEN_READONLY`).
     ///   - journalMode: set after opening; ignored for connections that turn out to be read-only (by `mode=ro` or
     ///     `immutable=1` in a URI, or by the file's permissions) and for databases without a file.
-    /// - Throws: `DatabaseError`, for example `SQLITE_CANTOPEN`; `EngineUnsupported` for a library without threads.
+    /// - Throws: `DatabaseError`, for example `SQLITE_CANTOPEN`; `VaultError` `unsupported` for a library without threads.
     @_disfavoredOverload  // module SQLite has its own
     public convenience init(
         _ location: Location = .inMemory, readonly: Bool = false, journalMode: JournalMode? = nil
@@ -72,7 +72,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     ) throws {
         self.location = location
         guard EngineInfo.linked.isThreadSafe else {
-            throw EngineUnsupported(feature: "A library built with SQLITE_THREADSAFE=0", requiredVersion: nil)
+            throw VaultError.unsupported("A library built with SQLITE_THREADSAFE=0", requiredVersion: nil)
         }
         try location.refuseNUL()
         let access = readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

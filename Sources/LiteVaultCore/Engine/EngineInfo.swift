@@ -142,8 +142,9 @@ public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
     }
 }
 
-/// The linked engine is too old for what was asked, or was built without it. Nothing was changed.
-public struct EngineUnsupported: Error, CustomStringConvertible, Sendable, Equatable {
+/// What the linked engine is too old for, or was built without: the ``VaultError/cause`` of an error with the code
+/// ``VaultError/Code/unsupported``. Nothing was changed.
+public struct UnsupportedFeature: Error, CustomStringConvertible, Sendable, Equatable {
     /// What was asked for, such as "VACUUM INTO".
     public let feature: String
     /// The version that has it; nil when it depends on how the library was built.
@@ -151,8 +152,7 @@ public struct EngineUnsupported: Error, CustomStringConvertible, Sendable, Equat
     /// The version that is linked.
     public let linkedVersion: SQLiteVersion
 
-    /// An error about the linked engine.
-    public init(feature: String, requiredVersion: SQLiteVersion?) {
+    package init(_ feature: String, requiredVersion: SQLiteVersion?) {
         self.feature = feature
         self.requiredVersion = requiredVersion
         linkedVersion = EngineInfo.linked.sqliteVersion
@@ -163,12 +163,26 @@ public struct EngineUnsupported: Error, CustomStringConvertible, Sendable, Equat
         guard let requiredVersion else { return "\(feature) is not part of the linked engine (\(linkedVersion))" }
         return "\(feature) needs \(requiredVersion) or later; the linked engine is \(linkedVersion)"
     }
+}
 
-    /// Throws unless the linked engine is at least `version`.
+extension VaultError {
+    /// An error about the linked engine.
+    ///
+    /// - Parameters:
+    ///   - feature: what was asked for.
+    ///   - requiredVersion: the version that has it; nil when it depends on how the library was built.
+    package static func unsupported(_ feature: String, requiredVersion: SQLiteVersion?) -> VaultError {
+        let missing = UnsupportedFeature(feature, requiredVersion: requiredVersion)
+        return VaultError(.unsupported, missing.description, cause: missing)
+    }
+}
+
+extension EngineInfo {
+    /// Throws unless the linked engine is at least this version of SQLite.
     package static func require(_ major: Int, _ minor: Int, _ point: Int = 0, for feature: String) throws {
         let version = SQLiteVersion(major: major, minor: minor, point: point)
-        guard EngineInfo.linked.sqliteVersion >= version else {
-            throw EngineUnsupported(feature: feature, requiredVersion: version)
+        guard linked.sqliteVersion >= version else {
+            throw VaultError.unsupported(feature, requiredVersion: version)
         }
     }
 }

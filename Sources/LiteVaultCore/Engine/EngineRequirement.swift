@@ -5,7 +5,7 @@ enum EngineRequirement {
 
     /// The error of an engine that is too old for a statement, in place of its "syntax error"; nil when it lacks nothing
     /// that is known here, or complains of something else.
-    static func unmet(by sql: String, _ error: DatabaseError) -> EngineUnsupported? {
+    static func unmet(by sql: String, _ error: DatabaseError) -> VaultError? {
         guard error.resultCode.primary == .error, isAboutSyntax(error.message) else { return nil }
         let words = SQLTokens(sql).lazy.filter { $0.kind != .space && $0.kind != .comment }
             .map { $0.kind == .literal ? "" : $0.text.uppercased() }
@@ -15,7 +15,7 @@ enum EngineRequirement {
         guard let most = needs.max(by: { $0.version < $1.version }),
             most.version > EngineInfo.linked.sqliteVersion
         else { return nil }
-        return EngineUnsupported(feature: most.feature, requiredVersion: most.version)
+        return VaultError.unsupported(most.feature, requiredVersion: most.version)
     }
 
     /// The second is what engines before 3.39 say of RIGHT and FULL joins.
@@ -72,7 +72,7 @@ enum EngineRequirement {
     }
 
     /// UPDATE and DELETE take ORDER BY and LIMIT only from a parser that was made with them.
-    private static func unmetLimit(_ tokens: [String]) -> EngineUnsupported? {
+    private static func unmetLimit(_ tokens: [String]) -> VaultError? {
         guard let first = tokens.first, first == "UPDATE" || first == "DELETE",
             !EngineInfo.linked.hasCompileOption("ENABLE_UPDATE_DELETE_LIMIT")
         else { return nil }
@@ -80,8 +80,7 @@ enum EngineRequirement {
         for token in tokens {
             if token == "(" { depth += 1 } else if token == ")" { depth -= 1 }
             if depth == 0, token == "LIMIT" || token == "ORDER" {
-                return EngineUnsupported(
-                    feature: "\(first) with ORDER BY or LIMIT (SQLITE_ENABLE_UPDATE_DELETE_LIMIT)",
+                return VaultError.unsupported("\(first) with ORDER BY or LIMIT (SQLITE_ENABLE_UPDATE_DELETE_LIMIT)",
                     requiredVersion: nil)
             }
         }

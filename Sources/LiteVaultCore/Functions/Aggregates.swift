@@ -54,7 +54,7 @@ extension Connection {
     ///   - step: takes a row that enters the window into the state.
     ///   - inverse: takes a row that leaves the window, the oldest one, out of the state.
     ///   - value: the result for the rows that are in the window now.
-    /// - Throws: `EngineUnsupported` before 3.25; `DatabaseError`. What the closures throw becomes the error of the
+    /// - Throws: `VaultError` `unsupported` before 3.25; `DatabaseError`. What the closures throw becomes the error of the
     ///   statement.
     public func defineWindowFunction<T>(
         _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
@@ -84,8 +84,7 @@ extension Connection {
                 { pointer in releaseBox(pointer) })
             guard code >= 0 else {
                 context.release()
-                throw EngineUnsupported(
-                    feature: "A window function of one's own", requiredVersion: SQLiteVersion(major: 3, minor: 25))
+                throw VaultError.unsupported("A window function of one's own", requiredVersion: SQLiteVersion(major: 3, minor: 25))
             }
             try check(code)
         }

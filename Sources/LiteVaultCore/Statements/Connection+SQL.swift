@@ -23,8 +23,8 @@ extension Connection {
     /// Runs any number of SQL statements, without values and without reading rows (`sqlite3_exec`).
     ///
     /// - Parameter SQL: statements, separated by semicolons.
-    /// - Throws: `DatabaseError` of the first statement that fails; ``EngineUnsupported`` when the linked engine is too old for
-    ///   it. What ran before it stays, unless a transaction is around it.
+    /// - Throws: `DatabaseError` of the first statement that fails; ``VaultError`` `unsupported` when the linked engine is too
+    ///   old for it. What ran before it stays, unless a transaction is around it.
     public func execute(_ SQL: String) throws {
         let db = try enter()
         defer { leave() }
@@ -71,8 +71,8 @@ extension Connection {
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
     /// - Returns: how many rows it changed, and the rowid it inserted.
-    /// - Throws: `DatabaseError`, also for the wrong number of values; `EngineUnsupported` for SQL that the linked engine is too
-    ///   old for. Nothing is changed then.
+    /// - Throws: `DatabaseError`, also for the wrong number of values; `VaultError` `unsupported` for SQL that the linked
+    ///   engine is too old for. Nothing is changed then.
     @discardableResult
     @_disfavoredOverload
     @inlinable

@@ -97,8 +97,8 @@ extension Connection {
     /// the statements it used last.
     ///
     /// - Parameter sql: one SQL statement. Use ``execute(_:)`` for several.
-    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; ``EngineUnsupported``, which
-    ///   names the version, when it is SQL that the linked engine is too old for.
+    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; ``VaultError`` `unsupported`
+    ///   when it is SQL that the linked engine is too old for.
     public func prepare(_ sql: String) throws -> Statement { try Statement(self, sql: sql) }
 }
 

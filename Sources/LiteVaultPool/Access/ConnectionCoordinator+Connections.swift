@@ -9,7 +9,7 @@ extension ConnectionCoordinator {
     /// An idle reader, or a new one.
     func checkOutReader() throws -> Connection {
         let (idle, setups) = try state.withLock { state in
-            guard !state.isClosed else { throw DatabaseAccessError.closed(path) }
+            guard !state.isClosed else { throw VaultError.closed(path) }
             let idle = state.readers.popLast()
             if idle == nil { state.openReaders += 1 }
             return (idle, idle == nil ? state.setups : [])
@@ -99,7 +99,7 @@ extension ConnectionCoordinator {
     }
 
     func close() throws {
-        guard !CurrentAccess.isWithin(self) else { throw DatabaseAccessError.reentrant(path) }
+        guard !CurrentAccess.isWithin(self) else { throw VaultError.reentrant(path) }
         writerSemaphore.acquire()
         defer { writerSemaphore.release() }
         try drained(nil) { try closeFinally() }
@@ -155,7 +155,7 @@ extension ConnectionCoordinator {
     }
 
     func backup(to destination: String, newKey: DatabaseKey?, _ progress: OperationProgress.Report?) throws {
-        guard !state.withLock({ $0.isClosed }) else { throw DatabaseAccessError.closed(path) }
+        guard !state.withLock({ $0.isClosed }) else { throw VaultError.closed(path) }
         try source.backup(to: destination, newKey: newKey, lockTimeout: configuration.lockTimeout, progress)
     }
 }

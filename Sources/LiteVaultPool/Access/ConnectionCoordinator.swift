@@ -63,7 +63,7 @@ package final class ConnectionCoordinator: Sendable {
     }
 
     func sync<T>(_ kind: Kind, _ body: (Connection) throws -> T) throws -> T {
-        guard !CurrentAccess.isWithin(self) else { throw DatabaseAccessError.reentrant(path) }
+        guard !CurrentAccess.isWithin(self) else { throw VaultError.reentrant(path) }
         let semaphore = semaphore(for: kind)
         semaphore.acquire()
         defer { semaphore.release() }
@@ -132,7 +132,7 @@ package final class ConnectionCoordinator: Sendable {
     func readSnapshot<C, T>(
         after changes: (Connection) throws -> C, _ body: (Connection, C) throws -> T
     ) throws -> T {
-        guard !CurrentAccess.isWithin(self) else { throw DatabaseAccessError.reentrant(path) }
+        guard !CurrentAccess.isWithin(self) else { throw VaultError.reentrant(path) }
         writerSemaphore.acquire()
         let permit = Permit(writerSemaphore)
         defer { permit.release() }
@@ -186,7 +186,7 @@ extension ConnectionCoordinator {
     ) throws -> T {
         do { return try connection.transaction(mode, block: body) } catch let error as DatabaseError
             where error.resultCode == .abortRollback
-        { throw DatabaseAccessError.transactionEnded(path) }
+        { throw VaultError.transactionEnded(path) }
     }
 
     func performSnapshot<C, T>(
@@ -227,7 +227,7 @@ extension ConnectionCoordinator {
     private func writeFreely<T>(_ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
         try withWriter { writer in
             let result = try interruptible(cancellation, writer, body)
-            guard !writer.isInTransaction else { throw DatabaseAccessError.transactionLeftOpen(path) }
+            guard !writer.isInTransaction else { throw VaultError.transactionLeftOpen(path) }
             return result
         }
     }
@@ -260,7 +260,7 @@ extension ConnectionCoordinator {
     /// The writer, opened if necessary.
     func openedWriter() throws -> Connection {
         let (writer, setups) = try state.withLock { state in
-            guard !state.isClosed else { throw DatabaseAccessError.closed(path) }
+            guard !state.isClosed else { throw VaultError.closed(path) }
             return (state.writer, state.setups)
         }
         if let writer { return writer }

@@ -9,7 +9,7 @@ public import LiteVaultSchema
 /// asynchronous form, which does not. Cancelling the task of an asynchronous call interrupts the running statement, rolls
 /// everything back and throws `CancellationError`.
 ///
-/// An access inside another access of the same database would wait for itself: it throws ``DatabaseAccessError`` `reentrant`.
+/// An access inside another access of the same database would wait for itself: it throws `VaultError` `reentrant`.
 ///
 /// ``DatabasePool`` reads while it writes; ``DatabaseQueue`` has the same API over one connection.
 public class DatabaseAccess: @unchecked Sendable {  // immutable, and the coordinator is Sendable
@@ -23,7 +23,7 @@ extension DatabaseAccess {
     /// Reads in a read transaction: all statements of the closure see the same state. Nothing can be written.
     ///
     /// - Returns: the result of the closure.
-    /// - Throws: the errors of the closure; ``DatabaseAccessError``; `VaultError` or `DatabaseError` when no connection can
+    /// - Throws: the errors of the closure; `VaultError` or `DatabaseError` when no connection can
     ///   be opened.
     public func read<T>(_ body: (Connection) throws -> T) throws -> T {
         try coordinator.sync(.read, body)
@@ -37,7 +37,7 @@ extension DatabaseAccess {
     /// `SQLITE_ABORT_ROLLBACK`, even if it catches the error.
     ///
     /// - Returns: the result of the closure, once it is committed.
-    /// - Throws: as ``read(_:)``; ``DatabaseAccessError`` `transactionEnded`; `SQLITE_BUSY` when another process held its lock
+    /// - Throws: as ``read(_:)``; `VaultError` `transactionEnded`; `SQLITE_BUSY` when another process held its lock
     ///   for longer than the lock timeout.
     @discardableResult
     public func write<T>(_ body: (Connection) throws -> T) throws -> T {
@@ -46,7 +46,7 @@ extension DatabaseAccess {
 
     /// Writes without an enclosing transaction: for several transactions, or for statements that cannot be part of one.
     ///
-    /// - Throws: as ``write(_:)``; ``DatabaseAccessError`` `transactionLeftOpen`.
+    /// - Throws: as ``write(_:)``; `VaultError` `transactionLeftOpen`.
     @discardableResult
     public func writeWithoutTransaction<T>(_ body: (Connection) throws -> T) throws -> T {
         try coordinator.sync(.writeWithoutTransaction, body)
@@ -191,7 +191,7 @@ extension DatabaseAccess {
     ///   - destination: the new file, mode 0600. Nothing may exist there.
     ///   - newKey: another key for the copy; by default the key of the database.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: `VaultError` as `DatabaseFile.backup`; ``DatabaseAccessError`` `closed`. There is no destination then.
+    /// - Throws: `VaultError` as `DatabaseFile.backup`, and `closed`. There is no destination then.
     public func backup(to destination: String, newKey: DatabaseKey? = nil, progress: OperationProgress.Report? = nil)
         throws
     {
@@ -211,9 +211,9 @@ extension DatabaseAccess {
         }
     }
 
-    /// Closes all connections. Waits for accesses under way; later ones throw ``DatabaseAccessError`` `closed`.
+    /// Closes all connections. Waits for accesses under way; later ones throw `VaultError` `closed`.
     ///
-    /// - Throws: ``DatabaseAccessError`` `reentrant`; `DatabaseError` when a connection cannot be closed.
+    /// - Throws: `VaultError` `reentrant`; `DatabaseError` when a connection cannot be closed.
     public func close() throws { try coordinator.close() }
 
     /// Closes all connections, without blocking a thread of the caller.
@@ -228,8 +228,8 @@ extension Migrator {
     ///
     /// - Parameter database: a pool or a queue. Its other writes wait until the migrations are applied; reads of a pool
     ///   continue, and see each migration when it is committed.
-    /// - Throws: `MigrationError`, or `DatabaseError` when the database cannot be read or stays locked; ``DatabaseAccessError``
-    ///   on a closed database, or inside one of its own writes. The database is at the last migration that succeeded.
+    /// - Throws: `VaultError`, or `DatabaseError` when the database cannot be read or stays locked; `VaultError` `closed`
+    ///   or `reentrant` on a closed database, or inside one of its own writes. The database is at the last migration that succeeded.
     public func migrate(_ database: DatabaseAccess) throws {
         try database.writeWithoutTransaction { try migrate($0) }
     }

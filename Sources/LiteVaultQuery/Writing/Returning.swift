@@ -63,7 +63,7 @@ extension Connection {
     ///
     /// - Returns: the rows as tuples; the values themselves for a single column.
     /// - Throws: `DatabaseError`; `QueryError` when a returned value is NULL or of another type, after the rows were written;
-    ///   `EngineUnsupported` on an engine without RETURNING, which changes nothing.
+    ///   `VaultError` `unsupported` on an engine without RETURNING, which changes nothing.
     @discardableResult
     public func all<each Column: SQLType>(
         _ statement: Returning<repeat each Column>

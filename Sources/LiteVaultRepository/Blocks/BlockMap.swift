@@ -150,7 +150,7 @@ package struct BlockMap {
         }
         let node = try source.node(entry, level: level)
         guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
-            throw BackupError(
+            throw VaultError(
                 .damaged, "a node has the wrong number of entries for its place",
                 path: RepositoryFormat.tree(entry.pack))
         }
@@ -206,7 +206,7 @@ struct BlockMapBuilder {
             if !pending[level].isEmpty { try flush(level) }
             level += 1
         }
-        throw BackupError(.wrongKind, "there is nothing in it")
+        throw VaultError(.wrongKind, "there is nothing in it")
     }
 }
 

@@ -36,7 +36,7 @@ final class BlockMapWalk {
                 // A node that is whole in one place is not in another that needs more blocks, or fewer.
                 let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
                 guard isSame else { throw Self.misplaced(entry) }
-            } catch let error as BackupError {
+            } catch let error as VaultError {
                 try problem(error)
                 return false
             }
@@ -50,7 +50,7 @@ final class BlockMapWalk {
             guard node.entries.count == TreeShape.entries(blocks: blocks, level: level, index: index) else {
                 throw Self.misplaced(entry)
             }
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             try problem(error)
             return false
         }
@@ -67,8 +67,8 @@ final class BlockMapWalk {
         return isWell
     }
 
-    private static func misplaced(_ entry: TreeEntry) -> BackupError {
-        BackupError(
+    private static func misplaced(_ entry: TreeEntry) -> VaultError {
+        VaultError(
             .damaged, "a node has the wrong number of entries for its place", path: RepositoryFormat.tree(entry.pack))
     }
 

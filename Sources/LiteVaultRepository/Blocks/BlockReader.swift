@@ -19,7 +19,7 @@ struct BlockReader {
 
     /// The blocks that `entries` name, one after the other.
     ///
-    /// - Throws: ``BackupError`` `damaged` when one is not there or not the one that was stored.
+    /// - Throws: ``VaultError`` `damaged` when one is not there or not the one that was stored.
     func read(_ entries: [TreeEntry]) async throws -> [UInt8] {
         var window = [UInt8](repeating: 0, count: entries.count * blockSize)
         try await withThrowingTaskGroup(of: (Run, [UInt8]).self) { group in
@@ -33,8 +33,8 @@ struct BlockReader {
                     let name = RepositoryFormat.data(run.pack)
                     do {
                         return (run, try await store.get(name, range: range))
-                    } catch let error as BackupError where error.code == .missing {
-                        throw BackupError(.damaged, "is missing", path: name, cause: error)
+                    } catch let error as VaultError where error.code == .missing {
+                        throw VaultError(.damaged, "is missing", path: name, cause: error)
                     }
                 }
             }
@@ -54,7 +54,7 @@ struct BlockReader {
                     let offset = Int(entry.position - run.first) * blockSize
                     let block = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + blockSize)])
                     guard Hash256(of: block) == entry.hash else {
-                        throw BackupError(
+                        throw VaultError(
                             .damaged, "block \(entry.position) is not the one that was stored",
                             path: RepositoryFormat.data(entry.pack))
                     }

@@ -24,7 +24,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
 
     /// The node that `entry` names.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is not the one of that hash or of that level, `missing` when its pack
+    /// - Throws: ``VaultError`` `damaged` when it is not the one of that hash or of that level, `missing` when its pack
     ///   was not made available by ``prepare(_:)``.
     package func node(_ entry: TreeEntry, level: Int) throws -> TreeNode {
         let name = RepositoryFormat.tree(entry.pack)
@@ -34,11 +34,11 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
         }
         return try bytes.withUnsafeBytes { buffer in
             guard let length = TreeNode.length(buffer) else {
-                throw BackupError(.damaged, "has no node at \(entry.position)", path: name)
+                throw VaultError(.damaged, "has no node at \(entry.position)", path: name)
             }
             let own = UnsafeRawBufferPointer(rebasing: buffer[..<length])
             guard Hash256(of: own) == entry.hash, let node = TreeNode(own), node.level == level else {
-                throw BackupError(.damaged, "the node at \(entry.position) is not the one that was stored", path: name)
+                throw VaultError(.damaged, "the node at \(entry.position) is not the one that was stored", path: name)
             }
             return node
         }
@@ -52,7 +52,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
         let name = RepositoryFormat.tree(pack)
         let path = path(pack)
         guard store.localPath(name) == nil else {
-            guard access(path, R_OK) == 0 else { throw BackupError(.missing, "is missing", path: name) }
+            guard access(path, R_OK) == 0 else { throw VaultError(.missing, "is missing", path: name) }
             return
         }
         if isCompared(pack) { return }
@@ -64,7 +64,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
             // What lies there under the name may be anything.
             if rename(temporary, path) != 0 {
                 try? FileManager.default.removeItem(atPath: path)
-                guard rename(temporary, path) == 0 else { throw BackupError(errno: errno, "rename", path: path) }
+                guard rename(temporary, path) == 0 else { throw VaultError(errno: errno, "rename", path: path) }
             }
         } catch {
             unlink(temporary)
@@ -141,8 +141,8 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
         let file: LocalFile
         do {
             file = try LocalFile(reading: path(pack))
-        } catch let error as BackupError where error.code == .missing {
-            throw BackupError(.damaged, "is missing", path: RepositoryFormat.tree(pack))
+        } catch let error as VaultError where error.code == .missing {
+            throw VaultError(.damaged, "is missing", path: RepositoryFormat.tree(pack))
         }
         if order.count >= Self.limit { open[order.removeFirst()] = nil }
         open[pack] = file

@@ -18,15 +18,15 @@ final class PackTables {
 
     /// Reads what a pack says, and with `readsData` compares it with the blocks.
     ///
-    /// - Throws: ``BackupError`` `damaged`.
+    /// - Throws: ``VaultError`` `damaged`.
     func add(
         _ object: ObjectAttributes, repository: [UInt8], store: any ObjectStore, readsData: Bool
     ) async throws {
         guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }),
             RepositoryFormat.data(pack) == object.name
-        else { throw BackupError(.damaged, "has a name that no data pack has", path: object.name) }
+        else { throw VaultError(.damaged, "has a name that no data pack has", path: object.name) }
         guard let blocks = RepositoryFormat.blocks(inDataPackOf: object.size) else {
-            throw BackupError(.damaged, "has a length that no data pack has", path: object.name)
+            throw VaultError(.damaged, "has a length that no data pack has", path: object.name)
         }
         let header = try await store.get(object.name, range: 0..<Int64(RepositoryFormat.packHeader))
         let tableStart = Int64(RepositoryFormat.packHeader + blocks * blockSize)
@@ -34,7 +34,7 @@ final class PackTables {
         let table = Array(tail.dropLast(RepositoryFormat.hashBytes))
         guard header == DataPackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
             Array(tail.suffix(RepositoryFormat.hashBytes)) == Hash256(of: header + table).withBytes(Array.init)
-        else { throw BackupError(.damaged, "its header or its table is damaged", path: object.name) }
+        else { throw VaultError(.damaged, "its header or its table is damaged", path: object.name) }
         try file.write(table, at: end)
         places[pack] = (end, blocks)
         end += Int64(table.count)
@@ -55,7 +55,7 @@ final class PackTables {
                         let place = (first + index) * RepositoryFormat.hashBytes
                         let hash = Hash256(UnsafeRawBufferPointer(rebasing: table[place..<(place + 32)]))
                         guard Hash256(of: block) == hash else {
-                            throw BackupError(.damaged, "block \(first + index) is damaged", path: name)
+                            throw VaultError(.damaged, "block \(first + index) is damaged", path: name)
                         }
                     }
                 }

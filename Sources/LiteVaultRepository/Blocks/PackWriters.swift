@@ -2,6 +2,7 @@ internal import Crypto
 package import DurableFile
 internal import Foundation
 package import LiteVaultCapture
+internal import LiteVaultCipher
 
 /// Writes blocks into data packs: header, blocks, the blocks' hashes, and a hash over header and hashes.
 final class DataPackWriter {
@@ -150,11 +151,11 @@ package final class PackSpool {
 
     /// Removes the remains of killed runs, which creating a temporary file does.
     package static func sweep(_ directory: String) throws {
-        try BackupError.withPath(directory) { try ReplacementFile(destination: directory + "/pack").discard() }
+        try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack").discard() }
     }
 
     package func create() throws -> (file: ReplacementFile, writer: LocalFile) {
-        try BackupError.withPath(directory) {
+        try withErrorContext(path: directory) {
             let file = try ReplacementFile(destination: directory + "/pack")
             return (file, try LocalFile(updating: file.path))
         }

@@ -10,7 +10,7 @@ extension Repository {
     ///
     /// - Parameter options: what to check, and how deeply; by default the structure only.
     /// - Returns: what was found. Damage is a result, not an error.
-    /// - Throws: ``BackupError`` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
+    /// - Throws: ``VaultError`` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
     public func check(_ options: CheckOptions = .init()) async throws -> CheckReport {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
         let start = Date()
@@ -27,9 +27,9 @@ extension Repository {
             try options.progress(BackupProgress(.checking, done, of: total))
             do {
                 try await tables.add(object, repository: id, store: store, readsData: options.readsData)
-            } catch let error as BackupError where error.code == .missing {
+            } catch let error as VaultError where error.code == .missing {
                 // Removed by pruning since it was listed. A snapshot that needs it says so below.
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 list.add(error, object.name)
                 damaged.insert(object.name)
             }
@@ -53,7 +53,7 @@ extension Repository {
                 return false
             },
             problem: { error in
-                guard let error = error as? BackupError, error.isDamage else { throw error }
+                guard let error = error as? VaultError, error.isDamage else { throw error }
                 list.add(error, "tree/")
             })
         let level: SnapshotVerification.Level = options.readsData ? .data : .structure
@@ -76,7 +76,7 @@ extension Repository {
             let root = try snapshot.manifest.rootEntry(snapshot.object)
             try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
             return try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
-        } catch let error as BackupError where error.isDamage {
+        } catch let error as VaultError where error.isDamage {
             list.add(error, snapshot.object)
             return false
         }
@@ -103,7 +103,7 @@ extension Repository {
     private func noting(_ list: ProblemList, _ path: String, _ body: () async throws -> Void) async {
         do {
             try await body()
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             list.add(error, path)
         } catch {
             list.add(path, "\(error)")
@@ -120,9 +120,9 @@ extension Repository {
                 Hash256(of: content).withBytes({ $0.elementsEqual(bytes.suffix(RepositoryFormat.hashBytes)) })
             else { return list.add(object.name, "its hash does not match") }
             try maps.keep(pack, bytes)
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             // Removed by pruning since it was listed. A snapshot that needs it says so.
-        } catch let error as BackupError where error.isDamage {
+        } catch let error as VaultError where error.isDamage {
             list.add(error, object.name)
         }
     }
@@ -147,7 +147,7 @@ final class ProblemList {
     private var known: Set<CheckReport.Problem> = []
 
     /// Adds damage at `path`, or at the path that the error names.
-    func add(_ error: BackupError, _ path: String) { add(error.path ?? path, error.message) }
+    func add(_ error: VaultError, _ path: String) { add(error.path ?? path, error.message) }
 
     func add(_ path: String, _ message: String) {
         let problem = CheckReport.Problem(path, message)
@@ -176,7 +176,7 @@ extension Repository {
                 previous.hashes.insert(hash)
                 newest = SegmentMark(record, head.document.hash)
                 if readsData { try await compare(record, head.length, name) }
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 // Retention may have removed it since it was listed.
                 if error.code == .missing, let noted = try? await forgetRecord(database).hasSegment(name.sequence),
                     noted

@@ -22,7 +22,7 @@ extension Repository {
         }
         // A selection that matches nothing must not pass as intact.
         guard isAnyChosen || (options.databases == nil && options.selection == .latest) else {
-            throw BackupError(
+            throw VaultError(
                 .noInput, "no snapshot matches the selection to restore", path: store.location,
                 advice: .listSnapshots)
         }
@@ -31,11 +31,11 @@ extension Repository {
     private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
         let name = "\(snapshot.database) \(snapshot.id)"
         let directory = try workDirectory()
-        let file = try BackupError.withPath(directory) { try ReplacementFile(destination: directory + "/restored.db") }
+        let file = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/restored.db") }
         defer { file.discard() }
         do {
             try await write(snapshot, into: LocalFile(updating: file.path), progress: options.progress)
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             return [.init(error.path ?? name, error.message)]
         }
         let key = snapshot.isPlaintext ? nil : options.key
@@ -53,11 +53,9 @@ extension Repository {
             return [.init(name, error.message)]
         } catch {
             // Name the snapshot instead of the temporary file.
-            throw try BackupError.withPath(name) { () -> BackupError in
+            throw try withErrorContext(path: name) { () -> VaultError in
                 guard let error = error as? VaultError else { throw error }
-                return BackupError(
-                    .init(rawValue: error.code.name) ?? .internal, error.message, path: name, remedy: error.remedy,
-                    cause: error)
+                return error.at(name)
             }
         }
     }

@@ -36,11 +36,11 @@ package enum Decoding {
     /// The value that `bytes` hold.
     ///
     /// - Parameter path: for the message.
-    /// - Throws: ``BackupError`` `damaged` for more bytes than such a document has, for what is no JSON in UTF-8, and for a
+    /// - Throws: ``VaultError`` `damaged` for more bytes than such a document has, for what is no JSON in UTF-8, and for a
     ///   value outside the limits.
     package static func value<T: CheckedDocument>(_ type: T.Type, from bytes: [UInt8], path: String) throws -> T {
-        func damaged(_ message: String, _ cause: (any Error)? = nil) -> BackupError {
-            BackupError(.damaged, "is not valid: \(message)", path: path, cause: cause)
+        func damaged(_ message: String, _ cause: (any Error)? = nil) -> VaultError {
+            VaultError(.damaged, "is not valid: \(message)", path: path, cause: cause)
         }
         guard bytes.count <= T.byteLimit else { throw damaged("it has more than \(T.byteLimit) bytes") }
         guard isShallow(bytes) else { throw damaged("it is not JSON with at most \(depthLimit) levels") }
@@ -58,10 +58,10 @@ package enum Decoding {
 
     /// The JSON of a value, on one line.
     ///
-    /// - Throws: ``BackupError`` `unsupported` for a value that a reader would refuse.
+    /// - Throws: ``VaultError`` `unsupported` for a value that a reader would refuse.
     package static func bytes<T: CheckedDocument>(_ value: T, path: String?) throws -> [UInt8] {
         do { try value.check() } catch {
-            throw BackupError(
+            throw VaultError(
                 .unsupported, "cannot be written: \(error.description)", path: path,
                 remedy: "Check this machine's clock, and the names that were given.", cause: error)
         }
@@ -69,7 +69,7 @@ package enum Decoding {
         if T.isSnakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
         let bytes = Array(try encoder.encode(value))
         guard bytes.count <= T.byteLimit else {
-            throw BackupError(.unsupported, "cannot be written: it has more than \(T.byteLimit) bytes", path: path)
+            throw VaultError(.unsupported, "cannot be written: it has more than \(T.byteLimit) bytes", path: path)
         }
         return bytes
     }
@@ -177,13 +177,13 @@ struct SealedDocument {
 
     /// Reads a document and compares its hash.
     ///
-    /// - Throws: ``BackupError`` `damaged`.
+    /// - Throws: ``VaultError`` `damaged`.
     init(_ bytes: [UInt8], name: String) throws {
         var rest = bytes[...]
         guard let line = Self.line(&rest), let seal = Self.line(&rest),
             let hash = Self.value(seal, "sha256").flatMap({ Hash256(hex: $0) }),
             Hash256(of: Array(bytes[...line.endIndex])) == hash
-        else { throw BackupError(.damaged, "is damaged: its hash does not match", path: name) }
+        else { throw VaultError(.damaged, "is damaged: its hash does not match", path: name) }
         body = Array(bytes[...line.endIndex])
         self.hash = hash
         var after = rest
@@ -198,11 +198,11 @@ struct SealedDocument {
 
     /// Reads a document that is all there is of its object.
     ///
-    /// - Throws: ``BackupError`` `damaged`.
+    /// - Throws: ``VaultError`` `damaged`.
     init(whole bytes: [UInt8], name: String) throws {
         try self.init(bytes, name: name)
         guard payload.isEmpty else {
-            throw BackupError(.damaged, "is damaged: there is data after its seal", path: name)
+            throw VaultError(.damaged, "is damaged: there is data after its seal", path: name)
         }
     }
 
@@ -212,7 +212,7 @@ struct SealedDocument {
     /// Seals the JSON of a value.
     ///
     /// - Parameter name: for the message.
-    /// - Throws: ``BackupError`` `unsupported` for what no reader would accept.
+    /// - Throws: ``VaultError`` `unsupported` for what no reader would accept.
     static func seal(
         _ value: some CheckedDocument, key: SymmetricKey?, name: String? = nil
     ) throws -> (bytes: [UInt8], hash: Hash256) {
@@ -236,11 +236,11 @@ struct SealedDocument {
 
     /// The value.
     ///
-    /// - Throws: ``BackupError`` `damaged` when the document is authentic only without the key that is needed, or is not
+    /// - Throws: ``VaultError`` `damaged` when the document is authentic only without the key that is needed, or is not
     ///   of that type.
     func value<T: CheckedDocument>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
         if let key, !isAuthentic(key) {
-            throw BackupError(
+            throw VaultError(
                 .damaged, "authentication failed: it was not written with this repository's secret", path: name,
                 remedy: "Somebody else changed the repository: restore from another one, or investigate what happened.")
         }

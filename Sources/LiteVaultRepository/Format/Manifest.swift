@@ -90,7 +90,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     /// The node at the top of the block map.
     func rootEntry(_ name: String) throws -> TreeEntry {
         guard let pack = PackID(hex: root.pack), let hash = Hash256(hex: root.hash) else {
-            throw BackupError(.damaged, "does not say where its blocks are", path: name)
+            throw VaultError(.damaged, "does not say where its blocks are", path: name)
         }
         return TreeEntry(pack: pack, position: root.offset, hash: hash)
     }

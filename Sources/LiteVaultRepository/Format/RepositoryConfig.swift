@@ -44,13 +44,13 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         return RepositoryConfig(id: PackID().hex, created: Timestamp.text(Date()), secret: derivation)
     }
 
-    /// - Throws: ``BackupError`` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
+    /// - Throws: ``VaultError`` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
     func require(location: String) throws {
         guard type == "repository", let id = [UInt8](hex: id), id.count == 16 else {
-            throw BackupError(.damaged, "is not a repository", path: location)
+            throw VaultError(.damaged, "is not a repository", path: location)
         }
         guard minReader <= RepositoryFormat.version, features.isEmpty else {
-            throw BackupError(
+            throw VaultError(
                 .unsupported, "the repository has format \(minReader)\(features.map { ", \($0)" }.joined())",
                 path: location, advice: .update)
         }
@@ -67,24 +67,24 @@ public struct RepositorySecret: Sendable {
     let bytes: SecretBytes
 
     private init(_ form: Form, _ bytes: some Collection<UInt8>) throws {
-        guard !bytes.isEmpty else { throw BackupError(.keyRejected, "the repository's secret is empty") }
+        guard !bytes.isEmpty else { throw VaultError(.keyRejected, "the repository's secret is empty") }
         self.form = form
         self.bytes = try SecretBytes(bytes)
     }
 
     /// Creates a secret from a passphrase. The authentication key is derived from it with PBKDF2-HMAC-SHA256.
     ///
-    /// - Throws: ``BackupError`` `keyRejected` if it is empty.
+    /// - Throws: ``VaultError`` `keyRejected` if it is empty.
     public static func passphrase(_ bytes: some Collection<UInt8>) throws -> RepositorySecret {
         try RepositorySecret(.passphrase, bytes)
     }
 
     /// Creates a secret from 32 or more random bytes.
     ///
-    /// - Throws: ``BackupError`` `keyRejected` if there are fewer.
+    /// - Throws: ``VaultError`` `keyRejected` if there are fewer.
     public static func raw(_ bytes: some Collection<UInt8>) throws -> RepositorySecret {
         guard bytes.count >= 32 else {
-            throw BackupError(.keyRejected, "the repository's secret has fewer than 32 bytes")
+            throw VaultError(.keyRejected, "the repository's secret has fewer than 32 bytes")
         }
         return try RepositorySecret(.raw, bytes)
     }
@@ -94,7 +94,7 @@ public struct RepositorySecret: Sendable {
         guard derivation.kdf == "pbkdf2-hmac-sha256", RepositoryFormat.iterations.contains(derivation.iterations),
             let salt = [UInt8](hex: derivation.salt)
         else {
-            throw BackupError(.unsupported, "the secret's key derivation is unknown", path: RepositoryFormat.config)
+            throw VaultError(.unsupported, "the secret's key derivation is unknown", path: RepositoryFormat.config)
         }
         let password = bytes.withBytes { SymmetricKey(data: $0) }
         let keyed = HMAC<SHA256>(key: password)

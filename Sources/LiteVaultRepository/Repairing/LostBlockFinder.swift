@@ -83,7 +83,7 @@ final class LostBlockFinder {
                     count += 1
                 }
             }
-        } catch let error as BackupError where error.isDamage {
+        } catch let error as VaultError where error.isDamage {
             damaged[error.path ?? RepositoryFormat.tree(node.entry.pack)] = error.message
             count = place.span
         }
@@ -125,7 +125,7 @@ final class LostBlockFinder {
     private func entries(_ node: Node) throws -> [TreeEntry] {
         let entries = try source.node(node.entry, level: node.level).entries
         guard entries.count == TreeShape.entries(blocks: node.blocks, level: node.level, index: node.index) else {
-            throw BackupError(
+            throw VaultError(
                 .damaged, "a node has the wrong number of entries for its place",
                 path: RepositoryFormat.tree(node.entry.pack))
         }

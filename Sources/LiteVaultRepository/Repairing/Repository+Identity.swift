@@ -12,7 +12,7 @@ extension Repository {
     ///   - local: directories of this machine.
     ///   - dryRun: whether to report only, without changing anything.
     /// - Returns: what was done; nil if it is intact, or if there is no repository.
-    /// - Throws: ``BackupError`` `damaged` if its content cannot be determined, `keyRejected`, `io`.
+    /// - Throws: ``VaultError`` `damaged` if its content cannot be determined, `keyRejected`, `io`.
     public static func restoreIdentity(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         dryRun: Bool = false
@@ -26,7 +26,7 @@ extension Repository {
                 guard secret != nil, let right = try sealed(found, secret), right != found else { return nil }
             }
             bytes = found
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             if try await store.list("snapshots/").isEmpty { return nil }
         }
         let candidates = [bytes.flatMap(DocumentSalvage.line), LocationMemory(store, local)?.document()]
@@ -36,7 +36,7 @@ extension Repository {
         }
         if whole == nil, secret == nil { whole = try await rebuilt(store) }
         guard let whole else {
-            throw BackupError(
+            throw VaultError(
                 .damaged, "its content can no longer be determined", path: name,
                 remedy: "Restore it from a copy of the repository, or repair it on a machine that has used it.")
         }
@@ -65,7 +65,7 @@ extension Repository {
         else { return nil }
         guard let derivation = config.secret else { return secret == nil && isWhole(bytes) ? bytes : nil }
         guard let secret else {
-            throw BackupError(
+            throw VaultError(
                 .keyRejected, "the repository has a secret, but none was given", path: RepositoryFormat.config,
                 advice: .provideSecret)
         }
@@ -98,7 +98,7 @@ extension Repository {
             }
             if try await store.get(target) == bytes { return }
         }
-        throw BackupError(.cannotCreate, "there are too many objects of that name", path: "damaged/" + name)
+        throw VaultError(.cannotCreate, "there are too many objects of that name", path: "damaged/" + name)
     }
 }
 

@@ -11,7 +11,7 @@ extension Repository {
     ///
     /// - Parameter options: the database, whether to read all data, and whether to report only.
     /// - Returns: what was done and what is lost, or with ``RepairOptions/dryRun`` what would be.
-    /// - Throws: ``BackupError`` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
+    /// - Throws: ``VaultError`` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
     ///   was not given, `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
         try requireWritable()
@@ -93,7 +93,7 @@ private final class Repair {
             let manifest = try document.value(Manifest.self, key: repository.key, name: name)
             _ = try repository.snapshot(manifest, document.hash, name, database)
             return whole
-        } catch let error as BackupError where error.isDamage {
+        } catch let error as VaultError where error.isDamage {
             return nil
         }
     }
@@ -102,10 +102,10 @@ private final class Repair {
     private func repairForgetRecord(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
         let (database, name) = (before.database, RepositoryFormat.forgetRecord(before.database))
         var forgotten = ForgetRecord(repository: repository.config.id, database: database, ranges: [])
-        var damage: BackupError?
+        var damage: VaultError?
         do {
             forgotten = try await repository.forgetRecord(database)
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             damage = error
             // Copied, and replaced below: without any list, what retention removed would count as lost.
             _ = try await keep(name)
@@ -138,7 +138,7 @@ private final class Repair {
         let name = RepositoryFormat.verified(database)
         do {
             _ = try await repository.verifications(database)
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             try await setAside(name, error.message)
             try await write(repository.noVerifications(database), as: name)
             report.actions.append(.init(.rebuilt, name, "the next check fills it", nil))
@@ -149,7 +149,7 @@ private final class Repair {
         do {
             _ = try await repository.pendingDeletions()
             return false
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             try await setAside(RepositoryFormat.pendingDeletions, error.message)
             report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next prune fills it", nil))
             return true
@@ -167,7 +167,7 @@ private final class Repair {
                 let (record, head) = try await repository.segment(segment, database)
                 log.learn(record)
                 if options.readsData { try await repository.compare(record, head.length, segment) }
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 report.lostSegments.append(
                     RepairReport.LostSegment(
                         database: name, path: segment.object, after: before, until: segment.date,
@@ -208,7 +208,7 @@ private final class Repair {
             try options.progress(BackupProgress(.checking, done, of: total))
             do {
                 try await tables.add(object, repository: repository.id, store: store, readsData: options.readsData)
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 suspect.insert(object.name)
             }
             done = [done, object.size].sum
@@ -219,14 +219,14 @@ private final class Repair {
         let walk = BlockMapWalk(
             visit: { try !suspected.contains(RepositoryFormat.data($0.pack)) && tables.has($0) },
             problem: { error in
-                guard let error = error as? BackupError, error.isDamage else { throw error }
+                guard let error = error as? VaultError, error.isDamage else { throw error }
             })
         // All of them first: the way to one leads through others, which may be damaged.
         for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
             guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }) else { continue }
             do {
                 try await maps.source.prepare(pack)
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 // Snapshots that need it report that.
             }
         }
@@ -262,7 +262,7 @@ private final class Repair {
         do {
             _ = try await BlockReader(store: store).read([entry])
             return true
-        } catch let error as BackupError where error.isDamage {
+        } catch let error as VaultError where error.isDamage {
             return false
         }
     }
@@ -290,7 +290,7 @@ private final class Repair {
         do {
             try await store.remove(name)
             report.actions.append(.init(.setAside, name, reason, kept))
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             report.unfinished.append(
                 RepositoryWarning(
                     .damage, error.code, path: name,
@@ -335,9 +335,9 @@ private final class Repair {
             fetched += "-journal"
             do {
                 try await store.fetch(name, into: fetched, upTo: RepositoryFormat.segmentBytes + 65_536)
-            } catch let error as BackupError where error.code == .missing {
+            } catch let error as VaultError where error.code == .missing {
                 return nil
-            } catch let error as BackupError where error.code == .damaged {
+            } catch let error as VaultError where error.code == .damaged {
                 report.unfinished.append(
                     RepositoryWarning(
                         .damage, path: name, message: error.message,
@@ -352,7 +352,7 @@ private final class Repair {
                     let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
                     try await store.put(target, file: fetched, condition: condition)
                 }
-            } catch let error as BackupError where error.code == .conflict {
+            } catch let error as VaultError where error.code == .conflict {
                 // An answer that was lost; what is there is compared.
             }
             // One that was set aside before, by a run that was killed perhaps, need not be the same.
@@ -361,7 +361,7 @@ private final class Repair {
             guard try await store.attributes(target)?.size == size else { continue }
             if try await hash(target) == LocalFile(reading: fetched).hash() { return target }
         }
-        throw BackupError(.cannotCreate, "there are too many objects of that name", path: copy(name))
+        throw VaultError(.cannotCreate, "there are too many objects of that name", path: copy(name))
     }
 
     private static func isSame(_ one: String, _ other: String) -> Bool {

@@ -6,7 +6,7 @@ struct DatabaseSurvey: Sendable {
     struct Unreadable: Sendable {
         let sequence: Int
         let object: String
-        let error: BackupError
+        let error: VaultError
     }
 
     let database: String
@@ -17,7 +17,7 @@ struct DatabaseSurvey: Sendable {
     /// The sequences whose names are occupied by a ``Fence``, in order.
     var fences: [Int] = []
     /// Why the repository is older than what this machine remembers; nil where it is not.
-    var rollback: BackupError?
+    var rollback: VaultError?
     /// Whether this machine remembered a snapshot of it.
     var isRemembered = false
     var warnings: [RepositoryWarning] = []
@@ -40,9 +40,9 @@ struct DatabaseSurvey: Sendable {
     }
 
     /// Why it is unknown which packs are needed; nil if everything can be read.
-    var strictFailure: BackupError? {
+    var strictFailure: VaultError? {
         unreadable.first.map { first in
-            BackupError(
+            VaultError(
                 first.error.code, "cannot be read and may need any pack: \(first.error.message)", path: first.object,
                 advice: .all([.text("Nothing was removed."), .repair]), cause: first.error)
         } ?? rollback
@@ -59,7 +59,7 @@ extension Repository {
         var head: Head?
         do {
             head = try self.head(database)
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             survey.warnings.append(
                 RepositoryWarning(
                     error, database, advice: .text("The next snapshot rewrites it.")))
@@ -73,13 +73,13 @@ extension Repository {
                 survey.warnings.append(.stray(object.name))
             }
         }
-        let found = try await concurrently(named) { name, sequence -> Result<Snapshot?, BackupError>? in
+        let found = try await concurrently(named) { name, sequence -> Result<Snapshot?, VaultError>? in
             do {
                 return .success(try await snapshotUnlessFence(name, database))
-            } catch let error as BackupError where error.code == .missing {
+            } catch let error as VaultError where error.code == .missing {
                 // Removed since it was listed, by retention.
                 return nil
-            } catch let error as BackupError {
+            } catch let error as VaultError {
                 return .failure(error)
             }
         }
@@ -103,7 +103,7 @@ extension Repository {
         }
         do {
             try compare(head, database, survey)
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             // A repair that set it aside recorded that, with the repository's secret if there is one.
             let isGone = survey.newestSequence < head?.sequence ?? 0
             if isGone, let head, let known = try? await forgetRecord(database), known.contains(head.sequence) {
@@ -139,7 +139,7 @@ extension Repository {
         var newestForgotten = 0
         do {
             verifications = try await self.verifications(database)
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             warnings.append(
                 RepositoryWarning(
                     error, RepositoryFormat.verified(database),
@@ -158,7 +158,7 @@ extension Repository {
                             + ", and was not removed by retention",
                         advice: .all([.text("Restore it from a copy of the repository."), .repair])))
             }
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(database)))
         }
         return (verifications, newestForgotten, warnings)

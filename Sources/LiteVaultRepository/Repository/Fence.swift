@@ -34,7 +34,7 @@ extension Repository {
         let name = RepositoryFormat.snapshot(database, sequence)
         do {
             try await put(fence, as: name, condition: .absent)
-        } catch let error as BackupError where error.code == .conflict {
+        } catch let error as VaultError where error.code == .conflict {
             // An object that cannot be read is a damaged snapshot.
             if (try? await isFence(name, database)) == true { return }
             try await put(
@@ -77,7 +77,7 @@ extension Repository {
         let fence = try document.value(Fence.self, key: key, name: name)
         guard fence.repository == config.id, fence.database == database,
             RepositoryFormat.snapshot(database, fence.sequence) == name
-        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
         return true
     }
 }

@@ -93,10 +93,10 @@ extension Repository {
         do {
             let (found, _) = try await document(name, ForgetRecord.self)
             guard found.type == "forgotten", found.repository == config.id, found.database == database else {
-                throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
+                throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name)
             }
             return found
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return ForgetRecord(repository: config.id, database: database, ranges: [])
         }
     }

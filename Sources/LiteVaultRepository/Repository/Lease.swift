@@ -86,7 +86,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     /// - Parameters:
     ///   - purpose: what it protects, for messages.
     ///   - fence: for a lease to store snapshots: keeps the one that had it, and did not give it back, from storing its own.
-    /// - Throws: ``BackupError`` `busy` when somebody has it.
+    /// - Throws: ``VaultError`` `busy` when somebody has it.
     static func take(
         _ short: String, of store: any ObjectStore, for purpose: String, fence: ((Record) async throws -> Void)? = nil
     ) async throws -> Lease {
@@ -111,7 +111,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                 record.note = held?.note
                 if let held, !held.released {
                     guard held.isDead || isStale(present, now, staleAge) else {
-                        throw BackupError(
+                        throw VaultError(
                             .busy, "\(purpose) is in use by process \(held.process) on \(held.host)",
                             path: "\(store.location)/\(name)",
                             remedy: "Try again later. If that process is gone, its lease expires after 10 minutes.")
@@ -134,8 +134,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
             // Where only the answer was lost, the lease is there and nobody's.
             heldLeases.withLock { _ = $0.remove(record.holder) }
             if let announced { await retract(announced, record, store) }
-            guard let error = error as? BackupError, error.code == .conflict else { throw error }
-            throw BackupError(
+            guard let error = error as? VaultError, error.code == .conflict else { throw error }
+            throw VaultError(
                 .busy, "\(purpose) was just taken by another process", path: "\(store.location)/\(name)",
                 remedy: "Try again later.")
         }
@@ -165,7 +165,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         do {
             return try Decoding.value(
                 Record.self, from: try await store.get(name, upTo: Record.byteLimit), path: name)
-        } catch let error as BackupError where error.code == .missing || error.code == .damaged {
+        } catch let error as VaultError where error.code == .missing || error.code == .damaged {
             return nil
         }
     }
@@ -178,7 +178,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     /// Makes sure that it is still ours, in the store.
     ///
-    /// - Throws: ``BackupError`` `busy` when somebody else took it, or broke it as it had not been renewed.
+    /// - Throws: ``VaultError`` `busy` when somebody else took it, or broke it as it had not been renewed.
     func confirm() async throws { try await write(released: false) }
 
     /// Records in the store which snapshot the holder may store from now on.
@@ -206,7 +206,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
             try await store.put(
                 object.name, bytes: Decoding.bytes(record, path: object.name), condition: condition)
             return true
-        } catch let error as BackupError where error.code == .conflict {
+        } catch let error as VaultError where error.code == .conflict {
             return false
         }
     }
@@ -237,8 +237,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     }
 
     /// The error for a lease that another process took over.
-    func lost() -> BackupError {
-        BackupError(
+    func lost() -> VaultError {
+        VaultError(
             .busy, "was taken over by another process, because it was not renewed in time",
             path: "\(store.location)/\(name)", remedy: "Try again.")
     }
@@ -259,7 +259,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                     name, bytes: Decoding.bytes(record, path: name),
                     condition: supportsConditionalWrites ? .unchanged(current) : .none)
                 return locked { tag = new }
-            } catch let error as BackupError where error.code == .conflict {
+            } catch let error as VaultError where error.code == .conflict {
                 // A write of our own whose answer was lost, or a renewal at the same time. The tag first: what is ours after it was
                 // ours then, as others never give it back.
                 guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),

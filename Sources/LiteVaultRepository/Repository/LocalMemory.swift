@@ -1,6 +1,7 @@
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 
 /// What this machine remembers of the repository at one location: which it is, and below that the newest snapshots seen.
 ///
@@ -43,7 +44,7 @@ struct LocationMemory: Sendable {
 
     /// The identifiers of the repositories that belong there; none where it is not known.
     ///
-    /// - Throws: ``BackupError`` `damaged` when the file says nothing, `io`.
+    /// - Throws: ``VaultError`` `damaged` when the file says nothing, `io`.
     func repositories() throws -> [String] { try read()?.repositories ?? [] }
 
     /// `repository.json` as it was when the repository was used last; nil where none is remembered.
@@ -58,7 +59,7 @@ struct LocationMemory: Sendable {
             location: location, repositories: Array(all.suffix(Self.limit)),
             document: String(decoding: document, as: UTF8.self))
         try LocalDirectory.create(directory)
-        try BackupError.withPath(path) {
+        try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
             try LocalFile(updating: file.path).write(Decoding.bytes(record, path: path), at: 0)
             try file.publish(replacing: true)
@@ -76,10 +77,10 @@ struct LocationMemory: Sendable {
         do {
             let bytes = try LocalFile(reading: path).contents(upTo: Record.byteLimit)
             return try Decoding.value(Record.self, from: bytes, path: path)
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return nil
-        } catch let error as BackupError where error.code == .damaged {
-            throw BackupError(
+        } catch let error as VaultError where error.code == .damaged {
+            throw VaultError(
                 .damaged, "does not say which repository belongs to \(location)", path: path,
                 remedy: "It is rewritten once this is fixed; until then a replaced repository goes unnoticed.",
                 cause: error)
@@ -91,20 +92,20 @@ extension Repository {
     /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///
     /// - Parameter acceptsReplacement: whether another one than before, or an older state of it, is taken as it is.
-    /// - Throws: ``BackupError`` `damaged` when it is another one.
+    /// - Throws: ``VaultError`` `damaged` when it is another one.
     func recognised(_ document: [UInt8], acceptsReplacement: Bool) throws -> Repository {
         guard let memory else { return self }
         var found = self
         do {
             let known = try memory.repositories()
             guard acceptsReplacement || known.isEmpty || known.contains(config.id) else {
-                throw BackupError(
+                throw VaultError(
                     .damaged,
                     "the repository is not the one that this machine used here: it is \(config.id), and was "
                         + known.joined(separator: " or "), path: store.location,
                     advice: .all([.text("It was replaced or created again."), .acceptReplacement]))
             }
-        } catch let error as BackupError where error.path != store.location {
+        } catch let error as VaultError where error.path != store.location {
             found.notices.append(RepositoryWarning(error, store.location))
         }
         if acceptsReplacement {
@@ -118,10 +119,10 @@ extension Repository {
 
     /// Checks that this machine never used a repository at a location that has none.
     ///
-    /// - Throws: ``BackupError`` `damaged` when this machine knew one here.
+    /// - Throws: ``VaultError`` `damaged` when this machine knew one here.
     static func requireUnknown(_ store: any ObjectStore, _ local: LocalDirectories) throws {
         guard let memory = LocationMemory(store, local), let known = (try? memory.repositories())?.last else { return }
-        throw BackupError(
+        throw VaultError(
             .damaged, "the repository \(known) that this machine used here is gone", path: store.location,
             advice: .acceptLoss)
     }
@@ -174,10 +175,10 @@ extension Repository {
         do {
             let bytes = try LocalFile(reading: path).contents(upTo: Head.byteLimit)
             return try Decoding.value(Head.self, from: bytes, path: path)
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return nil
-        } catch let error as BackupError where error.code == .damaged {
-            throw BackupError(
+        } catch let error as VaultError where error.code == .damaged {
+            throw VaultError(
                 .damaged, "does not say which snapshot was the newest", path: path,
                 remedy:
                     "The next snapshot rewrites it; until then a repository that was rolled back goes unnoticed.",
@@ -191,7 +192,7 @@ extension Repository {
         // One that is damaged is written again.
         if let known = try? self.head(database), known.sequence >= head.sequence { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
-        try BackupError.withPath(path) {
+        try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
             try LocalFile(updating: file.path).write(Decoding.bytes(head, path: path), at: 0)
             try file.publish(replacing: true)
@@ -204,20 +205,20 @@ extension Repository {
     ///   - head: what was remembered before the snapshots were listed: what another process of this machine stores
     ///     meanwhile is remembered, but not in the list.
     ///   - survey: what is there.
-    /// - Throws: ``BackupError`` `damaged` when the repository is older than what was seen of it.
+    /// - Throws: ``VaultError`` `damaged` when the repository is older than what was seen of it.
     func compare(_ head: Head?, _ database: String, _ survey: DatabaseSurvey) throws {
         guard let head else { return }
         let advice = Remedy.all([.text("An older state of the repository was put back."), .acceptReplacement])
         if let same = survey.snapshots.first(where: { $0.sequence == head.sequence }) {
             guard same.hash.hex != head.hash else { return }
-            throw BackupError(
+            throw VaultError(
                 .damaged,
                 "snapshot \(head.sequence) is not the one seen earlier: the repository was rolled back",
                 path: same.object, advice: advice)
         }
         // One that cannot be read still exists; its damage is reported elsewhere.
         guard survey.newestSequence < head.sequence else { return }
-        throw BackupError(
+        throw VaultError(
             .damaged, "snapshot \(head.sequence), seen earlier, is missing: the repository was rolled back",
             path: RepositoryFormat.snapshot(database, head.sequence), advice: advice)
     }

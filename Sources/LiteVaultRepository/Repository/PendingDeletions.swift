@@ -76,12 +76,12 @@ extension Repository {
         do {
             let (found, _) = try await document(RepositoryFormat.pendingDeletions, PendingDeletions.self)
             guard found.type == "doomed", found.repository == config.id else {
-                throw BackupError(
+                throw VaultError(
                     .damaged, "is stored under the wrong name: objects were swapped",
                     path: RepositoryFormat.pendingDeletions)
             }
             return found
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return PendingDeletions(repository: config.id, packs: [], sparse: [])
         }
     }
@@ -92,7 +92,7 @@ extension Repository {
     func readablePendingDeletions() async throws -> PendingDeletions? {
         do {
             return try await pendingDeletions()
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             return nil
         }
     }

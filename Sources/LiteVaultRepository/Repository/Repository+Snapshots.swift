@@ -8,7 +8,7 @@ extension Repository {
     /// ``SnapshotList/warnings``. They do not affect listing and restoring other snapshots.
     ///
     /// - Parameter database: a database's name; nil for all.
-    /// - Throws: ``BackupError`` if the store cannot be listed.
+    /// - Throws: ``VaultError`` if the store cannot be listed.
     public func snapshots(database: String? = nil) async throws -> SnapshotList {
         var warnings = notices
         // Those in a database's own directory of snapshots are in its survey.
@@ -31,10 +31,10 @@ extension Repository {
 
     /// Reads one manifest, and compares what it says with the name that it has.
     ///
-    /// - Throws: ``BackupError`` `missing` where there is none; a fence is none.
+    /// - Throws: ``VaultError`` `missing` where there is none; a fence is none.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
         guard let found = try await snapshotUnlessFence(name, database) else {
-            throw BackupError(.missing, "there is no snapshot: its writer was presumed dead", path: name)
+            throw VaultError(.missing, "there is no snapshot: its writer was presumed dead", path: name)
         }
         return found
     }
@@ -52,7 +52,7 @@ extension Repository {
     func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
         guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
             RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
-        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
         _ = try manifest.rootEntry(name)
         return try Snapshot(manifest: manifest, hash: hash, name: name)
     }
@@ -63,7 +63,7 @@ extension Repository {
     /// - Parameters:
     ///   - selection: which snapshot.
     ///   - database: the database's name; required if the repository has several, unless an identifier is given.
-    /// - Throws: ``BackupError`` `noInput` if no snapshot matches, or several do; `damaged` if the selected snapshot cannot be
+    /// - Throws: ``VaultError`` `noInput` if no snapshot matches, or several do; `damaged` if the selected snapshot cannot be
     ///   read, or may be one that cannot.
     public func snapshot(_ selection: SnapshotSelection, database: String? = nil) async throws -> Snapshot {
         try await select(selection, database).snapshot
@@ -79,12 +79,12 @@ extension Repository {
         let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
         guard present.count <= 1 else {
             let names = Set(present.compactMap(\.snapshots.last?.database)).sorted()
-            throw BackupError(
+            throw VaultError(
                 .noInput, "there are \(present.count) databases: \(names.prefix(5).joined(separator: ", "))",
                 path: store.location, advice: .chooseDatabase)
         }
         guard let survey = present.first else {
-            throw BackupError(
+            throw VaultError(
                 .noInput,
                 database.map { "there is no snapshot of a database '\($0)'" } ?? "there is no snapshot",
                 path: store.location, advice: .listSnapshots)
@@ -94,7 +94,7 @@ extension Repository {
             var missing: Int?
             do {
                 missing = try await missingSequence(after: chosen, survey)
-            } catch let error as BackupError {
+            } catch let error as VaultError {
                 // The list of what retention removed is advisory: it may stop no restore.
                 warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(survey.database)))
             }
@@ -106,7 +106,7 @@ extension Repository {
         if !takesLess, let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
         if !takesLess, let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
         guard let last = survey.snapshots.last else {
-            throw BackupError(.noInput, "there is no snapshot", path: store.location)
+            throw VaultError(.noInput, "there is no snapshot", path: store.location)
         }
         return (last, warnings, last)
     }
@@ -116,19 +116,19 @@ extension Repository {
         guard let first = found.first else {
             let unreadable = surveys.flatMap(\.unreadable)
             if let one = unreadable.first {
-                throw BackupError(
+                throw VaultError(
                     one.error.code,
                     "no readable snapshot has an id that starts with '\(id)', and \(unreadable.count) cannot "
                         + "be read: \(one.error.message)", path: one.object, advice: .repair,
                     cause: one.error)
             }
-            throw BackupError(
+            throw VaultError(
                 .noInput, "there is no snapshot whose id starts with '\(id)'", path: store.location,
                 advice: .listSnapshots)
         }
         if let exact = found.first(where: { $0.id == id.lowercased() }) { return exact }
         guard found.count == 1 else {
-            throw BackupError(.noInput, "several snapshots have an id that starts with '\(id)'", path: store.location)
+            throw VaultError(.noInput, "several snapshots have an id that starts with '\(id)'", path: store.location)
         }
         return first
     }
@@ -137,7 +137,7 @@ extension Repository {
         guard let chosen = survey.snapshots.last(where: { $0.time <= time }) else {
             if let one = survey.unreadable.first { throw instead(of: one, nil) }
             if let rollback = survey.rollback { throw rollback }
-            throw BackupError(
+            throw VaultError(
                 .noInput, "the oldest snapshot is of \(survey.snapshots.first.map { Timestamp.text($0.time) } ?? "")",
                 path: store.location)
         }
@@ -157,23 +157,23 @@ extension Repository {
             .first { chosen.sequence < $0.lowerBound && $0.upperBound < next }?.lowerBound
     }
 
-    private func instead(ofMissing sequence: Int, _ database: String, _ before: Snapshot) -> BackupError {
-        BackupError(
+    private func instead(ofMissing sequence: Int, _ database: String, _ before: Snapshot) -> VaultError {
+        VaultError(
             .damaged,
             "snapshot \(sequence), which may be the requested one, is missing and was not removed by retention",
             path: RepositoryFormat.snapshot(database, sequence), advice: advice(before))
     }
 
     /// Says which older snapshot can be had by its id: it is not what was asked for, so it is not taken silently.
-    private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> BackupError {
-        BackupError(
+    private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> VaultError {
+        VaultError(
             one.error.code,
             "snapshot \(one.sequence), which may be the requested one, cannot be read: "
                 + one.error.message, path: one.object, advice: advice(before), cause: one.error)
     }
 
-    private func instead(of rollback: BackupError, _ before: Snapshot?) -> BackupError {
-        BackupError(
+    private func instead(of rollback: VaultError, _ before: Snapshot?) -> VaultError {
+        VaultError(
             rollback.code, rollback.message, path: rollback.path,
             advice: .all([rollback.advice, advice(before)].compactMap(\.self)), cause: rollback.cause)
     }

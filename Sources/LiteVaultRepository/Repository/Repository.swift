@@ -28,7 +28,7 @@ public struct Repository: Sendable {
     ///   - local: directories of this machine.
     ///   - acceptsReplacement: whether to accept the repository as it is even if this machine has used another one, or a
     ///     newer state of this one, at this location. It is remembered from then on. False by default.
-    /// - Throws: ``BackupError`` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
+    /// - Throws: ``VaultError`` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
     ///   newer format, `damaged` if it is incomplete or not the one that this machine used here.
     public static func open(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
@@ -37,7 +37,7 @@ public struct Repository: Sendable {
         guard let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
         else {
             if !acceptsReplacement { try requireUnknown(store, local) }
-            throw BackupError(
+            throw VaultError(
                 .noInput, "there is no repository", path: store.location,
                 advice: .createRepository)
         }
@@ -69,7 +69,7 @@ public struct Repository: Sendable {
         }
         // Without its first object it may still be a repository: somebody deleted that object, and a new one would hide it.
         guard try await store.list("snapshots/").isEmpty else {
-            throw BackupError(
+            throw VaultError(
                 .damaged, "is missing, although there are snapshots", path: RepositoryFormat.config,
                 advice: .restoreIdentity)
         }
@@ -80,7 +80,7 @@ public struct Repository: Sendable {
         do {
             let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
             try await store.put(RepositoryFormat.config, bytes: document.bytes, condition: condition)
-        } catch let error as BackupError where error.code == .conflict {
+        } catch let error as VaultError where error.code == .conflict {
             // Another process created it at the same time.
         }
         let made = try await open(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
@@ -94,7 +94,7 @@ public struct Repository: Sendable {
         let bytes: [UInt8]
         do {
             bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return nil
         }
         let document = try SealedDocument(whole: bytes, name: RepositoryFormat.config)
@@ -103,20 +103,20 @@ public struct Repository: Sendable {
         var key: SymmetricKey?
         if let secret {
             guard let derivation = config.secret else {
-                throw BackupError(
+                throw VaultError(
                     .keyRejected, "the repository has no secret, but one was given", path: store.location,
                     remedy: "Omit the secret. If the repository had one, its repository.json was replaced.")
             }
             let derived = try secret.key(derivation)
             guard document.isAuthentic(derived) else {
-                throw BackupError(
+                throw VaultError(
                     .keyRejected, "the repository's secret is wrong, or repository.json was changed",
                     path: store.location)
             }
             key = derived
         }
         guard let id = [UInt8](hex: config.id) else {
-            throw BackupError(.damaged, "has no identifier", path: store.location)
+            throw VaultError(.damaged, "has no identifier", path: store.location)
         }
         let found = Repository(
             store: store, local: local, config: config, key: key, id: id, memory: LocationMemory(store, local))
@@ -129,15 +129,15 @@ public struct Repository: Sendable {
     /// Whether it was created with a secret, whether or not that was given.
     public var hasSecret: Bool { config.secret != nil }
 
-    /// - Throws: ``BackupError`` `keyRejected` if its secret was not given, `unsupported` for a newer format.
+    /// - Throws: ``VaultError`` `keyRejected` if its secret was not given, `unsupported` for a newer format.
     func requireWritable() throws {
         guard config.minWriter <= RepositoryFormat.version else {
-            throw BackupError(
+            throw VaultError(
                 .unsupported, "only newer versions may write to the repository", path: store.location,
                 advice: .update)
         }
         guard !hasSecret || key != nil else {
-            throw BackupError(
+            throw VaultError(
                 .keyRejected, "the repository has a secret, but none was given", path: store.location,
                 advice: .provideSecret)
         }
@@ -152,7 +152,7 @@ public struct Repository: Sendable {
 
     /// Reads a document of this repository.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is not authentic, `missing`.
+    /// - Throws: ``VaultError`` `damaged` when it is not authentic, `missing`.
     func document<T: CheckedDocument>(
         _ name: String, _ type: T.Type
     ) async throws -> (value: T, document: SealedDocument) {

@@ -13,7 +13,7 @@ public struct RepositoryWarning: Sendable, Equatable {
     /// How serious it is.
     public let severity: Severity
     /// The kind of failure met when reading it.
-    public let code: BackupError.Code
+    public let code: VaultError.Code
     /// The object, or the file of this machine.
     public let path: String
     /// What is wrong: one sentence, without the path.
@@ -25,7 +25,7 @@ public struct RepositoryWarning: Sendable, Equatable {
     public var remedy: String { advice.description }
 
     package init(
-        _ severity: Severity, _ code: BackupError.Code = .damaged, path: String, message: String, advice: Remedy
+        _ severity: Severity, _ code: VaultError.Code = .damaged, path: String, message: String, advice: Remedy
     ) {
         self.severity = severity
         self.code = code
@@ -35,7 +35,7 @@ public struct RepositoryWarning: Sendable, Equatable {
     }
 
     /// What an error at `path`, or at the place that it names, is to those who can do without what is there.
-    init(_ error: BackupError, _ path: String, advice: Remedy = .repair) {
+    init(_ error: VaultError, _ path: String, advice: Remedy = .repair) {
         self.init(
             .damage, error.code, path: error.path ?? path, message: error.message, advice: error.advice ?? advice)
     }

@@ -12,7 +12,7 @@ public struct Snapshot: Sendable {
 
     init(manifest: Manifest, hash: Hash256, name: String) throws {
         guard let time = Timestamp.date(manifest.time) else {
-            throw BackupError(.damaged, "does not say when it was taken", path: name)
+            throw VaultError(.damaged, "does not say when it was taken", path: name)
         }
         self.manifest = manifest
         self.hash = hash

@@ -53,12 +53,12 @@ extension Repository {
         do {
             let (found, _) = try await document(RepositoryFormat.verified(database), Verifications.self)
             guard found.repository == config.id, found.database == database else {
-                throw BackupError(
+                throw VaultError(
                     .damaged, "is stored under the wrong name: objects were swapped",
                     path: RepositoryFormat.verified(database))
             }
             return found
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return noVerifications(database)
         }
     }
@@ -69,7 +69,7 @@ extension Repository {
         var all: Verifications
         do {
             all = try await verifications(database)
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             // It only tells what checks have found, and this is the result of one.
             all = noVerifications(database)
         }

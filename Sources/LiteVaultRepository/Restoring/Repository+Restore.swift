@@ -1,6 +1,7 @@
 internal import DurableFile
 public import Foundation
 public import LiteVaultCapture
+internal import LiteVaultCipher
 
 extension Repository {
     /// Restores a snapshot to a new file. Every block is checked against its hash; the file appears complete or not at all.
@@ -9,7 +10,7 @@ extension Repository {
     ///   - snapshot: a snapshot of this repository.
     ///   - destination: the new file's path. There must be no such file, and no log or journal of another database beside it.
     ///   - progress: called regularly; an error that it throws cancels the operation.
-    /// - Throws: ``BackupError`` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
+    /// - Throws: ``VaultError`` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
     public func restore(
         _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws {
@@ -58,19 +59,19 @@ extension Repository {
         _ snapshot: Snapshot, _ row: SegmentChain, asFarAsWhole: Bool, to destination: String,
         _ progress: @escaping BackupProgress.Report
     ) async throws -> Int {
-        if try BackupError.withPath(destination, { try FileMetadata.ifExists(path: destination) }) != nil {
-            throw BackupError(
+        if try withErrorContext(path: destination, { try FileMetadata.ifExists(path: destination) }) != nil {
+            throw VaultError(
                 .cannotCreate, "the destination exists", path: destination,
                 remedy: "Name a new file, or remove this one.")
         }
-        let file = try BackupError.withPath(destination) {
+        let file = try withErrorContext(path: destination) {
             try Leftovers.refuse(beside: destination)
             try VolumeSpace.require(UInt64(max(0, snapshot.size)), beside: destination)
             return try ReplacementFile(destination: destination)
         }
         try await write(snapshot, into: try LocalFile(updating: file.path), progress: progress)
         let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
-        try BackupError.withPath(destination) { try file.publish() }
+        try withErrorContext(path: destination) { try file.publish() }
         return count
     }
 
@@ -83,8 +84,8 @@ extension Repository {
         let source = nodes(manifest.database)
         do {
             try await source.prepare(root: root, blocks: manifest.blocks)
-        } catch let error as BackupError where error.code == .missing {
-            throw BackupError(.damaged, "is missing", path: error.path, cause: error)
+        } catch let error as VaultError where error.code == .missing {
+            throw VaultError(.damaged, "is missing", path: error.path, cause: error)
         }
         var map = BlockMap(root: root, blocks: manifest.blocks, source: source)
         let reader = BlockReader(store: store)
@@ -104,7 +105,7 @@ extension Repository {
             // A manifest that tells another size or salt is of another image, whatever its hash says.
             guard bytes[Int(count)...].allSatisfy({ $0 == 0 }),
                 index > 0 || bytes.prefix(Int(min(16, count))).hex == manifest.salt
-            else { throw BackupError(.damaged, "does not match the image that it names", path: snapshot.object) }
+            else { throw VaultError(.damaged, "does not match the image that it names", path: snapshot.object) }
             try bytes.withUnsafeBytes {
                 try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)
             }
@@ -141,13 +142,13 @@ extension Repository {
                         UnsafeRawBufferPointer(rebasing: bytes[skipped...]), at: place + Int64(skipped) - offset)
                 }
                 guard try writer.hash() == record.payloadHash else {
-                    throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
+                    throw VaultError(.damaged, "its frames are not the ones that were stored", path: name.object)
                 }
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 if asFarAsWhole { break }
                 throw row.broken(at: name, error, reachable: row.date(through: count)).error
             }
-            try BackupError.withPath(name.object) { try applier.apply(SegmentFile(frames.path)) }
+            try withErrorContext(path: name.object) { try applier.apply(SegmentFile(frames.path)) }
             count += 1
         }
         try applier.finish()

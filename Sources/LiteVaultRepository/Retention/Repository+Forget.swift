@@ -10,14 +10,14 @@ extension Repository {
     ///   - dryRun: whether to decide only, without removing anything.
     ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept.
     /// - Returns: the decision about every snapshot.
-    /// - Throws: ``BackupError`` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
+    /// - Throws: ``VaultError`` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
     ///   `damaged` if the repository was rolled back or a forget record cannot be read. Nothing is removed then.
     public func forget(
         _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,
         warning: (RepositoryWarning) -> Void = { _ in }, progress: BackupProgress.Report = { _ in }
     ) async throws -> [RetentionDecision] {
         guard !policy.isEmpty else {
-            throw BackupError(
+            throw VaultError(
                 .config, "no rule says which snapshots to keep", advice: .addRetentionRule)
         }
         if dryRun { return try await decide(policy, database, warning) }
@@ -34,7 +34,7 @@ extension Repository {
                 try await lease.confirm()
                 do {
                     try await remove(decision.snapshot, marked: marked)
-                } catch let error as BackupError where error.code == .unsupported && index == 0 {
+                } catch let error as VaultError where error.code == .unsupported && index == 0 {
                     // A store that removes nothing has lost nothing: what is missing there later was not removed by us.
                     for (database, before) in noted {
                         try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
@@ -94,7 +94,7 @@ extension Repository {
             for (index, name) in going.enumerated() {
                 do {
                     try await store.remove(name.object)
-                } catch let error as BackupError where error.code == .unsupported && index == 0 {
+                } catch let error as VaultError where error.code == .unsupported && index == 0 {
                     // A store that removes nothing has lost nothing.
                     if all != before {
                         try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)

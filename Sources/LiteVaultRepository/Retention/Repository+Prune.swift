@@ -23,7 +23,7 @@ extension Repository {
     /// - Parameters:
     ///   - grace: how long a pack stays scheduled before it is deleted; one day by default.
     ///   - dryRun: whether to report only, without changing anything.
-    /// - Throws: ``BackupError`` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
+    /// - Throws: ``VaultError`` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
     ///   deleted then. `busy` if another process removes snapshots or packs.
     @discardableResult
     public func prune(
@@ -158,8 +158,8 @@ extension Repository {
                     let root = try snapshot.manifest.rootEntry(snapshot.object)
                     try await source.prepare(root: root, blocks: snapshot.manifest.blocks)
                     _ = try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: source)
-                } catch let error as BackupError where error.isDamage {
-                    throw BackupError(
+                } catch let error as VaultError where error.isDamage {
+                    throw VaultError(
                         .damaged,
                         "the block map of snapshot \(snapshot.id) cannot be read and may need any pack: "
                             + error.message, path: error.path ?? snapshot.object,

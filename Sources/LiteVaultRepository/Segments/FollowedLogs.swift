@@ -16,7 +16,7 @@ extension Repository {
     /// numbers, and by the newest segment that this machine, the follower's lease and the manifests remember.
     ///
     /// - Parameter snapshots: snapshots of this repository.
-    /// - Throws: ``BackupError`` if the store cannot be read. Damage is part of the result.
+    /// - Throws: ``VaultError`` if the store cannot be read. Damage is part of the result.
     public func followed(_ snapshots: [Snapshot]) async throws -> FollowedLogs {
         var result = FollowedLogs()
         for (database, snapshots) in Dictionary(grouping: snapshots, by: \.manifest.database).sorted(by: {
@@ -36,7 +36,7 @@ extension Repository {
                         try? remember(SegmentMark(record, head.document.hash), database)
                     }
                     return record
-                } catch let error as BackupError where error.isDamage {
+                } catch let error as VaultError where error.isDamage {
                     records[name.object] = .some(nil)
                     result.warnings.append(RepositoryWarning(error, name.object))
                     return nil

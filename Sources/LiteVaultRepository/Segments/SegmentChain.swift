@@ -2,7 +2,7 @@ public import struct Foundation.Date
 internal import LiteVaultCapture
 
 /// A followed log does not lead to the requested time, because a segment is missing or damaged. It is the
-/// ``BackupError/cause`` of the `damaged` error that a restore throws.
+/// ``VaultError/cause`` of the `damaged` error that a restore throws.
 public struct BrokenLogError: Error, Sendable, Equatable {
     /// The first missing or damaged segment: an object's name, or the beginning of one.
     public let object: String
@@ -14,12 +14,12 @@ public struct BrokenLogError: Error, Sendable, Equatable {
     public let reachable: Date
 
     /// The error that a restore throws.
-    var error: BackupError {
+    var error: VaultError {
         let what =
             wanted.map { "the state at \(Timestamp.text($0)) cannot be restored" }
             ?? "the newest state cannot be restored"
         let time = Timestamp.text(reachable)
-        return BackupError(
+        return VaultError(
             .damaged,
             "\(what): a segment of the followed log \(problem); the newest time that can be reached is \(time)",
             path: object,
@@ -46,7 +46,7 @@ struct SegmentChain: Sendable {
     /// The time that the first `count` segments reach.
     func date(through count: Int) -> Date { count > 0 ? segments[count - 1].name.date : snapshot }
 
-    func broken(at name: SegmentName, _ error: BackupError, reachable: Date) -> BrokenLogError {
+    func broken(at name: SegmentName, _ error: VaultError, reachable: Date) -> BrokenLogError {
         BrokenLogError(object: error.path ?? name.object, problem: error.message, wanted: wanted, reachable: reachable)
     }
 }
@@ -79,7 +79,7 @@ extension Repository {
             let (record, head): (SegmentRecord, (document: SealedDocument, length: Int64))
             do {
                 (record, head) = try await segment(name, database)
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 if isNeeded {
                     row.obstacle = row.broken(at: name, error, reachable: row.date(through: row.segments.count))
                     break
@@ -104,7 +104,7 @@ extension Repository {
                     row.segments = []
                 } else {
                     if isNext {
-                        let error = BackupError(.damaged, "does not follow the segment before it", path: name.object)
+                        let error = VaultError(.damaged, "does not follow the segment before it", path: name.object)
                         row.obstacle = row.broken(at: name, error, reachable: last.name.date)
                     }
                     // Two who followed at the same time gave the same numbers.

@@ -24,7 +24,7 @@ struct SegmentLog: Sendable {
     let memories: [Memory]
     let forgotten: ForgetRecord
     /// Memories, and the list of what retention removed, that cannot be read.
-    let faults: [BackupError]
+    let faults: [VaultError]
     /// From which segment on whoever stored them, and whoever removed them, kept to the rules of ``holes``.
     private(set) var notedFrom: Int?
 
@@ -118,11 +118,11 @@ extension Repository {
         // In this order: what is remembered is stored by the time that the list is made, and what retention removes is noted
         // by the time that it is missing there.
         var memories: [SegmentLog.Memory] = []
-        var faults: [BackupError] = []
+        var faults: [VaultError] = []
         func add(_ place: String, _ mark: () throws -> SegmentMark?) throws {
             do {
                 if let mark = try mark() { memories.append(.init(mark: mark, place: place)) }
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 faults.append(error)
             }
         }
@@ -139,7 +139,7 @@ extension Repository {
         var forgotten = ForgetRecord(repository: config.id, database: database, ranges: [])
         do {
             if !names.isEmpty || !memories.isEmpty { forgotten = try await self.forgetRecord(database) }
-        } catch let error as BackupError where error.isDamage {
+        } catch let error as VaultError where error.isDamage {
             faults.append(error)
         }
         return SegmentLog(
@@ -176,7 +176,7 @@ extension Repository {
         _ name: SegmentName, _ database: String
     ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
         guard let size = try await store.attributes(name.object)?.size else {
-            throw BackupError(.missing, "is missing", path: name.object)
+            throw VaultError(.missing, "is missing", path: name.object)
         }
         let bytes = try await store.get(name.object, range: 0..<min(size, 8192))
         let document = try SealedDocument(bytes, name: name.object)
@@ -186,9 +186,9 @@ extension Repository {
             SegmentName(
                 database: database, sequence: record.sequence, snapshot: record.snapshot, time: record.seen
             ).object == name.object
-        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name.object) }
+        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name.object) }
         guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
-            throw BackupError(.damaged, "does not have the length that it states", path: name.object)
+            throw VaultError(.damaged, "does not have the length that it states", path: name.object)
         }
         return (record, (document, length))
     }
@@ -201,7 +201,7 @@ extension Repository {
             digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
         }
         guard digest.finalize().hex == record.payloadHash else {
-            throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
+            throw VaultError(.damaged, "its frames are not the ones that were stored", path: name.object)
         }
     }
 }

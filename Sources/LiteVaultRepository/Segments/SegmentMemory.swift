@@ -1,6 +1,7 @@
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 
 /// A mark as the follower's lease carries it: sealed, in a text.
 private struct SegmentNote: CheckedDocument {
@@ -25,13 +26,13 @@ extension Repository {
 
     /// The mark that a lease's text has.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is not authentic.
+    /// - Throws: ``VaultError`` `damaged` when it is not authentic.
     func mark(note: String, _ database: String) throws -> SegmentMark {
         let name = RepositoryFormat.lease(Lease.follower + database)
         let found = try SealedDocument(whole: Array(note.utf8), name: name)
             .value(SegmentNote.self, key: key, name: name)
         guard found.type == "newest-segment", found.repository == config.id, found.database == database
-        else { throw BackupError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
+        else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
         return found.newest
     }
 
@@ -43,16 +44,16 @@ extension Repository {
 
     /// The newest segment that this machine has seen; nil where it has seen none.
     ///
-    /// - Throws: ``BackupError`` `damaged` for a file that does not say it.
+    /// - Throws: ``VaultError`` `damaged` for a file that does not say it.
     func rememberedMark(_ database: String) throws -> SegmentMark? {
         guard let path = markPath(database) else { return nil }
         do {
             let bytes = try LocalFile(reading: path).contents(upTo: SegmentMark.byteLimit)
             return try Decoding.value(SegmentMark.self, from: bytes, path: path)
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return nil
-        } catch let error as BackupError where error.code == .damaged {
-            throw BackupError(
+        } catch let error as VaultError where error.code == .damaged {
+            throw VaultError(
                 .damaged, "does not say which segment was the newest", path: path, remedy: "Remove the file.",
                 cause: error)
         }
@@ -62,11 +63,11 @@ extension Repository {
     func remember(_ mark: SegmentMark, _ database: String) throws {
         guard let path = markPath(database) else { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
-        try BackupError.withPath(path) {
+        try withErrorContext(path: path) {
             // A follower and somebody who lists at the same time: neither may take the other's back.
             let guardPath = path + ".lock"
             let lock: LocalFile
-            do { lock = try LocalFile(creating: guardPath) } catch let error as BackupError
+            do { lock = try LocalFile(creating: guardPath) } catch let error as VaultError
                 where error.code == .conflict
             {
                 lock = try LocalFile(updating: guardPath)

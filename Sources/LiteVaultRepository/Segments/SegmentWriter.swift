@@ -31,7 +31,7 @@ package actor SegmentWriter {
     /// Takes the lease.
     ///
     /// - Parameter name: the database's name in the repository.
-    /// - Throws: ``BackupError`` `busy` when somebody else follows that database.
+    /// - Throws: ``VaultError`` `busy` when somebody else follows that database.
     package static func open(_ repository: Repository, database name: String) async throws -> SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)
@@ -46,7 +46,7 @@ package actor SegmentWriter {
                 do {
                     let (record, head) = try await repository.segment(name, database)
                     found = SegmentMark(record, head.document.hash)
-                } catch let error as BackupError where error.isDamage {
+                } catch let error as VaultError where error.isDamage {
                     // What follows it cannot be restored through it, only from its own snapshot.
                     found = nil
                     loss = SnapshotGap(
@@ -115,7 +115,7 @@ package actor SegmentWriter {
         try await lease.confirm()
         do {
             try await repository.store.put(name.object, file: file.path, condition: .absent)
-        } catch let error as BackupError where error.code == .conflict {
+        } catch let error as VaultError where error.code == .conflict {
             // The answer to a first try was lost.
             guard try await repository.segment(name, database).record == record else { throw error }
         }

@@ -13,7 +13,7 @@ extension Repository {
     ///   - path: the database file.
     ///   - options: the name in the repository, limits and progress.
     /// - Returns: the stored snapshot, and damage found in the repository on the way.
-    /// - Throws: ``BackupError`` `noInput`, `wrongKind` (not a database, or not encrypted), `busy` (a lock was unavailable or
+    /// - Throws: ``VaultError`` `noInput`, `wrongKind` (not a database, or not encrypted), `busy` (a lock was unavailable or
     ///   a limit was reached), `unsupported` (a network file system, a `-shm` file that cannot be written), `keyRejected`
     ///   (the repository's secret is missing), `damaged` (the repository or the database's log), `io`, `noSpace`. The
     ///   database is unchanged then, and the repository has no new snapshot.
@@ -33,7 +33,7 @@ extension Repository {
         of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureReport
     ) async throws -> SnapshotResult {
         try requireWritable()
-        let source = try BackupError.withPath(path) {
+        let source = try withErrorContext(path: path) {
             try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext)
             return try FileMetadata.resolvedPath(path)
         }
@@ -49,10 +49,10 @@ extension Repository {
                 repository: id, directory: directory, previous: plan.blockMap,
                 trustsPrevious: plan.previous?.manifest.plaintext == false, avoiding: plan.avoided,
                 allowsPlaintext: options.allowsPlaintext, progress: options.progress)
-            let report = try await BackupError.withPath(source) {
+            let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
             }
-            let captured = try BackupError.withPath(source) { try sink.finish() }
+            let captured = try withErrorContext(path: source) { try sink.finish() }
             try await upload(captured.spool, options.progress)
             if let error = sink.damage, let previous = plan.previous {
                 plan.warnings.append(.damagedMap(error, of: previous))
@@ -91,14 +91,14 @@ extension Repository {
         // A sequence number is never reused, not even that of a manifest that was set aside.
         let highest = max(survey.newestSequence, survey.fences.last ?? 0, advisories.newestForgotten)
         guard highest < RepositoryFormat.sequences.upperBound else {
-            throw BackupError(
+            throw VaultError(
                 .damaged, "has the highest possible sequence number, so no snapshot can follow it",
                 path: RepositoryFormat.snapshot(database, highest),
                 advice: .repairUnlessOwn)
         }
         let host = ProcessInfo.processInfo.hostName
         if let last = survey.snapshots.last, options.database == nil, last.source != source {
-            throw BackupError(
+            throw VaultError(
                 .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
                 path: source, advice: .nameDatabase)
         }
@@ -110,7 +110,7 @@ extension Repository {
         // After the lease was taken: what is scheduled for deletion from now on is not deleted while it is held.
         do {
             plan.avoided = try await pendingDeletions().avoided
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             plan.warnings.append(
                 RepositoryWarning(
                     error, RepositoryFormat.pendingDeletions, advice: .rebuild))
@@ -118,7 +118,7 @@ extension Repository {
         if let previous = plan.previous {
             do {
                 plan.blockMap = try await blockMap(of: previous)
-            } catch let error as BackupError where error.isDamage {
+            } catch let error as VaultError where error.isDamage {
                 plan.warnings.append(.damagedMap(error, of: previous))
             }
         }
@@ -168,7 +168,7 @@ extension Repository {
                 group.addTask {
                     do {
                         try await store.put(name, file: path, condition: .absent)
-                    } catch let error as BackupError where error.code == .conflict {
+                    } catch let error as VaultError where error.code == .conflict {
                         // The name is random: the object is ours, and the answer to a first try was lost.
                         guard try await store.attributes(name)?.size == size else { throw error }
                     }
@@ -192,10 +192,10 @@ extension Repository {
         do {
             let supportsConditionalWrites = try await store.supportsConditionalWrites()
             if !supportsConditionalWrites, try await store.attributes(name) != nil {
-                throw BackupError(.conflict, "was stored by another process", path: name)
+                throw VaultError(.conflict, "was stored by another process", path: name)
             }
             try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
-        } catch let error as BackupError where error.code == .conflict {
+        } catch let error as VaultError where error.code == .conflict {
             // An answer that was lost, or somebody who took the same number.
             guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {
                 if try await isFence(name, manifest.database) { throw lease.lost() }
@@ -209,8 +209,8 @@ extension Repository {
         let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
         do {
             try remember(Head(sequence: manifest.sequence, hash: hash.hex), manifest.database)
-        } catch let error as BackupError {
-            throw BackupError(
+        } catch let error as VaultError {
+            throw VaultError(
                 error.code,
                 "snapshot \(snapshot.id) is stored, but cannot be recorded on this machine: \(error.message)",
                 path: error.path, remedy: "Check the state directory ($XDG_STATE_HOME).", cause: error)
@@ -221,7 +221,7 @@ extension Repository {
 
 extension RepositoryWarning {
     /// What is wrong with the snapshot that a new one was compared with.
-    fileprivate static func damagedMap(_ error: BackupError, of snapshot: Snapshot) -> RepositoryWarning {
+    fileprivate static func damagedMap(_ error: VaultError, of snapshot: Snapshot) -> RepositoryWarning {
         RepositoryWarning(
             .damage, error.code, path: error.path ?? snapshot.object,
             message:

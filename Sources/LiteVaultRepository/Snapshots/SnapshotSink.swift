@@ -28,7 +28,7 @@ final class SnapshotSink: BlockSink {
     /// The first 16 bytes: the salt of an encrypted database.
     private(set) var salt: [UInt8] = []
     /// What was wrong with the block map of the previous snapshot; nil where it could be read.
-    private(set) var damage: BackupError?
+    private(set) var damage: VaultError?
     /// Whether it is readable without a key, at least in part.
     private(set) var isPlaintext = false
     /// How many bytes at the start of an encrypted image are not encrypted; nil for a plain one.
@@ -104,7 +104,7 @@ final class SnapshotSink: BlockSink {
         do {
             return try compared?.entry(index)
         } catch {
-            damage = damage ?? error as? BackupError
+            damage = damage ?? error as? VaultError
             return nil
         }
     }
@@ -154,7 +154,7 @@ final class SnapshotSink: BlockSink {
 
     func finish() throws -> Result {
         guard Int64(index) == (byteCount + Int64(blockSize) - 1) / Int64(blockSize), index > 0 else {
-            throw BackupError(.internal, "the image has \(index) blocks, which is not its length of \(byteCount) bytes")
+            throw VaultError(.internalFailure, "the image has \(index) blocks, which is not its length of \(byteCount) bytes")
         }
         if !allowsPlaintext, !pages.isEmpty { throw pages.error() }
         let root = try builder.finish()
@@ -187,10 +187,10 @@ package struct PlainPages {
         if !isFull, numbers.last != page { numbers.append(page) }
     }
 
-    package func error() -> BackupError {
+    package func error() -> VaultError {
         let list = numbers.map(String.init).joined(separator: ", ") + (isFull ? " …" : "")
         let (noun, verb) = numbers.count == 1 ? ("page", "is") : ("pages", "are")
-        return BackupError(
+        return VaultError(
             .wrongKind,
             "\(noun) \(list) of this encrypted database \(verb) not encrypted (pages of \(pageSize) bytes), "
                 + "and would be readable in the repository",
@@ -205,12 +205,12 @@ extension FileKind {
         case .encryptedOrUnknown, .plaintextHeader: return
         case .plain:
             guard allowsPlaintext else {
-                throw BackupError(
+                throw VaultError(
                     .wrongKind, "this database is not encrypted and would be readable in the repository",
                     advice: .encryptOrAllowPlaintext)
             }
-        case .empty: throw BackupError(.wrongKind, "the file is empty: it does not contain a database")
-        case .notADatabase: throw BackupError(.wrongKind, "this is not a database")
+        case .empty: throw VaultError(.wrongKind, "the file is empty: it does not contain a database")
+        case .notADatabase: throw VaultError(.wrongKind, "this is not a database")
         }
     }
 }

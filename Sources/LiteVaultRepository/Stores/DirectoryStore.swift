@@ -2,13 +2,14 @@ internal import Crypto
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultSupport
 
 /// An object store in a directory: objects are files of mode 0600 in directories of mode 0700.
 ///
 /// An object is written to a temporary file, synced and renamed, and its directory is synced. Conditions hold among all
 /// processes that use the directory: a new object by a rename that does not replace, a changed object under an `flock`. That
-/// lock is held briefly. If it is not released in time, for example by a stopped process, ``BackupError`` `busy` names the
+/// lock is held briefly. If it is not released in time, for example by a stopped process, ``VaultError`` `busy` names the
 /// holder.
 public final class DirectoryStore: ObjectStore {
     /// The directory's path.
@@ -77,9 +78,9 @@ public final class DirectoryStore: ObjectStore {
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         let source = try naming(name) { $0 }
         guard let size = try attributes(at: source, name)?.size else {
-            throw BackupError(.missing, "there is no such object", path: source)
+            throw VaultError(.missing, "there is no such object", path: source)
         }
-        guard size <= limit else { throw BackupError.tooLarge(Int(limit), path: source) }
+        guard size <= limit else { throw VaultError.tooLarge(Int(limit), path: source) }
         try Self.copy(source, into: LocalFile(creating: path))
     }
 
@@ -102,7 +103,7 @@ public final class DirectoryStore: ObjectStore {
         try naming(name) { path in
             guard unlink(path) == 0 else {
                 if errno == ENOENT || errno == ENOTDIR { return }
-                throw BackupError(errno: errno, "unlink", path: path)
+                throw VaultError(errno: errno, "unlink", path: path)
             }
             try LocalDirectory.sync(LocalDirectory.parent(of: path))
         }
@@ -114,7 +115,7 @@ public final class DirectoryStore: ObjectStore {
         let path = location + "/.clock"
         do {
             return try LocalFile(updating: path).touch()
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             // Two at a time may make it; then both find it.
             _ = try? LocalFile(creating: path)
             return try LocalFile(updating: path).touch()
@@ -137,7 +138,7 @@ public final class DirectoryStore: ObjectStore {
 extension DirectoryStore {
     private func naming<T>(_ name: String, _ body: (String) throws -> T) throws -> T {
         try ObjectName.validate(name)
-        return try BackupError.withPath(name) { try body(location + "/" + name) }
+        return try withErrorContext(path: name) { try body(location + "/" + name) }
     }
 
     private func write(
@@ -154,15 +155,15 @@ extension DirectoryStore {
         defer { withExtendedLifetime(lock) {} }
         return try naming(name) { path in
             if case .unchanged(let tag) = condition, try attributes(at: path, name)?.tag != tag {
-                throw BackupError(.conflict, "was changed by another process", path: path)
+                throw VaultError(.conflict, "was changed by another process", path: path)
             }
             do {
                 try file.publish(replacing: condition != .absent)
             } catch let error as DurableFileError where error.reason == .exists {
-                throw BackupError(.conflict, "exists already", path: path)
+                throw VaultError(.conflict, "exists already", path: path)
             }
             guard let stored = try attributes(at: path, name) else {
-                throw BackupError(.conflict, "was removed by another process", path: path)
+                throw VaultError(.conflict, "was removed by another process", path: path)
             }
             return stored.tag
         }
@@ -173,7 +174,7 @@ extension DirectoryStore {
         try naming(name) { destination in
             try LocalDirectory.create(LocalDirectory.parent(of: destination))
             var status = stat()
-            guard lstat(path, &status) == 0 else { throw BackupError(errno: errno, "stat", path: path) }
+            guard lstat(path, &status) == 0 else { throw VaultError(errno: errno, "stat", path: path) }
             guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 == 0o600, status.st_uid == geteuid() else {
                 return nil
             }
@@ -181,7 +182,7 @@ extension DirectoryStore {
             guard Foundation.link(path, destination) == 0 else {
                 switch errno {
                 case EXDEV, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES: return nil
-                default: throw BackupError(errno: errno, "link", path: destination)
+                default: throw VaultError(errno: errno, "link", path: destination)
                 }
             }
             try LocalDirectory.sync(LocalDirectory.parent(of: destination))
@@ -193,12 +194,12 @@ extension DirectoryStore {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw BackupError(errno: errno, "stat", path: path)
+            throw VaultError(errno: errno, "stat", path: path)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             // A directory is there for the names below it.
             if status.st_mode & S_IFMT == S_IFDIR { return nil }
-            throw BackupError(.damaged, "is not a regular file", path: path)
+            throw VaultError(.damaged, "is not a regular file", path: path)
         }
         let size = Int64(status.st_size)
         return ObjectAttributes(name: name, size: size, modified: status.modified, tag: try tag(status, path))
@@ -210,7 +211,7 @@ extension DirectoryStore {
         if status.st_size > 4096 { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
             return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hex)
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return ETag("")
         }
     }
@@ -253,7 +254,7 @@ private final class DirectoryLock {
 
     /// Waits for it without keeping a thread.
     ///
-    /// - Throws: ``BackupError`` `busy` after `timeout`.
+    /// - Throws: ``VaultError`` `busy` after `timeout`.
     init(_ directory: String, timeout: Duration) async throws {
         let path = directory + "/.lock"
         _ = try? LocalFile(creating: path)
@@ -275,18 +276,18 @@ private final class DirectoryLock {
         return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
     }
 
-    private static func busy(_ path: String, _ timeout: Duration, _ file: LocalFile) -> BackupError {
+    private static func busy(_ path: String, _ timeout: Duration, _ file: LocalFile) -> VaultError {
         let card = (try? file.read(at: 0, count: 127)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let words = card.split(whereSeparator: \.isWhitespace).map(String.init)
         let waited = "after \(Int(timeout.seconds.rounded(.up))) s the directory is still locked"
         guard words.count == 2, let process = pid_t(words[0]), process > 0 else {
-            return BackupError(
+            return VaultError(
                 .busy, waited + " by another process", path: path,
                 remedy: "Find it (fuser \(path)), let it continue or end it, then try again.")
         }
         let isHere = words[1] == ProcessInfo.processInfo.hostName
         let isStopped = isHere && ProcessIdentity.isStopped(process)
-        return BackupError(
+        return VaultError(
             .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
             path: path,
             remedy: isStopped

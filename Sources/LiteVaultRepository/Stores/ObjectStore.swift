@@ -3,7 +3,7 @@ internal import LiteVaultCapture
 /// Stores a repository's objects, for example in a directory or a bucket.
 ///
 /// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears whole or not at all, and its
-/// bytes never change afterwards unless it is replaced whole. Everything a store throws is a ``BackupError``; what may go
+/// bytes never change afterwards unless it is replaced whole. Everything a store throws is a ``VaultError``; what may go
 /// through on a later try (a time-out, a 503) the store has tried again by itself before it throws.
 public protocol ObjectStore: Sendable {
     /// Where it is, for messages: a path, or `s3://bucket/prefix`. Never holds credentials.
@@ -21,7 +21,7 @@ public protocol ObjectStore: Sendable {
     /// Stores `bytes` under `name` durably: once it returns, the object survives a crash.
     ///
     /// - Returns: the object's tag, for ``PutCondition/unchanged(_:)``.
-    /// - Throws: ``BackupError`` with code ``BackupError/Code/conflict`` if `condition` does not hold. Nothing is stored then.
+    /// - Throws: ``VaultError`` with code ``VaultError/Code/conflict`` if `condition` does not hold. Nothing is stored then.
     @discardableResult
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag
 
@@ -34,7 +34,7 @@ public protocol ObjectStore: Sendable {
 
     /// Reads a whole object of at most 64 MiB.
     ///
-    /// - Throws: ``BackupError`` with code ``BackupError/Code/missing`` if there is none, ``BackupError/Code/damaged`` if it is
+    /// - Throws: ``VaultError`` with code ``VaultError/Code/missing`` if there is none, ``VaultError/Code/damaged`` if it is
     ///   larger.
     func get(_ name: String) async throws -> [UInt8]
 
@@ -43,7 +43,7 @@ public protocol ObjectStore: Sendable {
     /// - Throws: as ``get(_:)``. A larger object is not read into memory.
     func get(_ name: String, upTo limit: Int) async throws -> [UInt8]
 
-    /// Reads a range of the object's bytes; throws ``BackupError/Code/damaged`` if the object is shorter.
+    /// Reads a range of the object's bytes; throws ``VaultError/Code/damaged`` if the object is shorter.
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8]
 
     /// Writes the object to a new file at `path`, in constant memory.
@@ -51,7 +51,7 @@ public protocol ObjectStore: Sendable {
 
     /// Writes the object into a new file at `path` if it has no more than `limit` bytes.
     ///
-    /// - Throws: as ``fetch(_:into:)``, and ``BackupError/Code/damaged`` for a larger one; there is no file then.
+    /// - Throws: as ``fetch(_:into:)``, and ``VaultError/Code/damaged`` for a larger one; there is no file then.
     func fetch(_ name: String, into path: String, upTo limit: Int64) async throws
 
     /// The attributes of the object; nil if it does not exist.
@@ -84,14 +84,14 @@ extension ObjectStore {
     /// Reads the object, then checks its size. The default for stores without a better way.
     public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
         let bytes = try await get(name)
-        guard bytes.count <= limit else { throw BackupError.tooLarge(limit, path: name) }
+        guard bytes.count <= limit else { throw VaultError.tooLarge(limit, path: name) }
         return bytes
     }
 
     /// Checks the object's size, then fetches it. The default for stores without a better way.
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         if let size = try await attributes(name)?.size, size > limit {
-            throw BackupError.tooLarge(Int(limit), path: name)
+            throw VaultError.tooLarge(Int(limit), path: name)
         }
         try await fetch(name, into: path)
     }
@@ -156,7 +156,7 @@ package enum ObjectName {
     /// Rejects invalid names. Valid are parts, separated by slashes, of ASCII letters, digits, `-`, `_` and `.`, none of them empty or
     /// starting with a dot; 512 bytes at most.
     ///
-    /// - Throws: ``BackupError`` `internal`. Names are made by this program, never by users.
+    /// - Throws: ``VaultError`` `internal`. Names are made by this program, never by users.
     package static func validate(_ name: String) throws {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let valid =
@@ -164,14 +164,14 @@ package enum ObjectName {
             && parts.allSatisfy { part in
                 part.first != nil && part.first != UInt8(ascii: ".") && part.count <= 200 && part.allSatisfy(isAllowed)
             }
-        guard valid else { throw BackupError(.internal, "is not a valid object name", path: name) }
+        guard valid else { throw VaultError(.internalFailure, "is not a valid object name", path: name) }
     }
 
     /// Refuses what no name can start with. The empty prefix is that of all objects.
     package static func validate(prefix: String) throws {
         guard prefix.utf8.allSatisfy({ isAllowed($0) || $0 == UInt8(ascii: "/") }), !prefix.hasPrefix("/"),
             !prefix.split(separator: "/").contains(where: { $0.hasPrefix(".") })
-        else { throw BackupError(.internal, "is not a valid prefix of object names", path: prefix) }
+        else { throw VaultError(.internalFailure, "is not a valid prefix of object names", path: prefix) }
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

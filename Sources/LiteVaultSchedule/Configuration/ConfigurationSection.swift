@@ -11,7 +11,7 @@ struct ConfigurationSection {
     /// The name of the section in messages.
     private let name: String
 
-    /// - Throws: `BackupError` `config` if `node` is not a mapping or has a key that is not in `known`.
+    /// - Throws: `VaultError` `config` if `node` is not a mapping or has a key that is not in `known`.
     init(_ node: Node, _ name: String, known: [String], file: String) throws {
         self.file = file
         self.name = name
@@ -36,14 +36,14 @@ struct ConfigurationSection {
     }
 
     /// An error about the value of a key, or about the whole section.
-    func error(_ key: String?, _ message: String, _ remedy: String? = nil) -> BackupError {
+    func error(_ key: String?, _ message: String, _ remedy: String? = nil) -> VaultError {
         Self.error(
             file, key.flatMap { values[$0]?.mark?.line } ?? line, key.map { "\($0): \(message)" } ?? message, remedy)
     }
 
     /// An error at a line of the file.
-    static func error(_ file: String, _ line: Int?, _ message: String, _ remedy: String? = nil) -> BackupError {
-        BackupError(.config, line.map { "line \($0): \(message)" } ?? message, path: file, remedy: remedy)
+    static func error(_ file: String, _ line: Int?, _ message: String, _ remedy: String? = nil) -> VaultError {
+        VaultError(.config, line.map { "line \($0): \(message)" } ?? message, path: file, remedy: remedy)
     }
 
     /// Whether the key has a value.

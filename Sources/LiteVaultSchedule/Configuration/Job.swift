@@ -257,16 +257,21 @@ package struct TimeLimits: Sendable, Equatable {
     }
 }
 
+extension VaultError.Code {
+    /// A step of a job failed, such as a hook.
+    package static let jobFailed = Self(rawValue: "job-failed")
+}
+
 /// An operation that exceeded its time limit and was ended.
 package struct LimitReached: Error {
     /// The limit's key in the configuration: `hook` or `run`.
     package let limit: String
-    package let failure: BackupError
+    package let failure: VaultError
 
     /// - Parameter what: the subject of the message, as in `a hook`.
     package init(_ limit: String, _ duration: Duration, _ what: String, remedy: String) {
         self.limit = limit
-        failure = BackupError(
+        failure = VaultError(
             .jobFailed, "\(what) exceeded the limit '\(limit)' of \(TimeSpan.text(duration))", remedy: remedy)
     }
 }

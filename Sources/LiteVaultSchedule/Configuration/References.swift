@@ -64,7 +64,7 @@ package struct KeyReference: Sendable, Hashable {
 
     /// Parses `PREFIX-file`, `PREFIX-env` and so on; nil when all are absent. Relative paths start at `directory`.
     ///
-    /// - Throws: `BackupError` `config` if there is more than one.
+    /// - Throws: `VaultError` `config` if there is more than one.
     init?(_ section: ConfigurationSection, prefix: String, directory: String) throws {
         var given: [(String, Source)] = []
         if let path = try section.text("\(prefix)-file") {

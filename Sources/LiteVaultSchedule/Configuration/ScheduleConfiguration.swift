@@ -21,7 +21,7 @@ package struct ScheduleConfiguration: Sendable {
 
     /// Reads the file at `path`.
     ///
-    /// - Throws: `BackupError` `config`, which names the line.
+    /// - Throws: `VaultError` `config`, which names the line.
     package init(path: String) throws {
         let data: Data
         do {
@@ -30,13 +30,13 @@ package struct ScheduleConfiguration: Sendable {
             // At most one byte above the limit, however large the file is.
             data = try file.read(upToCount: Self.limit + 1) ?? Data()
         } catch {
-            throw BackupError(
+            throw VaultError(
                 .config, "cannot read the configuration file: \(String(cString: strerror(Self.code(error))))",
                 path: path,
                 remedy: "Check its path and permissions.")
         }
         guard data.count <= Self.limit, let text = String(data: data, encoding: .utf8) else {
-            throw BackupError(.config, "the configuration file is not UTF-8 text of at most 1 MiB", path: path)
+            throw VaultError(.config, "the configuration file is not UTF-8 text of at most 1 MiB", path: path)
         }
         try self.init(text: text, path: path)
     }
@@ -78,14 +78,14 @@ package struct ScheduleConfiguration: Sendable {
     package init(text: String, path: String) throws {
         let root: Node
         guard Self.hasFewReferences(text) else {
-            throw BackupError(
+            throw VaultError(
                 .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)",
                 path: path,
                 remedy: "Replace some by what they stand for.")
         }
         do {
             guard let node = try Yams.compose(yaml: text) else {
-                throw BackupError(
+                throw VaultError(
                     .config, "the configuration is empty", path: path,
                     remedy: "'litevault schedule --help' shows an example.")
             }
@@ -114,7 +114,7 @@ package struct ScheduleConfiguration: Sendable {
     }
 
     /// A syntax error in the parser's own words, on one line.
-    private static func syntax(_ error: YamlError, _ path: String) -> BackupError {
+    private static func syntax(_ error: YamlError, _ path: String) -> VaultError {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
@@ -123,7 +123,7 @@ package struct ScheduleConfiguration: Sendable {
             return ConfigurationSection.error(
                 path, context.mark.line, "duplicate key '\(duplicates.first ?? "")'")
         default:
-            return BackupError(
+            return VaultError(
                 .config, "the configuration is not valid YAML: \(String("\(error)".prefix(200)))", path: path)
         }
     }

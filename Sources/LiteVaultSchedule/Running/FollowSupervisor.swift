@@ -149,7 +149,7 @@ package actor FollowSupervisor {
             let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
             if new.count > free {
                 problem = .init(
-                    source: new[free].path, step: "follow", code: BackupError.Code.config.rawValue,
+                    source: new[free].path, step: "follow", code: VaultError.Code.config.rawValue,
                     message:
                         "the job has \(databases.count) databases, but follows at most \(settings.most)",
                     remedy:
@@ -159,7 +159,7 @@ package actor FollowSupervisor {
             set(problem, job)
             for (path, name) in new.prefix(free) { follow(path, name, job, settings, repository) }
         } catch {
-            let failure = error as? BackupError
+            let failure = error as? VaultError
             set(
                 .init(
                     source: nil, step: "follow", code: failure?.code.rawValue ?? "internal",
@@ -229,7 +229,7 @@ package actor FollowSupervisor {
         case .stored(let frames, _, _): log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
         case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
         case .failed(let step, let error, let again):
-            let failure = error as? BackupError
+            let failure = error as? VaultError
             log.error(
                 "\(failure?.message ?? String(describing: error))",
                 metadata: more([

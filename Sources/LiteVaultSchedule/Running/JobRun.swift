@@ -47,7 +47,7 @@ struct JobRun: Sendable {
             return
         }
         let limit = error as? LimitReached
-        let failure = limit?.failure ?? error as? BackupError
+        let failure = limit?.failure ?? error as? VaultError
         record(
             JobState.Problem(
                 source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
@@ -188,7 +188,7 @@ extension JobRun {
             for problem in report.problems {
                 passed = false
                 record(
-                    BackupError(.damaged, problem.message, path: problem.path), "verification", problem.path, &outcome)
+                    VaultError(.damaged, problem.message, path: problem.path), "verification", problem.path, &outcome)
             }
             outcome.verified = passed
             log.info("verified", metadata: ["job": "\(job.name)", "level": "\(verification.level.rawValue)"])

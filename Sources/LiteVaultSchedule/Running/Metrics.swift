@@ -1,6 +1,7 @@
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultCipher
 
 /// The state of the jobs in Prometheus' text format.
 package enum Metrics {
@@ -72,7 +73,7 @@ package enum Metrics {
 
     /// Replaces the file. Its mode is 0644, as the collector runs as another user.
     static func write(_ text: String, to path: String) throws {
-        try BackupError.withPath(path) {
+        try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
             try LocalFile(updating: file.path).write(Array(text.utf8), at: 0)
             chmod(file.path, 0o644)

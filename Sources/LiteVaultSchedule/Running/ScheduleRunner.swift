@@ -36,7 +36,7 @@ package final class ScheduleRunner: Sendable {
     /// Runs the jobs that are due, in parallel, and reports each as it ends.
     ///
     /// - Returns: the outcomes in the order in which the runs ended; empty if no job was due.
-    /// - Throws: `BackupError` if the state cannot be stored; what `report` throws.
+    /// - Throws: `VaultError` if the state cannot be stored; what `report` throws.
     package func runDue(_ report: @Sendable (JobOutcome) throws -> Void = { _ in }) async throws -> [JobOutcome] {
         let all = try await withThrowingTaskGroup(of: JobOutcome?.self) { group in
             for job in configuration.jobs {
@@ -215,7 +215,7 @@ package final class ScheduleRunner: Sendable {
             _ = try await repositories.repository(job.repository).prune(
                 grace: job.grace, progress: { _ in try check() })
             outcome.pruned = true
-        } catch let error as BackupError where error.code == .busy && !isStuck(job, &outcome) {
+        } catch let error as VaultError where error.code == .busy && !isStuck(job, &outcome) {
             // Another job or machine is pruning: the next run tries again.
             log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {

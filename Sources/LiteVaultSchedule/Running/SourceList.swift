@@ -20,7 +20,7 @@ package struct SourceList: Sendable, Equatable {
             if files.isEmpty, !(isPattern && job.allowsNone) {
                 problems.append(
                     .init(
-                        source: source, step: "sources", code: BackupError.Code.noInput.rawValue,
+                        source: source, step: "sources", code: VaultError.Code.noInput.rawValue,
                         message: isPattern ? "no database matches the pattern" : "no such file",
                         remedy: isPattern
                             ? "Set 'allow-none: true' if that is intended." : "Check the path in 'sources'."))
@@ -32,7 +32,7 @@ package struct SourceList: Sendable, Equatable {
             if let other = names[name] {
                 problems.append(
                     .init(
-                        source: path, step: "sources", code: BackupError.Code.config.rawValue,
+                        source: path, step: "sources", code: VaultError.Code.config.rawValue,
                         message: "has the same name '\(name)' in the repository as \(other)",
                         remedy: "Make the names unique: database: \"{parent}/{file}\"."))
                 continue

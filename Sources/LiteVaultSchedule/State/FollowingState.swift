@@ -90,7 +90,7 @@ extension FollowingState {
         [problem].compactMap(\.self)
             + databases.filter(\.isFailing).map {
                 JobState.Problem(
-                    source: $0.source, step: "follow", code: $0.code ?? BackupError.Code.busy.rawValue,
+                    source: $0.source, step: "follow", code: $0.code ?? VaultError.Code.busy.rawValue,
                     message: "the log is not followed: " + ($0.reason ?? $0.trouble ?? $0.lastGapReason ?? ""),
                     remedy: $0.remedy)
             }
@@ -132,7 +132,7 @@ extension FollowingState.Database {
             gaps += 1
             (lastGap, lastGapReason) = (gap.since?.timeIntervalSince1970 ?? time, gap.reason)
         case .failed(let step, let error, _):
-            let failure = error as? BackupError
+            let failure = error as? VaultError
             let message = failure?.message ?? String(describing: error)
             if step == .log || phase == .starting || phase == .failed {
                 enter(.failed, at: time)

@@ -2,6 +2,7 @@ internal import Crypto
 internal import DurableFile
 internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultCipher
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
 /// jobs.
@@ -13,7 +14,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
 
     /// Reads the state of the configuration at path `configuration` from the directory `folder`.
     ///
-    /// - Throws: `BackupError` `damaged` if the file is not a state file.
+    /// - Throws: `VaultError` `damaged` if the file is not a state file.
     package init(folder: String, configuration: String) throws {
         let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
         path = "\(folder)/schedule-\(Array(name).hex).json"
@@ -26,10 +27,10 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
         do {
             let bytes = try LocalFile(reading: path).contents(upTo: ScheduleState.byteLimit)
             return try Decoding.value(ScheduleState.self, from: bytes, path: path)
-        } catch let error as BackupError where error.code == .missing {
+        } catch let error as VaultError where error.code == .missing {
             return ScheduleState()
-        } catch let error as BackupError where error.code == .damaged {
-            throw BackupError(
+        } catch let error as VaultError where error.code == .damaged {
+            throw VaultError(
                 .damaged, "the state file of the schedule is damaged", path: path,
                 remedy: "Remove it: the times of the last backups are then read from the repositories.", cause: error)
         }
@@ -37,15 +38,15 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
 
     /// Locks the schedule, until the process ends, so that no other process runs its jobs.
     ///
-    /// - Throws: `BackupError` `busy` if another process runs them.
+    /// - Throws: `VaultError` `busy` if another process runs them.
     package func lock() throws {
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         let lockPath = path + ".lock"
         let opened = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard opened >= 0 else { throw BackupError(errno: errno, "open", path: lockPath) }
+        guard opened >= 0 else { throw VaultError(errno: errno, "open", path: lockPath) }
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             close(opened)
-            throw BackupError(
+            throw VaultError(
                 .busy, "another process is running the jobs of this configuration", path: lockPath,
                 remedy: "Wait until it ends. 'litevault schedule status' shows what the jobs did.")
         }
@@ -67,7 +68,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
             change(&state.jobs[name, default: JobState()])
             let bytes = try Decoding.bytes(state, path: path)
             try LocalDirectory.create(LocalDirectory.parent(of: path))
-            try BackupError.withPath(path) {
+            try withErrorContext(path: path) {
                 let file = try ReplacementFile(destination: path)
                 try LocalFile(updating: file.path).write(bytes, at: 0)
                 try file.publish(replacing: true)

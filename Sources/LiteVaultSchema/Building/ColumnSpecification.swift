@@ -117,7 +117,7 @@ public final class ColumnSpecification {
 
     /// Makes the column a generated one: `GENERATED ALWAYS AS ("score" + "bonus") VIRTUAL`.
     ///
-    /// This needs SQLite 3.31 or later; with an earlier one, creating the table throws `EngineUnsupported`.
+    /// This needs SQLite 3.31 or later; with an earlier one, creating the table throws `VaultError` `unsupported`.
     @discardableResult
     public func generatedAs(_ expression: any ExpressionType, _ kind: GeneratedColumnKind = .virtual) -> Self {
         generation = (expression.node, kind)
@@ -155,9 +155,9 @@ public final class ColumnSpecification {
 extension ColumnSpecification {
     /// The column's declaration, with its clauses in a fixed order.
     ///
-    /// - Throws: `EngineUnsupported`, `SchemaBuilderError`, `QueryError.noSuchTable`.
+    /// - Throws: `VaultError`, `QueryError.noSuchTable`.
     func declaration(_ keys: KeyResolver) throws -> SQLNode {
-        if generation != nil { try EngineUnsupported.require(3, 31, for: "A generated column") }
+        if generation != nil { try EngineInfo.require(3, 31, for: "A generated column") }
         var clauses: [SQLNode?] = [.identifier(name), type.map { .text($0.rawValue) }]
         if isPrimaryKey {
             clauses.append(.text("PRIMARY KEY"))

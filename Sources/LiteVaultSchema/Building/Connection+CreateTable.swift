@@ -18,8 +18,8 @@ extension Connection {
     ///   - schemaName: the name of an attached database; by default the table is created in the main one.
     ///   - options: options of the table.
     ///   - body: adds columns and constraints.
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, `QueryError.noSuchTable` for a referenced table,
-    ///   `EngineUnsupported`, and what the closure throws. Nothing was created.
+    /// - Throws: `DatabaseError`, `VaultError`, `QueryError.noSuchTable` for a referenced table, and what the
+    ///   closure throws. Nothing was created.
     public func create(
         table name: String, in schemaName: String? = nil, options: TableOptions = [],
         body: (TableSpecification) throws -> Void
@@ -68,7 +68,7 @@ extension Connection {
     ///   - values: for columns of the new table, expressions of the old row's columns. All other columns get the value of
     ///     the old column of the same name, or else their default value.
     ///   - body: adds all columns and constraints. An index that it adds replaces one of the same name.
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, ``SchemaChangeRefused``, also for rows that would violate foreign
+    /// - Throws: `DatabaseError`, `VaultError`, also for rows that would violate foreign
     ///   keys, `QueryError.noSuchTable`, and what the closure throws. The table is unchanged.
     public func recreate(
         table name: String, options: TableOptions = [], copying values: [String: any Expressible] = [:],

@@ -23,7 +23,7 @@ extension Connection {
     ///   - columns: the columns, in order.
     ///   - options: options of the index.
     ///   - condition: the condition of a partial index (https://sqlite.org/partialindex.html); all rows by default.
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``; nothing was created.
+    /// - Throws: `DatabaseError`, `VaultError`; nothing was created.
     public func create(
         indexOn table: String, columns: [String], options: IndexOptions = [], condition: (any ExpressionType)? = nil
     ) throws {
@@ -82,8 +82,8 @@ extension Connection {
     ///   - table: the table's name.
     ///   - columns: the columns, in any case.
     ///   - ifExists: if true, does nothing when there is no such index.
-    /// - Throws: ``SchemaBuilderError/noSuchIndex(table:columns:)``,
-    ///   ``SchemaBuilderError/ambiguousIndex(table:columns:names:)``, `DatabaseError`; nothing was dropped.
+    /// - Throws: ``VaultError/Code/noSuchIndex``,
+    ///   ``VaultError/Code/ambiguousIndex``, `DatabaseError`; nothing was dropped.
     public func drop(indexOn table: String, columns: [String], ifExists: Bool = false) throws {
         try changeSchema {
             let indexes = try schema.indexDefinitions(table: table).filter { index in
@@ -93,10 +93,10 @@ extension Connection {
             }
             guard let index = indexes.first else {
                 if ifExists { return }
-                throw SchemaBuilderError.noSuchIndex(table: table, columns: columns)
+                throw VaultError.noSuchIndex(table: table, columns: columns)
             }
             guard indexes.count == 1 else {
-                throw SchemaBuilderError.ambiguousIndex(
+                throw VaultError.ambiguousIndex(
                     table: table, columns: columns, names: indexes.map(\.name).sorted())
             }
             try drop(index: index.name)
@@ -126,10 +126,10 @@ struct IndexStatement {
 
     /// The statement.
     ///
-    /// - Throws: `SchemaBuilderError`
+    /// - Throws: `VaultError`
     func sql() throws -> String {
         let isConstant = terms.contains { if case .value = $0.kind { true } else { false } }
-        guard !terms.isEmpty, !isConstant else { throw SchemaBuilderError.invalidIndex(name: name) }
+        guard !terms.isEmpty, !isConstant else { throw VaultError.invalidIndex(name: name) }
         let list = SQLNode.wrapped("", .joined(terms.map(\.withoutParentheses), separator: ", "))
         return try SchemaText.text(
             of: .words(

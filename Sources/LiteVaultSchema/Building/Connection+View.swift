@@ -40,7 +40,7 @@ extension Connection {
     /// try db.create(view: "hero", asLiteral: "SELECT * FROM player WHERE score > \(minimum)")
     /// ```
     ///
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError/misplacedValue(sql:)``; nothing was created.
+    /// - Throws: `DatabaseError`, ``VaultError/Code/misplacedValue``; nothing was created.
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, asLiteral query: SQL
     ) throws {

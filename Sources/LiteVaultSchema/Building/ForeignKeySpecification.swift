@@ -97,10 +97,12 @@ struct KeyResolver {
     let table: String
     /// Its primary key in the definition; nil if the table is in the database.
     let ownKey: [PrimaryKeyColumn]?
+    /// Whether the reference is a part of the table's own primary key, which therefore cannot be what it references.
+    var isForOwnKey = false
 
     /// The primary key of a table.
     ///
-    /// - Throws: `QueryError.noSuchTable`, `SchemaBuilderError.noPrimaryKey`, `DatabaseError`
+    /// - Throws: `QueryError.noSuchTable`, `VaultError` `noPrimaryKey`, `DatabaseError`
     func primaryKey(of other: String) throws -> [PrimaryKeyColumn] {
         let key: [PrimaryKeyColumn]
         if let ownKey, SchemaName.isSame(other, table) {
@@ -112,7 +114,10 @@ struct KeyResolver {
                     name: $0.name, type: $0.declaredType.isEmpty ? nil : ColumnType(rawValue: $0.declaredType))
             }
         }
-        guard !key.isEmpty else { throw SchemaBuilderError.noPrimaryKey(table: other) }
+        guard !key.isEmpty else {
+            let isOwn = isForOwnKey && SchemaName.isSame(other, table)
+            throw isOwn ? VaultError.ownKeyInPrimaryKey(table: table) : .noPrimaryKey(table: other)
+        }
         return key
     }
 
@@ -120,7 +125,7 @@ struct KeyResolver {
     func columns(of other: String, for columns: [String]) throws -> [String] {
         let key = try primaryKey(of: other).map(\.name)
         guard key.count == columns.count else {
-            throw SchemaBuilderError.foreignKeyMismatch(table: other, columns: columns, primaryKey: key)
+            throw VaultError.foreignKeyMismatch(table: other, columns: columns, primaryKey: key)
         }
         return key
     }

@@ -1,15 +1,15 @@
-internal import LiteVaultCore
+public import LiteVaultCore
 internal import LiteVaultQuery
 
 /// The text of schema statements. They take no parameters: values are written into them.
 enum SchemaText {
-    /// - Throws: `SchemaBuilderError.misplacedValue` if a value is in a place where its literal would be misread.
+    /// - Throws: `VaultError` `misplacedValue` if a value is in a place where its literal would be misread.
     static func text(of node: SQLNode) throws -> String {
         var builder = SQLBuilder()
         builder.append(node)
         let places = SQLTokens(builder.sql).filter { $0.kind == .other && $0.text == "?" }
         guard places.count == builder.bindings.count else {
-            throw SchemaBuilderError.misplacedValue(sql: builder.sql)
+            throw VaultError.misplacedValue(sql: builder.sql)
         }
         return LiteralSQL.text(builder.sql, builder.bindings)
     }
@@ -54,56 +54,94 @@ extension SQLNode {
     }
 }
 
-/// A mistake in a schema definition. Nothing was changed.
-public enum SchemaBuilderError: Error, Equatable, Sendable, CustomStringConvertible {
+// MARK: Mistakes in a schema definition
+
+// Nothing was changed when one of them is thrown.
+extension VaultError.Code {
     /// A table without columns.
-    case noColumns(table: String)
+    public static let noColumns = Self(rawValue: "no-columns")
     /// A table with more than one primary key.
-    case severalPrimaryKeys(table: String)
+    public static let severalPrimaryKeys = Self(rawValue: "several-primary-keys")
     /// A column in raw SQL inside `primaryKey { }`, which needs its name and adds NOT NULL.
-    case rawColumnInPrimaryKey(table: String)
+    public static let rawColumnInPrimaryKey = Self(rawValue: "raw-column-in-primary-key")
     /// A foreign key to a table without a primary key. While foreign keys are enforced, the engine would refuse every row
     /// with such a reference ("foreign key mismatch"): the rowid cannot be referenced.
-    case noPrimaryKey(table: String)
+    public static let noPrimaryKey = Self(rawValue: "no-primary-key")
     /// A foreign key with another number of columns than the primary key that it references.
-    case foreignKeyMismatch(table: String, columns: [String], primaryKey: [String])
+    public static let foreignKeyMismatch = Self(rawValue: "foreign-key-mismatch")
     /// A column of the primary key that references its own table.
-    case ownKeyInPrimaryKey(table: String)
+    public static let ownKeyInPrimaryKey = Self(rawValue: "own-key-in-primary-key")
     /// An index without columns or on a constant: `expressions: ["email"]` is a string, `Column("email")` is a column.
-    case invalidIndex(name: String)
+    public static let invalidIndex = Self(rawValue: "invalid-index")
     /// No index on exactly these columns can be dropped.
-    case noSuchIndex(table: String, columns: [String])
+    public static let noSuchIndex = Self(rawValue: "no-such-index")
     /// Several indexes are on these columns: drop one by its name.
-    case ambiguousIndex(table: String, columns: [String], names: [String])
+    public static let ambiguousIndex = Self(rawValue: "ambiguous-index")
     /// A value inside quotes or a comment, or a `?` in SQL text: it cannot be written into the statement.
-    case misplacedValue(sql: String)
+    public static let misplacedValue = Self(rawValue: "misplaced-value")
     /// A full-text index cannot be synchronized with this table.
-    case cannotSynchronize(table: String, reason: String)
+    public static let cannotSynchronize = Self(rawValue: "cannot-synchronize")
+}
 
-    /// The mistake, and how to correct it.
-    public var description: String {
-        switch self {
-        case .noColumns(let table): "table \"\(table)\" has no columns; add one"
-        case .severalPrimaryKeys(let table):
-            "table \"\(table)\" has more than one primary key; use primaryKey([…]) for a key of several columns"
-        case .rawColumnInPrimaryKey(let table):
-            "table \"\(table)\": a column in raw SQL cannot be declared inside primaryKey { }; name it in primaryKey([…])"
-        case .noPrimaryKey(let table):
-            "table \"\(table)\" has no primary key to reference; declare one, or name a unique column"
-        case .foreignKeyMismatch(let table, let columns, let key):
-            "\(columns) cannot reference table \"\(table)\", whose primary key is \(key); name the referenced columns"
-        case .ownKeyInPrimaryKey(let table):
-            "the primary key of table \"\(table)\" cannot be derived from itself; declare its columns with column(_:_:)"
-        case .invalidIndex(let name):
-            "index \"\(name)\" needs columns or expressions, not constants; use Column(\"name\") for a column"
-        case .noSuchIndex(let table, let columns):
-            "table \"\(table)\" has no index on \(columns) that can be dropped; an index of a constraint cannot"
-        case .ambiguousIndex(let table, let columns, let names):
-            "table \"\(table)\" has several indexes on \(columns): \(names); drop one by its name"
-        case .misplacedValue(let sql):
-            "a value is inside quotes or a comment, or a ? has no value: \(sql)"
-        case .cannotSynchronize(let table, let reason):
-            "a full-text index cannot be synchronized with table \"\(table)\": \(reason)"
-        }
+extension VaultError {
+    package static func noColumns(table: String) -> VaultError {
+        VaultError(.noColumns, "table \"\(table)\" has no columns", remedy: "Add one.")
+    }
+
+    package static func severalPrimaryKeys(table: String) -> VaultError {
+        VaultError(
+            .severalPrimaryKeys, "table \"\(table)\" has more than one primary key",
+            remedy: "Use primaryKey([…]) for a key of several columns.")
+    }
+
+    package static func rawColumnInPrimaryKey(table: String) -> VaultError {
+        VaultError(
+            .rawColumnInPrimaryKey, "table \"\(table)\": a column in raw SQL cannot be declared inside primaryKey { }",
+            remedy: "Name it in primaryKey([…]).")
+    }
+
+    package static func noPrimaryKey(table: String) -> VaultError {
+        VaultError(
+            .noPrimaryKey, "table \"\(table)\" has no primary key to reference",
+            remedy: "Declare one, or name a unique column.")
+    }
+
+    package static func foreignKeyMismatch(table: String, columns: [String], primaryKey: [String]) -> VaultError {
+        VaultError(
+            .foreignKeyMismatch, "\(columns) cannot reference table \"\(table)\", whose primary key is \(primaryKey)",
+            remedy: "Name the referenced columns.")
+    }
+
+    package static func ownKeyInPrimaryKey(table: String) -> VaultError {
+        VaultError(
+            .ownKeyInPrimaryKey, "the primary key of table \"\(table)\" cannot be derived from itself",
+            remedy: "Declare its columns with column(_:_:).")
+    }
+
+    package static func invalidIndex(name: String) -> VaultError {
+        VaultError(
+            .invalidIndex, "index \"\(name)\" needs columns or expressions, not constants",
+            remedy: "Use Column(\"name\") for a column.")
+    }
+
+    package static func noSuchIndex(table: String, columns: [String]) -> VaultError {
+        VaultError(
+            .noSuchIndex,
+            "table \"\(table)\" has no index on \(columns) that can be dropped; an index of a constraint cannot")
+    }
+
+    package static func ambiguousIndex(table: String, columns: [String], names: [String]) -> VaultError {
+        VaultError(
+            .ambiguousIndex, "table \"\(table)\" has several indexes on \(columns): \(names)",
+            remedy: "Drop one by its name.")
+    }
+
+    package static func misplacedValue(sql: String) -> VaultError {
+        VaultError(.misplacedValue, "a value is inside quotes or a comment, or a ? has no value: \(sql)")
+    }
+
+    package static func cannotSynchronize(table: String, reason: String) -> VaultError {
+        VaultError(
+            .cannotSynchronize, "a full-text index cannot be synchronized with table \"\(table)\": \(reason)")
     }
 }

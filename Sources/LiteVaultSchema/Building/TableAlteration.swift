@@ -50,7 +50,7 @@ extension Connection {
     /// A change for which the engine has no statement rebuilds the table, with its rows, indexes and triggers. Inside a
     /// transaction, a rebuild needs foreign keys that are not enforced.
     ///
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, ``SchemaChangeRefused``, `EngineUnsupported`, and what the
+    /// - Throws: `DatabaseError`, `VaultError`, and what the
     ///   closure throws. The table is unchanged.
     public func alter(table: String, body: (TableAlteration) throws -> Void) throws {
         let alteration = TableAlteration(table)
@@ -63,7 +63,7 @@ extension Connection {
     /// Foreign keys of other tables are changed, and so are triggers and views where the engine does it (SQLite 3.26 and
     /// later). A change that would break one of them is refused.
     ///
-    /// - Throws: `DatabaseError` or ``SchemaChangeRefused``; the table keeps its name.
+    /// - Throws: `DatabaseError` or `VaultError` `schemaChangeRefused`; the table keeps its name.
     public func rename(table: String, to newName: String) throws {
         try TableChanger(self, version: EngineInfo.linked.sqliteVersion).make([.renameTable(newName)], on: table)
     }
@@ -94,7 +94,7 @@ package struct TableChanger {
 
     /// Makes changes in one transaction: all of them, or none.
     ///
-    /// - Throws: `DatabaseError`, `SchemaBuilderError`, `SchemaChangeRefused`, `EngineUnsupported`
+    /// - Throws: `DatabaseError`, `VaultError`
     package func make(_ changes: [TableChange], on table: String) throws {
         let isRename = changes.contains { if case .renameTable = $0 { true } else { false } }
         func makeAll() throws { for change in changes { try make(change, table) } }

@@ -1,3 +1,4 @@
+internal import LiteVaultCore
 public import LiteVaultQuery
 
 /// Options of a table that is being created.
@@ -56,7 +57,7 @@ public final class TableSpecification {
     private(set) var checks: [SQLNode] = []
     private(set) var constraints: [SQLNode] = []
     /// The first mistake that is found while the closure runs.
-    private(set) var mistake: SchemaBuilderError?
+    private(set) var mistake: VaultError?
     private var isInPrimaryKey = false
 
     init(_ name: String, _ options: TableOptions) {

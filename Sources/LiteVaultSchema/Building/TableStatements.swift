@@ -12,11 +12,11 @@ struct TableStatements {
     ///   - definition: the table.
     ///   - schemaName: the attached database in which to create it; nil for the main or temporary one.
     ///   - connection: the connection that has the referenced tables.
-    /// - Throws: `SchemaBuilderError`, `EngineUnsupported`, `QueryError.noSuchTable`, `DatabaseError`
+    /// - Throws: `VaultError`, `QueryError.noSuchTable`, `DatabaseError`
     init(_ definition: TableSpecification, in schemaName: String?, _ connection: Connection) throws {
         if let mistake = definition.mistake { throw mistake }
-        guard !definition.elements.isEmpty else { throw SchemaBuilderError.noColumns(table: definition.name) }
-        if definition.options.contains(.strict) { try EngineUnsupported.require(3, 37, for: "A strict table") }
+        guard !definition.elements.isEmpty else { throw VaultError.noColumns(table: definition.name) }
+        if definition.options.contains(.strict) { try EngineInfo.require(3, 37, for: "A strict table") }
         let schema = SchemaReader(connection: connection, schemaName: schemaName)
         var writer = Writer(
             table: definition,
@@ -118,7 +118,7 @@ private struct OwnKey {
 
     /// The columns of the key; empty for none.
     ///
-    /// - Throws: `SchemaBuilderError` for several keys, and the errors of looking up other tables.
+    /// - Throws: `VaultError` `severalPrimaryKeys`, and the errors of looking up other tables.
     func columns() throws -> [PrimaryKeyColumn] {
         let ofColumns = table.elements.compactMap { element -> [PrimaryKeyColumn]? in
             switch element {
@@ -133,7 +133,7 @@ private struct OwnKey {
             return key.names.map { name in PrimaryKeyColumn(name: name, type: type(of: name)) }
         }
         let keys = ofColumns + ofClauses + table.constraints.compactMap { key(ofConstraint: $0.sql) }
-        guard keys.count < 2 else { throw SchemaBuilderError.severalPrimaryKeys(table: table.name) }
+        guard keys.count < 2 else { throw VaultError.severalPrimaryKeys(table: table.name) }
         return keys.first ?? []
     }
 
@@ -142,12 +142,8 @@ private struct OwnKey {
         case .column(let column): return [PrimaryKeyColumn(name: column.name, type: column.type)]
         case .belongsTo(let key):
             // Without a key of its own, so that a reference to itself is detected.
-            let keys = KeyResolver(schema: schema, table: table.name, ownKey: [])
-            do {
-                return try key.resolve(keys).columns.map { PrimaryKeyColumn(name: $0.name, type: $0.type) }
-            } catch SchemaBuilderError.noPrimaryKey(let other) where SchemaName.isSame(other, table.name) {
-                throw SchemaBuilderError.ownKeyInPrimaryKey(table: table.name)
-            }
+            let keys = KeyResolver(schema: schema, table: table.name, ownKey: [], isForOwnKey: true)
+            return try key.resolve(keys).columns.map { PrimaryKeyColumn(name: $0.name, type: $0.type) }
         case .raw: return []
         }
     }

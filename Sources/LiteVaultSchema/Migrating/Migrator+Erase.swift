@@ -10,7 +10,7 @@ extension Migrator {
     ///
     /// - Returns: true if the schemas differ. false also if no migration was applied, or only a part of a merged migration,
     ///   whose schema is unknown.
-    /// - Throws: ``MigrationError``, also if a migration needs functions of the connection that are missing;
+    /// - Throws: `VaultError`, also if a migration needs functions of the connection that are missing;
     ///   `DatabaseError`.
     public func hasSchemaChanges(_ connection: Connection) throws -> Bool {
         try validateNames()

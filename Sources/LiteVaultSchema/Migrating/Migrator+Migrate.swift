@@ -1,52 +1,43 @@
 internal import Foundation
 public import LiteVaultCore
 
-/// A failure to migrate a database. Migrations before the one that failed stay applied.
-public struct MigrationError: Error, CustomStringConvertible, Sendable {
-    /// The kinds of failure.
-    public enum Code: Sendable {
-        /// Two migrations are registered with the same name.
-        case duplicateName
-        /// `upTo` names no registered migration.
-        case unknownMigration
-        /// `upTo` names a migration before one that was already applied: migrations cannot be undone.
-        case alreadyBeyond
-        /// The connection is inside a transaction, in which foreign keys cannot be turned off.
-        case insideTransaction
-        /// The migration threw ``MigrationError/underlyingError``.
-        case failed
-        /// The migration left rows that violate foreign keys.
-        case foreignKeyViolation
-        /// The migration ended the transaction in which it ran. Its changes stay, and it is not recorded.
-        case transactionEnded
-        /// `eraseDatabaseOnSchemaChange` is set in a release build.
-        case eraseRefused
+extension VaultError.Code {
+    /// Two migrations are registered with the same name.
+    public static let duplicateMigration = Self(rawValue: "duplicate-migration")
+    /// `upTo` names no registered migration.
+    public static let unknownMigration = Self(rawValue: "unknown-migration")
+    /// `upTo` names a migration before one that was already applied: migrations cannot be undone.
+    public static let laterMigrationApplied = Self(rawValue: "later-migration-applied")
+    /// The migration threw an error: ``Migrator/Failure/underlyingError``.
+    public static let migrationFailed = Self(rawValue: "migration-failed")
+    /// `eraseDatabaseOnSchemaChange` is set in a release build.
+    public static let eraseRefused = Self(rawValue: "erase-refused")
+}
+
+extension Migrator {
+    /// The migration that an error is about: the ``VaultError/cause`` of errors that concern one.
+    public struct Failure: Error, CustomStringConvertible, Sendable {
+        /// The name of the migration.
+        public let migration: String
+        /// The error that the migration threw, or the ``ViolatedForeignKeys`` that it left.
+        public let underlyingError: (any Error)?
+
+        /// The name of the migration, and the error.
+        public var description: String {
+            "migration \"\(migration)\"" + (underlyingError.map { ": \($0)" } ?? "")
+        }
     }
+}
 
-    /// The kind of failure.
-    public let code: Code
-    /// The name of the migration, if it is about one.
-    public let migration: String?
-    /// The reason, and how to correct it.
-    public let message: String
-    /// The error that the migration threw.
-    public let underlyingError: (any Error)?
-    /// Rows that violate foreign keys, at most 100.
-    public let violations: [ForeignKeyError]
-
+extension VaultError {
+    /// An error about a migration. The message names it.
     init(
-        _ code: Code, migration: String?, _ message: String, underlying: (any Error)? = nil,
-        violations: [ForeignKeyError] = []
+        _ code: Code, migration: String, _ message: String, remedy: String? = nil, underlying: (any Error)? = nil
     ) {
-        self.code = code
-        self.migration = migration
-        self.message = message
-        underlyingError = underlying
-        self.violations = violations
+        self.init(
+            code, "migration \"\(migration)\": " + message, remedy: remedy,
+            cause: Migrator.Failure(migration: migration, underlyingError: underlying))
     }
-
-    /// The name of the migration, and the message.
-    public var description: String { (migration.map { "migration \"\($0)\": " } ?? "") + message }
 }
 
 extension Migrator {
@@ -56,7 +47,7 @@ extension Migrator {
     /// skip it. If all migrations are applied, the database is only read.
     ///
     /// - Parameter connection: a connection that is not inside a transaction. Other threads wait for it.
-    /// - Throws: ``MigrationError``; `DatabaseError` if the database cannot be read or stays locked for longer than
+    /// - Throws: `VaultError`; `DatabaseError` if the database cannot be read or stays locked for longer than
     ///   ``lockTimeout``. Migrations before the one that failed stay applied.
     public func migrate(_ connection: Connection) throws {
         try run(connection, upTo: registered.count)
@@ -71,7 +62,7 @@ extension Migrator {
     ///   ``eraseDatabaseOnSchemaChange`` did not erase it.
     public func migrate(_ connection: Connection, upTo target: String) throws {
         guard let index = registered.firstIndex(where: { $0.name == target }) else {
-            throw MigrationError(.unknownMigration, migration: target, "no migration of that name is registered")
+            throw VaultError(.unknownMigration, migration: target, "no migration of that name is registered")
         }
         try run(connection, upTo: index + 1)
     }
@@ -80,17 +71,17 @@ extension Migrator {
         try validate()
         try connection.withLock {
             guard !connection.isInTransaction else {
-                throw MigrationError(
-                    .insideTransaction, migration: nil,
-                    "call migrate outside of a transaction: each migration runs in its own")
+                throw VaultError(
+                    .insideTransaction, "each migration runs in a transaction of its own",
+                    remedy: "Call migrate outside of a transaction.")
             }
             if eraseDatabaseOnSchemaChange { try eraseIfChanged(connection) }
             let applied = try waiting { try appliedMigrations(connection) }
             if let target = registered.prefix(count).last,
                 let later = registered.dropFirst(count).first(where: { applied.contains($0.name) })
             {
-                throw MigrationError(
-                    .alreadyBeyond, migration: target.name,
+                throw VaultError(
+                    .laterMigrationApplied, migration: target.name,
                     "the later migration \"\(later.name)\" was already applied, and migrations cannot be undone")
             }
             for migration in registered.prefix(count) where migration.isPending(applied) {
@@ -130,27 +121,25 @@ extension Migrator {
         let before = checks ? try? ForeignKeyViolations(connection) : nil
         do { try migration.migrate(connection, applied) } catch {
             if let error = error as? DatabaseError, error.resultCode.primary == .busy { throw error }
-            throw MigrationError(.failed, migration: migration.name, String(describing: error), underlying: error)
+            throw VaultError(.migrationFailed, migration: migration.name, String(describing: error), underlying: error)
         }
         guard connection.isInTransaction else {
-            throw MigrationError(
-                .transactionEnded, migration: migration.name,
-                "it ended the transaction in which it runs; remove COMMIT and ROLLBACK from it")
+            throw VaultError(
+                .transactionEnded, migration: migration.name, "it ended the transaction in which it runs",
+                remedy: "Remove COMMIT and ROLLBACK from it.")
         }
         guard let before else { return }
         let violations: [ForeignKeyError]
         do { violations = try ForeignKeyViolations(connection).added(since: before) } catch let error as DatabaseError {
-            throw MigrationError(
+            throw VaultError(
                 .foreignKeyViolation, migration: migration.name,
                 "a foreign key does not reference a key: \(error.message)",
                 underlying: error)
         }
         guard violations.isEmpty else {
-            let examples = violations.prefix(3).map(\.description).joined(separator: ", ")
-            throw MigrationError(
-                .foreignKeyViolation, migration: migration.name,
-                "\(violations.count) rows would violate foreign keys, for example \(examples)",
-                violations: Array(violations.prefix(100)))
+            throw VaultError(
+                .foreignKeyViolation, migration: migration.name, ViolatedForeignKeys.summary(of: violations),
+                underlying: ViolatedForeignKeys(Array(violations.prefix(100))))
         }
     }
 

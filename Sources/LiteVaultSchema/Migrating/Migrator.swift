@@ -146,13 +146,13 @@ public struct Migrator: Sendable {
 
     /// Requires migrations that can run.
     ///
-    /// - Throws: `MigrationError`
+    /// - Throws: `VaultError`
     func validate() throws {
         try validateNames()
         if eraseDatabaseOnSchemaChange, isReleaseBuild {
-            throw MigrationError(
-                .eraseRefused, migration: nil,
-                "eraseDatabaseOnSchemaChange would erase data; set it in development builds only (#if DEBUG)")
+            throw VaultError(
+                .eraseRefused, "eraseDatabaseOnSchemaChange would erase data",
+                remedy: "Set it in development builds only (#if DEBUG).")
         }
     }
 
@@ -160,12 +160,14 @@ public struct Migrator: Sendable {
     func validateNames() throws {
         var names: Set<String> = []
         for name in migrations where !names.insert(name).inserted {
-            throw MigrationError(.duplicateName, migration: name, "two migrations have this name; rename the later one")
+            throw VaultError(
+                .duplicateMigration, migration: name, "two migrations have this name", remedy: "Rename the later one.")
         }
         // A merged migration that is also registered would run again each time.
         for name in registered.flatMap({ $0.merged.sorted() }) where !names.insert(name).inserted {
-            throw MigrationError(
-                .duplicateName, migration: name, "it is merged into another migration; register only that one")
+            throw VaultError(
+                .duplicateMigration, migration: name, "it is merged into another migration",
+                remedy: "Register only that one.")
         }
     }
 

@@ -13,6 +13,29 @@ public struct ForeignKeyError: CustomStringConvertible, Equatable, Sendable {
     public var description: String { "\(from) [\(rowId)] => \(to)" }
 }
 
+/// Rows that would reference rows that do not exist: the cause of an error with the code
+/// ``VaultError/Code/foreignKeyViolation``.
+public struct ViolatedForeignKeys: Error, CustomStringConvertible, Equatable, Sendable {
+    /// The rows; of a migration, at most 100.
+    public let rows: [ForeignKeyError]
+
+    init(_ rows: [ForeignKeyError]) { self.rows = rows }
+
+    /// The rows, separated by commas.
+    public var description: String { rows.map(\.description).joined(separator: ", ") }
+
+    /// How many rows there are, with the first of them.
+    static func summary(of rows: [ForeignKeyError]) -> String {
+        let examples = rows.prefix(3).map(\.description).joined(separator: ", ")
+        return "\(rows.count) rows would violate foreign keys, for example \(examples)"
+    }
+}
+
+extension VaultError.Code {
+    /// A schema change or migration after which rows would violate foreign keys. It was rolled back.
+    public static let foreignKeyViolation = Self(rawValue: "foreign-key-violation")
+}
+
 extension Connection {
     /// Reads the schema of the main database; ``SchemaReader/attached(_:)`` reads that of another one.
     public var schema: SchemaReader { SchemaReader(connection: self) }
@@ -43,10 +66,10 @@ extension SchemaReader {
     ///
     /// - Parameter table: the table to check, with its indexes; everything by default.
     /// - Returns: a message for each defect; empty if there is none.
-    /// - Throws: `DatabaseError`, also if there is no such table; `EngineUnsupported` for a single table before
+    /// - Throws: `DatabaseError`, also if there is no such table; `VaultError` `unsupported` for a single table before
     ///   SQLite 3.33, which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
-        if table != nil { try EngineUnsupported.require(3, 33, for: "an integrity check of a single table") }
+        if table != nil { try EngineInfo.require(3, 33, for: "an integrity check of a single table") }
         return try connection.all("PRAGMA \(prefix)integrity_check" + argument(table)) {
             try $0.get(0, as: String.self)
         }

@@ -1,26 +1,8 @@
-internal import LiteVaultCore
+public import LiteVaultCore
 
-/// A schema change that would lose data or break another object. Nothing was changed.
-public struct SchemaChangeRefused: Error, CustomStringConvertible, Sendable, Equatable {
-    /// The change and the reason for refusing it.
-    public let description: String
-    /// The rows that would reference rows that do not exist; empty if that is not the reason.
-    public let violations: [ForeignKeyError]
-
-    init(_ description: String) { self.init(description, violations: []) }
-
-    /// A rebuild after which rows would violate foreign keys.
-    init(violations: [ForeignKeyError]) {
-        let examples = violations.prefix(3).map(\.description).joined(separator: ", ")
-        self.init(
-            "\(violations.count) rows would violate foreign keys, for example \(examples); correct them first",
-            violations: violations)
-    }
-
-    private init(_ description: String, violations: [ForeignKeyError]) {
-        self.description = description
-        self.violations = violations
-    }
+extension VaultError.Code {
+    /// A schema change that would lose data or break another object. Nothing was changed.
+    public static let schemaChangeRefused = Self(rawValue: "schema-change-refused")
 }
 
 /// The views and triggers that mention a table. They are compiled before and after a change, so that a change that breaks
@@ -39,18 +21,20 @@ struct DependentObjects {
 
     /// Requires that a change broke no view or trigger, and that none mentions a column that is gone.
     ///
-    /// - Throws: `SchemaChangeRefused`
+    /// - Throws: `VaultError` `schemaChangeRefused`
     func check(change: String, column: String? = nil) throws {
         let objects = try Self.mentioning(table, connection)
         if let object = try Self.broken(objects, connection).subtracting(broken).sorted().first {
-            throw SchemaChangeRefused("\(change) would break \(object); drop or change it first")
+            throw VaultError(
+                .schemaChangeRefused, "\(change) would break \(object)", remedy: "Drop or change it first.")
         }
         guard let column else { return }
         // "name" in double quotes that names no column is a string for the engine, without any error.
         let literal = quoted(column).lowercased()
         for object in objects where SQLTokens(object.sql ?? "").contains(where: { $0.text.lowercased() == literal }) {
             let name = "\(object.type.rawValue) \(quoted(object.name))"
-            throw SchemaChangeRefused("\(change): \(name) mentions \(quoted(column)); drop or change it first")
+            throw VaultError(
+                .schemaChangeRefused, "\(change): \(name) mentions \(quoted(column))", remedy: "Drop or change it first.")
         }
     }
 

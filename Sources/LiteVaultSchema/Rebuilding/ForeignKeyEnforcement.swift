@@ -8,14 +8,17 @@ struct ForeignKeyEnforcement {
 
     /// Makes a change with foreign keys enforced or not, and restores the setting.
     ///
-    /// - Throws: `SchemaChangeRefused` if the setting would have to change inside a transaction; what the change throws.
+    /// - Throws: `VaultError` `insideTransaction` if the setting would have to change inside a transaction; what the
+    ///   change throws.
     func with(isEnforced: Bool, _ change: () throws -> Void) throws {
         let previous = try connection.integer("foreign_keys") == 1
         guard previous != isEnforced else { return try change() }
         guard !connection.isInTransaction else {
-            throw SchemaChangeRefused(
+            throw VaultError(
+                .insideTransaction,
                 "this change needs foreign keys \(isEnforced ? "enforced" : "not enforced"), which cannot be set inside a "
-                    + "transaction; make it outside, or set `PRAGMA foreign_keys` before the transaction begins")
+                    + "transaction",
+                remedy: "Make it outside, or set `PRAGMA foreign_keys` before the transaction begins.")
         }
         try set(isEnforced)
         defer { try? set(previous) }
@@ -27,7 +30,7 @@ struct ForeignKeyEnforcement {
     /// While foreign keys are enforced, dropping a table deletes the rows that reference it. So they are not enforced
     /// during the change, and checked before it is committed.
     ///
-    /// - Throws: `SchemaChangeRefused`, also for rows that would violate foreign keys; what the change throws.
+    /// - Throws: `VaultError`, also `foreignKeyViolation` for rows that would violate foreign keys; what the change throws.
     func rebuilding(_ change: () throws -> Void) throws {
         try with(isEnforced: false) {
             try connection.transaction(.immediate) {
@@ -36,7 +39,9 @@ struct ForeignKeyEnforcement {
                 try change()
                 guard let before else { return }
                 let errors = try ForeignKeyViolations(connection).added(since: before)
-                guard errors.isEmpty else { throw SchemaChangeRefused(violations: errors) }
+                guard errors.isEmpty else { throw VaultError(
+                    .foreignKeyViolation, ViolatedForeignKeys.summary(of: errors), remedy: "Correct them first.",
+                    cause: ViolatedForeignKeys(errors)) }
             }
         }
     }
@@ -46,7 +51,7 @@ struct ForeignKeyEnforcement {
         // An engine built without foreign keys returns no row and enforces nothing.
         let value = try connection.value("PRAGMA foreign_keys", as: Int64?.self)
         guard value == nil || (value == 1) == isEnforced else {
-            throw SchemaChangeRefused("the engine did not turn foreign keys \(isEnforced ? "on" : "off")")
+            throw VaultError(.schemaChangeRefused, "the engine did not turn foreign keys \(isEnforced ? "on" : "off")")
         }
     }
 }

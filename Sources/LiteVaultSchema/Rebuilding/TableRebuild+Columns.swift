@@ -5,10 +5,10 @@ extension TableRebuild {
     func add(column: String, _ declaration: String) throws {
         let change = "adding column \(quoted(column)) to \(quoted(table))"
         guard try !columns(of: table, isStored: false).contains(where: { isSame($0, column) }) else {
-            throw SchemaChangeRefused("\(change): the table already has a column of that name")
+            throw VaultError(.schemaChangeRefused, "\(change): the table already has a column of that name")
         }
         guard let newText = text.adding(column: declaration) else {
-            throw SchemaChangeRefused("\(change): its CREATE TABLE cannot be parsed")
+            throw VaultError(.schemaChangeRefused, "\(change): its CREATE TABLE cannot be parsed")
         }
         try replace(with: newText, columns: try storedColumns().map { (old: $0, new: $0) }, statements)
     }
@@ -18,25 +18,25 @@ extension TableRebuild {
         let change = "dropping column \(quoted(column)) of \(quoted(table))"
         let element = try declaration(of: column, change)
         guard try !(reader.primaryKey(of: table) ?? []).contains(where: { isSame($0.name, column) }) else {
-            throw SchemaChangeRefused("\(change): it is part of the primary key")
+            throw VaultError(.schemaChangeRefused, "\(change): it is part of the primary key")
         }
         guard text.elements.filter({ $0.column != nil }).count > 1 else {
-            throw SchemaChangeRefused("\(change): it is the only column")
+            throw VaultError(.schemaChangeRefused, "\(change): it is the only column")
         }
         let own = text.elements[element].range
         guard text.references(to: column, of: table).allSatisfy({ own.contains($0) }) else {
-            throw SchemaChangeRefused("\(change): a constraint or another column uses it")
+            throw VaultError(.schemaChangeRefused, "\(change): a constraint or another column uses it")
         }
         for object in attached where object.type == .index {
             guard let sql = object.sql, CreateIndexText(sql)?.mentions(column: column) == false else {
-                throw SchemaChangeRefused("\(change): index \(quoted(object.name)) uses it")
+                throw VaultError(.schemaChangeRefused, "\(change): index \(quoted(object.name)) uses it")
             }
         }
         if let child = try children(of: column).first {
-            throw SchemaChangeRefused("\(change): table \(quoted(child)) references it")
+            throw VaultError(.schemaChangeRefused, "\(change): table \(quoted(child)) references it")
         }
         guard let newText = text.removing(element) else {
-            throw SchemaChangeRefused("\(change): its CREATE TABLE cannot be parsed")
+            throw VaultError(.schemaChangeRefused, "\(change): its CREATE TABLE cannot be parsed")
         }
         let kept = try storedColumns().filter { !isSame($0, column) }
         let dependents = try DependentObjects(on: table, connection)
@@ -49,12 +49,12 @@ extension TableRebuild {
         let change = "renaming column \(quoted(column)) of \(quoted(table))"
         let element = try declaration(of: column, change)
         guard try isSame(column, newName) || !storedColumns().contains(where: { isSame($0, newName) }) else {
-            throw SchemaChangeRefused("\(change): the table already has a column \(quoted(newName))")
+            throw VaultError(.schemaChangeRefused, "\(change): the table already has a column \(quoted(newName))")
         }
         let range = text.elements[element].range
         let name = range.first { text.tokens[$0].isSignificant }.map { [$0] } ?? []
         guard let newText = text.replacing(name + text.references(to: column, of: table), with: newName) else {
-            throw SchemaChangeRefused("\(change): its CREATE TABLE cannot be parsed")
+            throw VaultError(.schemaChangeRefused, "\(change): its CREATE TABLE cannot be parsed")
         }
         let dependents = try DependentObjects(on: table, connection)
         let columns = try storedColumns().map { (old: $0, new: isSame($0, column) ? newName : $0) }
@@ -83,19 +83,20 @@ extension TableRebuild {
     /// Renames a referenced table in the foreign keys of this table, while foreign keys are not enforced.
     func follow(table parent: String, to newName: String) throws {
         guard try connection.integer("foreign_keys") == 0 else {
-            throw SchemaChangeRefused(
+            throw VaultError(
+                .schemaChangeRefused,
                 "renaming \(quoted(parent)): table \(quoted(table)) references it, which this engine cannot change in a "
                     + "transaction while foreign keys are enforced")
         }
         guard let newText = text.replacing(text.references(toTable: parent), with: newName) else {
-            throw SchemaChangeRefused("renaming \(quoted(parent)): CREATE TABLE of \(quoted(table)) cannot be parsed")
+            throw VaultError(.schemaChangeRefused, "renaming \(quoted(parent)): CREATE TABLE of \(quoted(table)) cannot be parsed")
         }
         try replace(with: newText, columns: try storedColumns().map { (old: $0, new: $0) }, statements)
     }
 
     private func declaration(of column: String, _ change: String) throws -> Int {
         guard let element = text.element(of: column) else {
-            throw SchemaChangeRefused("\(change): the table has no such column")
+            throw VaultError(.schemaChangeRefused, "\(change): the table has no such column")
         }
         return element
     }

@@ -24,7 +24,7 @@ struct TableRebuild {
             throw QueryError.noSuchTable(name: name)
         }
         guard let text = object.sql.flatMap(CreateTableText.init) else {
-            throw SchemaChangeRefused("\(quoted(name)) is a virtual table, whose columns cannot be changed")
+            throw VaultError(.schemaChangeRefused, "\(quoted(name)) is a virtual table, whose columns cannot be changed")
         }
         self.connection = connection
         self.text = text
@@ -79,7 +79,7 @@ struct TableRebuild {
         let into = "INSERT OR ABORT INTO \(schema).\(quoted(temporaryName))"
         let from = "FROM \(schema).\(quoted(table))"
         guard !target.isEmpty else {
-            throw SchemaChangeRefused("rebuilding \(quoted(table)): the new table keeps no column and gets no value")
+            throw VaultError(.schemaChangeRefused, "rebuilding \(quoted(table)): the new table keeps no column and gets no value")
         }
         try connection.run(
             "\(into) (\(target.joined(separator: ", "))) SELECT \(source.joined(separator: ", ")) \(from)")
@@ -103,13 +103,13 @@ struct TableRebuild {
     ///   - sql: the new CREATE TABLE statement.
     ///   - indexes: the names and statements of its indexes. One replaces an index of the same name.
     ///   - values: the SQL expressions of columns that are not copied from the old column of that name.
-    /// - Throws: `SchemaChangeRefused`, `DatabaseError`
+    /// - Throws: `VaultError` `schemaChangeRefused`, `DatabaseError`
     func recreate(
         as sql: String, indexes: [(name: String, sql: String)], copying values: [String: String]
     ) throws {
         let change = "recreating \(quoted(table))"
         guard let newText = CreateTableText(sql) else {
-            throw SchemaChangeRefused("\(change): the new definition cannot be parsed")
+            throw VaultError(.schemaChangeRefused, "\(change): the new definition cannot be parsed")
         }
         let expressions = Dictionary(values.map { (SchemaName.folded($0.key), $0.value) }) { first, _ in first }
         let oldColumns = try columns(of: table, isStored: false)
@@ -120,7 +120,7 @@ struct TableRebuild {
         try replace(with: newText) { targets in
             newColumns = targets
             if let unknown = values.keys.first(where: { key in !targets.contains { SchemaName.isSame($0, key) } }) {
-                throw SchemaChangeRefused("\(change): the new table has no stored column \(quoted(unknown))")
+                throw VaultError(.schemaChangeRefused, "\(change): the new table has no stored column \(quoted(unknown))")
             }
             return targets.compactMap { target in
                 let name = SchemaName.folded(target)
@@ -131,9 +131,10 @@ struct TableRebuild {
         for object in kept {
             guard let sql = object.sql else { continue }
             do { try connection.run(statement(object, sql)) } catch let error as DatabaseError {
-                throw SchemaChangeRefused(
-                    "\(change): \(object.type.rawValue) \(quoted(object.name)) does not fit the new table (\(error.message)); "
-                        + "drop it first")
+                throw VaultError(
+                    .schemaChangeRefused,
+                    "\(change): \(object.type.rawValue) \(quoted(object.name)) does not fit the new table (\(error.message))",
+                    remedy: "Drop it first.")
             }
         }
         for index in indexes { try connection.run(index.sql) }

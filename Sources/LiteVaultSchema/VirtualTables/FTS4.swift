@@ -24,7 +24,7 @@ public struct FTS4: VirtualTableModule, Sendable {
 
     /// The columns and options.
     ///
-    /// - Throws: ``SchemaBuilderError/cannotSynchronize(table:reason:)``, `QueryError.noSuchTable`, `DatabaseError`
+    /// - Throws: ``VaultError/Code/cannotSynchronize``, `QueryError.noSuchTable`, `DatabaseError`
     public func moduleArguments(for definition: FTS4Definition, in connection: Connection) throws -> [String] {
         try definition.source.validate(definition.configuration, connection)
         return definition.arguments.fts4.map(\.sql)

@@ -2,7 +2,7 @@ public import LiteVaultCore
 public import LiteVaultQuery
 
 /// The module FTS5 for full-text search (https://sqlite.org/fts5.html). If the engine was built without it, creating the
-/// table throws `EngineUnsupported`.
+/// table throws `VaultError` `unsupported`.
 ///
 /// ```swift
 /// try db.create(virtualTable: "document_ft", using: FTS5()) { t in
@@ -25,7 +25,7 @@ public struct FTS5: VirtualTableModule, Sendable {
 
     /// The columns and options.
     ///
-    /// - Throws: ``SchemaBuilderError/cannotSynchronize(table:reason:)``, `QueryError.noSuchTable`, `DatabaseError`
+    /// - Throws: ``VaultError/Code/cannotSynchronize``, `QueryError.noSuchTable`, `DatabaseError`
     public func moduleArguments(for definition: FTS5Definition, in connection: Connection) throws -> [String] {
         try definition.source.validate(definition.configuration, connection)
         var arguments = definition.arguments

@@ -49,11 +49,11 @@ enum FullTextContent: Equatable {
 
     /// Requires a table that triggers can synchronize with.
     ///
-    /// - Throws: ``SchemaBuilderError/cannotSynchronize(table:reason:)``, `QueryError.noSuchTable`, `DatabaseError`
+    /// - Throws: ``VaultError/Code/cannotSynchronize``, `QueryError.noSuchTable`, `DatabaseError`
     func validate(_ configuration: VirtualTableConfiguration, _ connection: Connection) throws {
         guard let synchronizedTable else { return }
         if configuration.options.contains(.temporary) {
-            throw SchemaBuilderError.cannotSynchronize(
+            throw VaultError.cannotSynchronize(
                 table: synchronizedTable,
                 reason: "the index is temporary, and the triggers would fail in other connections")
         }
@@ -66,7 +66,7 @@ enum FullTextContent: Equatable {
         guard try reader.hasTable(table) else { throw QueryError.noSuchTable(name: table) }
         if let key = try reader.integerKey(of: table) { return key }
         guard let alias = try reader.rowidAlias(of: table) else {
-            throw SchemaBuilderError.cannotSynchronize(table: table, reason: "its rows have no rowid")
+            throw VaultError.cannotSynchronize(table: table, reason: "its rows have no rowid")
         }
         return alias
     }
@@ -107,7 +107,7 @@ struct FullTextTriggers {
 
     /// Recreates the triggers if some are missing, and fills the index, which has missed changes since then.
     ///
-    /// - Throws: ``SchemaBuilderError/cannotSynchronize(table:reason:)`` if the index has other columns.
+    /// - Throws: ``VaultError/Code/cannotSynchronize`` if the index has other columns.
     func restore(on table: String, columns: [String], _ connection: Connection) throws {
         let isComplete = try module.suffixes.allSatisfy { suffix in
             try !connection.schema.objectDefinitions(name: "__\(index)_\(suffix)", type: .trigger).isEmpty
@@ -115,7 +115,7 @@ struct FullTextTriggers {
         guard !isComplete else { return }
         let found = try connection.schema.columnDefinitions(table: index).map { SchemaName.folded($0.name) }
         guard Set(columns.map(SchemaName.folded)).isSubset(of: found) else {
-            throw SchemaBuilderError.cannotSynchronize(
+            throw VaultError.cannotSynchronize(
                 table: table, reason: "the existing index has other columns; drop it first")
         }
         try create(on: table, columns: columns, connection)

@@ -58,7 +58,7 @@ extension Connection {
     ///   - name: the table's name.
     ///   - options: options of the table.
     ///   - module: the module with its arguments, as SQL text. It is used as it is: never build it from input.
-    /// - Throws: `DatabaseError`, `EngineUnsupported` if the engine lacks the module; nothing was created.
+    /// - Throws: `DatabaseError`, `VaultError` `unsupported` if the engine lacks the module; nothing was created.
     public func create(virtualTable name: String, options: VirtualTableOptions = [], using module: String) throws {
         try createVirtualTable(name, options, .text(module)) {}
     }
@@ -79,7 +79,7 @@ extension Connection {
     ///   - options: options of the table.
     ///   - module: the module.
     ///   - body: adds columns and options.
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, `EngineUnsupported` if the engine lacks the module, and what the
+    /// - Throws: `DatabaseError`, `VaultError`, also `unsupported` if the engine lacks the module, and what the
     ///   closure and the module throw. Nothing was created.
     public func create<Module: VirtualTableModule>(
         virtualTable name: String, options: VirtualTableOptions = [], using module: Module,
@@ -113,8 +113,7 @@ extension Connection {
                 .text("USING"), module))
         try changeSchema(isTemporary: isTemporary) {
             do { try run(sql) } catch let error as DatabaseError where error.message.hasPrefix("no such module") {
-                throw EngineUnsupported(
-                    feature: "Module \(error.message.dropFirst("no such module: ".count))", requiredVersion: nil)
+                throw VaultError.unsupported("Module \(error.message.dropFirst("no such module: ".count))", requiredVersion: nil)
             }
             try complete()
         }

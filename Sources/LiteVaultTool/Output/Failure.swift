@@ -113,11 +113,6 @@ extension Failure {
         case let failure as Failure:
             self = failure
         case let error as VaultError:
-            // A code of a newer library, which has no exit status here, is internal.
-            self.init(
-                FailureCode(rawValue: error.code.name) ?? .internal, Self.phrase(error.message), path: error.path,
-                remedy: error.remedy)
-        case let error as BackupError:
             self.init(
                 FailureCode(error.code), Self.phrase(error.message), path: error.path,
                 remedy: error.advice?.commandLineText)
@@ -145,10 +140,11 @@ extension Failure {
 
 extension FailureCode {
     /// The command line's code for a code of the library.
-    init(_ code: BackupError.Code) {
+    init(_ code: VaultError.Code) {
         switch code {
         case .conflict: self = .busy
         case .missing: self = .noInput
+        // A code that has no exit status here is internal.
         default: self = FailureCode(rawValue: code.rawValue) ?? .internal
         }
     }

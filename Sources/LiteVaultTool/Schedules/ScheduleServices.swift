@@ -89,9 +89,9 @@ private final class ScheduleKeys: @unchecked Sendable {  // its lock guards the 
         do {
             return try body()
         } catch let failure as Failure {
-            throw BackupError(
-                BackupError.Code(rawValue: failure.code.rawValue) ?? .keyRejected, failure.message, path: failure.path,
-                remedy: failure.remedy)
+            throw VaultError(
+                failure.code == .usage ? .keyRejected : VaultError.Code(rawValue: failure.code.rawValue),
+                failure.message, path: failure.path, remedy: failure.remedy)
         }
     }
 
@@ -119,7 +119,7 @@ private struct HookCommand {
     /// Runs the hook and waits for its end. A signal that ends us is passed on. Processes that it leaves in the background are
     /// not waited for, whatever descriptors of ours they hold open.
     ///
-    /// - Throws: `BackupError` `jobFailed` if it cannot be started or does not end with status 0. ``LimitReached`` or
+    /// - Throws: `VaultError` `jobFailed` if it cannot be started or does not end with status 0. ``LimitReached`` or
     ///   `CancellationError` if it and everything it has started had to be terminated.
     func run() async throws {
         var command = ShellCommand(text)
@@ -130,14 +130,14 @@ private struct HookCommand {
         command.leadsGroup = true
         let child: ChildProcess
         do { child = try command.spawn() } catch {
-            throw BackupError(
+            throw VaultError(
                 .jobFailed, "cannot start a hook: \(error)", remedy: "Check the limit on processes, then try again.")
         }
         Interruption.shared.watch(child: child.signalTarget)
         defer { Interruption.shared.unwatch(child: child.signalTarget) }
         let ending = try await end(of: child)
         guard ending == .status(0) else {
-            throw BackupError(.jobFailed, "a hook ended with \(ending)", remedy: "Run it by itself to see why.")
+            throw VaultError(.jobFailed, "a hook ended with \(ending)", remedy: "Run it by itself to see why.")
         }
     }
 
@@ -147,7 +147,7 @@ private struct HookCommand {
             do {
                 if let ending = try child.poll() { return ending }
             } catch {
-                throw BackupError(.jobFailed, "lost track of a hook: \(error)")
+                throw VaultError(.jobFailed, "lost track of a hook: \(error)")
             }
             do {
                 try await Task.sleep(for: .milliseconds(20))

@@ -169,7 +169,7 @@ extension Connection {
     ///
     /// - Parameter table: the table to check, with its indexes; everything by default.
     /// - Returns: a message for each defect; empty if there is none.
-    /// - Throws: `Result`, also if there is no such table; `EngineUnsupported` for a single table before SQLite 3.33.
+    /// - Throws: `Result`, also if there is no such table; `VaultError` `unsupported` for a single table before SQLite 3.33.
     @_disfavoredOverload
     public func integrityCheck(table: String? = nil) throws -> [String] { try schema.integrityCheck(table: table) }
 }

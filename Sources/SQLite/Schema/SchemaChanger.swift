@@ -16,7 +16,7 @@ public import LiteVaultSchema
 ///
 /// Each call is one transaction: it makes all changes, or none. Before SQLite 3.25 (columns renamed) and 3.35 (columns
 /// dropped) the table is rebuilt: rows keep their rowids, and indexes, triggers, constraints and the foreign keys of other
-/// tables are preserved. A change that would break one of them throws `SchemaChangeRefused`.
+/// tables are preserved. A change that would break one of them throws `VaultError`.
 public final class SchemaChanger: CustomStringConvertible {
     private let connection: Connection
     private let version: SQLiteVersion
@@ -34,7 +34,7 @@ public final class SchemaChanger: CustomStringConvertible {
 
     /// Changes a table, in the order of the calls in the block.
     ///
-    /// - Throws: `DatabaseError`, ``Error`` or `SchemaChangeRefused`; the table is unchanged.
+    /// - Throws: `DatabaseError`, ``Error`` or `VaultError`; the table is unchanged.
     public func alter(table: String, block: AlterTableDefinitionBlock) throws {
         let definition = AlterTableDefinition(name: table)
         block(definition)
@@ -68,7 +68,7 @@ public final class SchemaChanger: CustomStringConvertible {
     /// Renames a table, also in the foreign keys of other tables, and in triggers and views where the engine does it
     /// (SQLite 3.26 and later). A change that would break one of them is refused.
     ///
-    /// - Throws: `DatabaseError` or `SchemaChangeRefused`; the table keeps its name.
+    /// - Throws: `DatabaseError` or `VaultError`; the table keeps its name.
     public func rename(table: String, to: String) throws {
         try run([.renameTable(to)], table: table)
     }
@@ -86,10 +86,8 @@ public final class SchemaChanger: CustomStringConvertible {
 
     private func run(_ operations: [Operation], table: String) throws {
         let changes = try operations.map { try $0.change(table: table) }
-        do { try TableChanger(connection, version: version).make(changes, on: table) } catch let error
-            as SchemaChangeRefused
-        {
-            guard error.violations.isEmpty else { throw Error.foreignKeyError(error.violations) }
+        do { try TableChanger(connection, version: version).make(changes, on: table) } catch let error as VaultError {
+            if let violations = error.cause as? ViolatedForeignKeys { throw Error.foreignKeyError(violations.rows) }
             throw error
         }
     }

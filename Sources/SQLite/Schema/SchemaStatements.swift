@@ -16,7 +16,7 @@ extension Table {
     ///   - ifNotExists: if true, does nothing when one of that name already exists.
     ///   - withoutRowid: if true, rows are stored by their primary key, without a rowid (https://sqlite.org/withoutrowid.html).
     ///   - strict: if true, columns accept only values of their declared type (https://sqlite.org/stricttables.html). SQLite
-    ///     3.37 and later; an earlier one throws `EngineUnsupported` when the statement runs.
+    ///     3.37 and later; an earlier one throws `VaultError` `unsupported` when the statement runs.
     ///   - block: declares columns and constraints.
     /// - Returns: the SQL text, for `Connection.run`.
     public func create(

@@ -78,7 +78,7 @@ import Testing
         try handle.seek(toOffset: 200)
         try handle.write(contentsOf: Data([1, 2, 3, 4, 5]))
         try handle.close()
-        let error = #expect(throws: BackupError.self) { _ = try capture(live.path, limits: .init(lockTimeout: .seconds(0.05))) }
+        let error = #expect(throws: VaultError.self) { _ = try capture(live.path, limits: .init(lockTimeout: .seconds(0.05))) }
         #expect(error?.code == .damaged)
         withExtendedLifetime(db) {}
     }

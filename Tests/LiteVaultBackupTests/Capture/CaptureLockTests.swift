@@ -51,7 +51,7 @@ import Testing
             try db.close()
             let holder = try live.open()
             try holder.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; INSERT INTO t VALUES (1); COMMIT")
-            let error = #expect(throws: BackupError.self) { _ = try capture(live.path, limits: .init(lockTimeout: .seconds(0.05))) }
+            let error = #expect(throws: VaultError.self) { _ = try capture(live.path, limits: .init(lockTimeout: .seconds(0.05))) }
             #expect(error?.code == .busy)
             try holder.close()
             _ = try capture(live.path)
@@ -64,7 +64,7 @@ import Testing
         try live.fill(db, rows: 10)
         let crashed = try live.crash(["", "-wal"])
         try FileManager.default.createDirectory(atPath: crashed.path + "-shm", withIntermediateDirectories: false)
-        let error = #expect(throws: BackupError.self) { _ = try capture(crashed.path, limits: .init(lockTimeout: .seconds(0.05))) }
+        let error = #expect(throws: VaultError.self) { _ = try capture(crashed.path, limits: .init(lockTimeout: .seconds(0.05))) }
         #expect(error?.code == .unsupported)
         try db.close()
     }
@@ -73,7 +73,7 @@ import Testing
         let live = try LiveDatabase()
         let db = try live.open(.delete)
         try live.fill(db, rows: 10)
-        let error = #expect(throws: BackupError.self) { _ = try capture(live.path, limits: .init(maximumLockDuration: .seconds(-1))) }
+        let error = #expect(throws: VaultError.self) { _ = try capture(live.path, limits: .init(maximumLockDuration: .seconds(-1))) }
         #expect(error?.code == .busy)
         try db.execute("UPDATE t SET v = 2")
         try db.close()
@@ -85,7 +85,7 @@ import Testing
         // Not in the database yet: the mark keeps the log from starting over.
         try db.execute("PRAGMA wal_autocheckpoint = 0")
         try live.fill(db, rows: 3000)
-        let error = #expect(throws: BackupError.self) {
+        let error = #expect(throws: VaultError.self) {
             _ = try capture(live.path, limits: .init(maximumWALGrowth: 10000)) { event in
                 if case .marked = event { try live.fill(db, rows: 100) }
             }

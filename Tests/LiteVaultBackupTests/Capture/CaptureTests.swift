@@ -122,7 +122,7 @@ import Testing
         try Data().write(to: URL(fileURLWithPath: live.path))
         #expect(try capture(live.path).image.isEmpty)
         for path in [live.path + "-no", live.folder, "", ":memory:", "a\0b"] {
-            #expect(throws: BackupError.self) { _ = try capture(path) }
+            #expect(throws: VaultError.self) { _ = try capture(path) }
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
         let holder = Holder()
         let follower = DatabaseFollower(
             live.path, into: repository, options: options,
-            takeSnapshot: { _, _ in throw BackupError(.io, "no snapshots here") },
+            takeSnapshot: { _, _ in throw VaultError(.io, "no snapshots here") },
             report: { event in
                 switch event {
                 case .failed(.store, _, let again):
@@ -71,7 +71,7 @@ import Testing
         let live = try LiveDatabase()
         let store = HookedStore(DirectoryStore(live.folder + "/repository"))
         store.setHooks(before: { call, name in
-            guard !name.hasPrefix("leases/") else { throw BackupError(.io, "no answer") }
+            guard !name.hasPrefix("leases/") else { throw VaultError(.io, "no answer") }
         })
         expectGrowingPauses(try await follow(live, store))
     }
@@ -87,7 +87,7 @@ import Testing
             // Whoever takes it asks for its age first; others only read it.
             guard call != "attributes" else { return await claims.look() }
             guard call == "put" else { return }
-            guard await claims.mayTake() else { throw BackupError(.busy, "taken over by somebody else") }
+            guard await claims.mayTake() else { throw VaultError(.busy, "taken over by somebody else") }
         })
         let path = live.path
         let failures = try await follow(live, store) {

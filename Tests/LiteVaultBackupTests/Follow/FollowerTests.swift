@@ -19,7 +19,7 @@ import Testing
             follower = Follower(live.path, limits: limits)
             folder = SegmentFolder(live.folder)
             guard case .attached = try follower.poll(into: &folder) else {
-                throw BackupError(.internal, "not attached")
+                throw VaultError(.internalFailure, "not attached")
             }
             image = try capture(live.path).image
         }
@@ -221,14 +221,14 @@ import Testing
         try Data(followed.image).write(to: URL(fileURLWithPath: target))
         var applier = try SegmentApplier(image: target)
         try applier.apply(SegmentFile(stored[0].path))
-        #expect(throws: BackupError.self) { try applier.apply(SegmentFile(stored[2].path)) }
+        #expect(throws: VaultError.self) { try applier.apply(SegmentFile(stored[2].path)) }
 
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: stored[1].path)))
         bytes[WALSegment.headerLength + 24 + 100] ^= 1
         try Data(bytes).write(to: URL(fileURLWithPath: stored[1].path))
-        #expect(throws: BackupError.self) { try applier.apply(SegmentFile(stored[1].path)) }
+        #expect(throws: VaultError.self) { try applier.apply(SegmentFile(stored[1].path)) }
         try Data(bytes.dropLast()).write(to: URL(fileURLWithPath: stored[1].path))
-        #expect(throws: BackupError.self) { try SegmentFile(stored[1].path) }
+        #expect(throws: VaultError.self) { try SegmentFile(stored[1].path) }
     }
 
     @Test func `the header of a segment reads back as it was written`() throws {

@@ -129,7 +129,7 @@ private final class Following: @unchecked Sendable {  // the thread owns the fie
     init(_ live: LiveDatabase) throws {
         follower = Follower(live.path, limits: .init(interval: 0.02))
         folder = SegmentFolder(live.folder)
-        guard case .attached = try follower.poll(into: &folder) else { throw BackupError(.internal, "not attached") }
+        guard case .attached = try follower.poll(into: &folder) else { throw VaultError(.internalFailure, "not attached") }
         Thread.detachNewThread { [self] in
             do {
                 try follower.run(into: &folder, while: { stopping.withLock { !stops } }, report: { _ in })

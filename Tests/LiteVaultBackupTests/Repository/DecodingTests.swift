@@ -33,12 +33,12 @@ import Testing
         try await store.put(name, bytes: sealed(Array(body)), condition: .none)
     }
 
-    func code(_ body: () async throws -> Void) async -> BackupError.Code? {
+    func code(_ body: () async throws -> Void) async -> VaultError.Code? {
         do {
             try await body()
             return nil
         } catch {
-            return (error as? BackupError)?.code
+            return (error as? VaultError)?.code
         }
     }
 

@@ -41,7 +41,7 @@ import Testing
         do {
             _ = try await restored(repository, selection)
             return nil
-        } catch let error as BackupError where error.code == .damaged {
+        } catch let error as VaultError where error.code == .damaged {
             return try #require(error.cause as? BrokenLogError)
         }
     }
@@ -295,9 +295,9 @@ import Testing
         let once = OnceOnly()
         store.setHooks(after: { call, name in
             guard call == "put", name.hasPrefix("segments/") else { return }
-            try await once { throw BackupError(.io, "the answer was lost") }
+            try await once { throw VaultError(.io, "the answer was lost") }
         })
-        await #expect(throws: BackupError.self) {
+        await #expect(throws: VaultError.self) {
             try await followed.writer.append(waiting.path, began: waiting.began, snapshot: followed.newest)
         }
         store.setHooks()

@@ -42,12 +42,12 @@ import Testing
         return try [UInt8](Data(contentsOf: URL(fileURLWithPath: out)))
     }
 
-    func failure(_ body: () async throws -> Void) async -> BackupError? {
+    func failure(_ body: () async throws -> Void) async -> VaultError? {
         do {
             try await body()
             return nil
         } catch {
-            return error as? BackupError
+            return error as? VaultError
         }
     }
 

@@ -38,7 +38,7 @@ import Testing
         bytes[offset] = value
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("plain.db")))
         let path = scratch.path("plain.db")
-        let error = await #expect(throws: BackupError.self) { try await repository.snapshot(of: path) }
+        let error = await #expect(throws: VaultError.self) { try await repository.snapshot(of: path) }
         #expect(error?.code == .wrongKind)
         #expect(packs() == [])
         var options = SnapshotOptions()
@@ -55,7 +55,7 @@ import Testing
         image.bytes.replaceSubrange((300 * 4096)..<(301 * 4096), with: page)
         try image.save()
         let broken = image
-        let error = await #expect(throws: BackupError.self) { try await repository.snapshot(broken) }
+        let error = await #expect(throws: VaultError.self) { try await repository.snapshot(broken) }
         #expect(error?.code == .wrongKind)
         #expect(error?.message.contains("pages 7, 301 ") == true, "\(error?.message ?? "")")
         #expect(packs() == [])
@@ -75,7 +75,7 @@ import Testing
             image.bytes.replaceSubrange(start..<(start + length), with: page[(4096 - length)...])
             try image.save()
             let broken = image
-            let error = await #expect(throws: BackupError.self) { try await repository.snapshot(broken) }
+            let error = await #expect(throws: VaultError.self) { try await repository.snapshot(broken) }
             #expect(error?.message.contains("page \(number) ") == true, "\(error?.message ?? "")")
             #expect(packs() == before)
         }
@@ -88,7 +88,7 @@ import Testing
         try image.save()
         #expect(try await repository.snapshot(image, allowsPlaintext: true).snapshot.isPlaintext)
         let same = image
-        await #expect(throws: BackupError.self) { try await repository.snapshot(same) }
+        await #expect(throws: VaultError.self) { try await repository.snapshot(same) }
     }
 
     @Test func `H-TMP-04 a plain page in a followed log is not spooled`() throws {
@@ -99,7 +99,7 @@ import Testing
         var spool = try SegmentSpool(directory: scratch.path("spool"))
         _ = try follower.poll(into: &spool)
         try db.execute("INSERT INTO t VALUES ('another text')")
-        let error = #expect(throws: BackupError.self) { _ = try follower.poll(into: &spool) }
+        let error = #expect(throws: VaultError.self) { _ = try follower.poll(into: &spool) }
         #expect(error?.code == .wrongKind)
         #expect(spool.count == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("spool")) == [])

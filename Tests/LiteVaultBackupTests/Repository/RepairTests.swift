@@ -188,7 +188,7 @@ import Testing
                     _ = try await repaired(repository)
                     isFinished = faulty.count < call
                 } catch {
-                    #expect((error as? BackupError) != nil)
+                    #expect((error as? VaultError) != nil)
                 }
                 faulty.fail(at: nil)
                 for name in lost {

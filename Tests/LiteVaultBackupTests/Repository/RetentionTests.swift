@@ -206,7 +206,7 @@ import Testing
         _ = try? await repository.storeSnapshot(of: image.path, options: options) { _ in
             let result = Waiting.result { (try? await repository.prune(grace: .seconds(0)))?.removed }
             #expect(result == 0)
-            throw BackupError(.busy, "enough")
+            throw VaultError(.busy, "enough")
         }
         try await repository.store.put(name, bytes: manifest, condition: .absent)
         #expect(try await repository.check().problems == [])

@@ -66,7 +66,7 @@ import Testing
                 let result = try await repository.snapshot(images[2])
                 #expect(result.snapshot.sequence == 3)
                 succeeded = store.count < number
-            } catch let error as BackupError {
+            } catch let error as VaultError {
                 #expect(error.code == .io)
             }
             try await judge(store, images, "\(fault) at \(number)")
@@ -91,7 +91,7 @@ import Testing
                 try await repository.prune(grace: .seconds(0))
                 try await repository.prune(grace: .seconds(0))
                 succeeded = store.count < number
-            } catch let error as BackupError {
+            } catch let error as VaultError {
                 #expect([.io, .busy].contains(error.code))
             }
             try await judge(store, images, "\(fault) at \(number)")

@@ -61,7 +61,7 @@ import Testing
             return try await !problems(try await Repository.open(
                 store, secret: secret,
                 local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")))).isEmpty
-        } catch let error as BackupError {
+        } catch let error as VaultError {
             return [.damaged, .keyRejected, .noInput].contains(error.code)
         }
     }

@@ -20,7 +20,7 @@ import Testing
             try await store.put("a", bytes: [2], condition: .none)
             Issue.record("went through")
         } catch {
-            let error = try #require(error as? BackupError)
+            let error = try #require(error as? VaultError)
             #expect(error.code == .busy)
             // The last one that held it was this process.
             #expect(error.message.contains("process \(getpid()) of \(ProcessInfo.processInfo.hostName)"))

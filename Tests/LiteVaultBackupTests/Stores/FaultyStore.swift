@@ -35,7 +35,7 @@ final class FaultyStore: ObjectStore, @unchecked Sendable {  // its lock guards 
         }
         guard let kind else { return try await body() }
         if kind == .answerLost { _ = try? await body() }
-        throw BackupError(.io, "the store does not answer")
+        throw VaultError(.io, "the store does not answer")
     }
 
     var location: String { "faulty" }

@@ -29,7 +29,7 @@ import Testing
                 inverse: { $0 -= $1[0] as? Int64 ?? 0 }, value: { $0 })
         }
         guard Self.version >= SQLiteVersion(major: 3, minor: 25) else {
-            #expect(throws: EngineUnsupported.self, performing: define)
+            #expect(performing: define, throws: { ($0 as? VaultError)?.code == .unsupported })
             return
         }
         try define()

@@ -42,14 +42,18 @@ import Testing
     }
 
     @Test func `what the engine lacks is a typed error that says what would have it`() {
-        let missing = EngineUnsupported(feature: "VACUUM INTO", requiredVersion: SQLiteVersion(major: 3, minor: 27))
+        let missing = UnsupportedFeature("VACUUM INTO", requiredVersion: SQLiteVersion(major: 3, minor: 27))
         #expect(
             missing.description
                 == "VACUUM INTO needs SQLite 3.27.0 or later; the linked engine is \(EngineInfo.linked.sqliteVersion)")
         #expect(
-            EngineUnsupported(feature: "X", requiredVersion: nil).description.hasPrefix(
+            UnsupportedFeature("X", requiredVersion: nil).description.hasPrefix(
                 "X is not part of the linked engine"))
-        #expect(throws: EngineUnsupported.self) { try EngineUnsupported.require(99, 0, for: "X") }
-        #expect(throws: Never.self) { try EngineUnsupported.require(3, 0, for: "X") }
+        #expect { try EngineInfo.require(99, 0, for: "X") } throws: {
+            let error = $0 as? VaultError
+            let cause = error?.cause as? UnsupportedFeature
+            return error?.code == .unsupported && cause?.feature == "X" && cause?.description == error?.message
+        }
+        #expect(throws: Never.self) { try EngineInfo.require(3, 0, for: "X") }
     }
 }

@@ -24,12 +24,12 @@ enum ObjectStoreConformance {
         try await found.check(store, scratch)
     }
 
-    static func code(_ body: () async throws -> Void) async -> BackupError.Code? {
+    static func code(_ body: () async throws -> Void) async -> VaultError.Code? {
         do {
             try await body()
             return nil
         } catch {
-            return (error as? BackupError)?.code ?? .internal
+            return (error as? VaultError)?.code ?? .internalFailure
         }
     }
 

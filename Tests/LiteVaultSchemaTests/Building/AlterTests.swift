@@ -62,7 +62,7 @@ import Testing
             try stored()
             #expect(try db.value("SELECT twice FROM player WHERE id = 8", as: Int.self) == 40)
         } else {
-            #expect(throws: EngineUnsupported.self) { try stored() }
+            #expect { try stored() } throws: { ($0 as? VaultError)?.code == .unsupported }
         }
     }
 
@@ -104,10 +104,10 @@ import Testing
     @Test func `where an old engine would break a view, the error names the version that would not`() throws {
         try db.create(view: "v", asLiteral: "SELECT email FROM player")
         let old = TableChanger(db, version: SQLiteVersion(major: 3, minor: 15))
-        let column = #expect(throws: SchemaChangeRefused.self) {
+        let column = #expect(throws: VaultError.self) {
             try old.make([.renameColumn("email", "mail")], on: "player")
         }
-        #expect(column?.description.contains("3.25") == true)
+        #expect(column?.code == .schemaChangeRefused && column?.description.contains("3.25") == true)
         #expect(try db.sql("player")?.contains("email") == true)
     }
 }

@@ -119,21 +119,20 @@ import Testing
 
     @Test func `a table without a key cannot be referred to`() throws {
         try db.create(table: "nopk") { t in t.column("a") }
-        #expect(throws: SchemaBuilderError.noPrimaryKey(table: "nopk")) {
+        expectError(.noPrimaryKey(table: "nopk")) {
             try db.create(table: "t") { t in t.belongsTo("nopk") }
         }
-        #expect(throws: SchemaBuilderError.noPrimaryKey(table: "t")) {
+        expectError(.noPrimaryKey(table: "t")) {
             try db.create(table: "t") { t in t.belongsTo("parent", inTable: "t") }
         }
-        #expect(throws: SchemaBuilderError.ownKeyInPrimaryKey(table: "t")) {
+        expectError(.ownKeyInPrimaryKey(table: "t")) {
             try db.create(table: "t") { t in t.primaryKey { t.belongsTo("parent", inTable: "t") } }
         }
         #expect(throws: QueryError.noSuchTable(name: "nothing")) {
             try db.create(table: "t") { t in t.belongsTo("nothing") }
         }
-        #expect(
-            throws: SchemaBuilderError.foreignKeyMismatch(
-                table: "citizenship", columns: ["a"], primaryKey: ["citizenId", "countryCode"])
+        expectError(
+            .foreignKeyMismatch(table: "citizenship", columns: ["a"], primaryKey: ["citizenId", "countryCode"])
         ) {
             try db.create(table: "t") { t in t.column("a").references("citizenship") }
         }

@@ -75,16 +75,16 @@ import Testing
         let db = try Connection()
         let name = "' || (SELECT 1) || '"
         let column: SQL = "name TEXT DEFAULT '\(name)'"
-        #expect(throws: SchemaBuilderError.self) { try db.create(table: "t") { t in t.column(literal: column) } }
-        #expect(throws: SchemaBuilderError.self) {
+        #expect { try db.create(table: "t") { t in t.column(literal: column) } } throws: { ($0 as? VaultError)?.code == .misplacedValue }
+        #expect {
             try db.create(table: "t") { t in
                 t.column(sql: "a DEFAULT ?")
                 t.column(literal: "b DEFAULT \(1)")
             }
-        }
-        #expect(throws: SchemaBuilderError.self) {
+        } throws: { ($0 as? VaultError)?.code == .misplacedValue }
+        #expect {
             try db.create(view: "v", asLiteral: "SELECT 1 -- \(name)\n")
-        }
+        } throws: { ($0 as? VaultError)?.code == .misplacedValue }
         #expect(try db.names().isEmpty)
     }
 }

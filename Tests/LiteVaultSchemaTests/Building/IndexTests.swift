@@ -35,10 +35,10 @@ import Testing
     }
 
     @Test func `an index on constants or nothing is refused`() throws {
-        #expect(throws: SchemaBuilderError.invalidIndex(name: "i")) {
+        expectError(.invalidIndex(name: "i")) {
             try db.create(index: "i", on: "player", expressions: ["email"])
         }
-        #expect(throws: SchemaBuilderError.invalidIndex(name: "i")) {
+        expectError(.invalidIndex(name: "i")) {
             try db.create(index: "i", on: "player", columns: [])
         }
     }
@@ -54,13 +54,13 @@ import Testing
     @Test func `several indexes on columns, or none, are an error`() throws {
         try db.create(index: "a", on: "player", columns: ["score"])
         try db.create(index: "b", on: "player", columns: ["score"])
-        #expect(throws: SchemaBuilderError.ambiguousIndex(table: "player", columns: ["score"], names: ["a", "b"])) {
+        expectError(.ambiguousIndex(table: "player", columns: ["score"], names: ["a", "b"])) {
             try db.drop(indexOn: "player", columns: ["score"])
         }
-        #expect(throws: SchemaBuilderError.noSuchIndex(table: "player", columns: ["name"])) {
+        expectError(.noSuchIndex(table: "player", columns: ["name"])) {
             try db.drop(indexOn: "player", columns: ["name"])
         }
-        #expect(throws: SchemaBuilderError.noSuchIndex(table: "player", columns: ["email"])) {
+        expectError(.noSuchIndex(table: "player", columns: ["email"])) {
             try db.drop(indexOn: "player", columns: ["email"])
         }
         try db.drop(indexOn: "player", columns: ["name"], ifExists: true)

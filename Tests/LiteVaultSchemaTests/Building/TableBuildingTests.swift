@@ -89,21 +89,21 @@ import Testing
     }
 
     @Test func `a definition that makes no sense is refused, and nothing is made`() throws {
-        #expect(throws: SchemaBuilderError.severalPrimaryKeys(table: "t")) {
+        expectError(.severalPrimaryKeys(table: "t")) {
             try db.create(table: "t") { t in
                 t.autoIncrementedPrimaryKey("id")
                 t.column(sql: "code TEXT PRIMARY KEY")
             }
         }
-        #expect(throws: SchemaBuilderError.severalPrimaryKeys(table: "t")) {
+        expectError(.severalPrimaryKeys(table: "t")) {
             try db.create(table: "t") { t in
                 t.column("a")
                 t.primaryKey(["a"])
                 t.constraint(sql: "CONSTRAINT key PRIMARY KEY (a)")
             }
         }
-        #expect(throws: SchemaBuilderError.noColumns(table: "t")) { try db.create(table: "t") { _ in } }
-        #expect(throws: SchemaBuilderError.rawColumnInPrimaryKey(table: "t")) {
+        expectError(.noColumns(table: "t")) { try db.create(table: "t") { _ in } }
+        expectError(.rawColumnInPrimaryKey(table: "t")) {
             try db.create(table: "t") { t in t.primaryKey { t.column(sql: "a TEXT") } }
         }
         #expect(throws: QueryError.noSuchTable(name: "absent")) {

@@ -21,7 +21,7 @@ import Testing
         do {
             try migrate(name) { try $0.execute(sql) }
             return nil
-        } catch { return (error as? MigrationError)?.violations.map(\.description) }
+        } catch { return (error as? VaultError)?.violations?.map(\.description) }
     }
 
     @Test func `H-SCH-01 another bad row of a table WITHOUT ROWID is a new violation`() throws {
@@ -97,8 +97,8 @@ import Testing
         migrator.registerMigration("checked") { try $0.run("INSERT INTO child VALUES (1)") }
         migrator = migrator.disablingDeferredForeignKeyChecks()
         migrator.registerMigration("unchecked") { try $0.run("INSERT INTO child VALUES (2)") }
-        let before = #expect(throws: MigrationError.self) { try migrator.migrate(db) }
-        #expect(before?.code == .foreignKeyViolation && before?.migration == "checked")
+        let before = #expect(throws: VaultError.self) { try migrator.migrate(db) }
+        #expect(before?.code == .foreignKeyViolation && before?.failure?.migration == "checked")
         var only = Migrator().disablingDeferredForeignKeyChecks()
         only.registerMigration("unchecked") { try $0.run("INSERT INTO child VALUES (2)") }
         try only.migrate(db)
@@ -141,8 +141,8 @@ import Testing
         #expect(try merging().appliedIdentifiers(db) == ["v3"])
         var both = merging()
         both.registerMigration("v1") { _ in }
-        let error = #expect(throws: MigrationError.self) { try both.migrate(db) }
-        #expect(error?.code == .duplicateName && error?.migration == "v1")
+        let error = #expect(throws: VaultError.self) { try both.migrate(db) }
+        #expect(error?.code == .duplicateMigration && error?.failure?.migration == "v1")
     }
 
     @Test func `a schema that differs from that of the migrations is detected, and nothing is changed`() throws {
@@ -175,8 +175,8 @@ extension EraseOnSchemaChangeTests {
             return migrator
         }
         try migrator("x").migrate(db)
-        let error = #expect(throws: MigrationError.self) { try migrator("x").migrate(db, upTo: "v1") }
-        #expect(error?.code == .alreadyBeyond)
+        let error = #expect(throws: VaultError.self) { try migrator("x").migrate(db, upTo: "v1") }
+        #expect(error?.code == .laterMigrationApplied)
         try migrator("y").migrate(db, upTo: "v1")
         #expect(try db.names() == ["a", "m"])
         #expect(try db.sql("a") == "CREATE TABLE a (y)")

@@ -23,7 +23,7 @@ import Testing
         let db = try Connection(.inMemory)
         var migrator = Migrator()
         migrator.registerMigrations(scripts + [(name: "0003-broken", sql: "CREATE TABLE a (x); INSERT INTO nowhere VALUES (1)")])
-        #expect(throws: MigrationError.self) { try migrator.migrate(db) }
+        #expect { try migrator.migrate(db) } throws: { ($0 as? VaultError)?.code == .migrationFailed }
         #expect(try migrator.appliedMigrations(db) == ["0001-note", "0002-colour"])
         #expect(try db.schema.objectDefinitions(name: "a").isEmpty)
     }

@@ -67,8 +67,8 @@ import Testing
             try db.run("SELECT nonsense")
         }
         migrator.registerMigration("after") { _ in Issue.record("it must not be made") }
-        let error = #expect(throws: MigrationError.self) { try migrator.migrate(db) }
-        #expect(error?.code == .failed && error?.migration == "bad" && error?.underlyingError is DatabaseError)
+        let error = #expect(throws: VaultError.self) { try migrator.migrate(db) }
+        #expect(error?.code == .migrationFailed && error?.failure?.migration == "bad" && error?.failure?.underlyingError is DatabaseError)
         #expect(error?.description.contains("nonsense") == true)
         #expect(try db.names() == ["litevault_migrations", "t1", "t2"])
         #expect(try db.value("SELECT count(*) FROM t1", as: Int.self) == 0)
@@ -82,7 +82,7 @@ import Testing
             try db.create(table: "a") { t in t.column("b") }
             throw QueryError.noSuchTable(name: "x")
         }
-        #expect(throws: MigrationError.self) { try migrator.migrate(db) }
+        #expect { try migrator.migrate(db) } throws: { ($0 as? VaultError)?.code == .migrationFailed }
         #expect(try db.schema.objectDefinitions().isEmpty)
     }
 
@@ -127,9 +127,9 @@ import Testing
         }
         var bad = migrator
         bad.registerMigration("v2") { db in try db.run("DELETE FROM parent") }
-        let error = #expect(throws: MigrationError.self) { try bad.migrate(db) }
-        #expect(error?.code == .foreignKeyViolation && error?.migration == "v2")
-        #expect(error?.violations.map(\.description) == ["child [1] => parent"])
+        let error = #expect(throws: VaultError.self) { try bad.migrate(db) }
+        #expect(error?.code == .foreignKeyViolation && error?.failure?.migration == "v2")
+        #expect(error?.violations?.map(\.description) == ["child [1] => parent"])
         #expect(try db.value("SELECT count(*) FROM parent", as: Int.self) == 1)
         #expect(try bad.completedMigrations(db) == ["v1"])
         var immediate = migrator
@@ -137,7 +137,7 @@ import Testing
             #expect(try db.pragma(.foreignKeys))
             try db.run("DELETE FROM parent")
         }
-        #expect(code { try immediate.migrate(db) } == .failed)
+        #expect(code { try immediate.migrate(db) } == .migrationFailed)
         var unchecked = migrator.disablingDeferredForeignKeyChecks()
         unchecked.registerMigration("v2") { db in try db.run("DELETE FROM parent") }
         try unchecked.migrate(db)
@@ -150,7 +150,7 @@ import Testing
     @Test func `what cannot be run is refused before anything happens`() throws {
         var twice = migrator(1)
         twice.registerMigration("v1") { _ in }
-        #expect(code { try twice.migrate(db) } == .duplicateName)
+        #expect(code { try twice.migrate(db) } == .duplicateMigration)
         #expect(code { try db.transaction { try migrator().migrate(db) } } == .insideTransaction)
         var erasing = Migrator(recordedIn: "m", isReleaseBuild: true)
         erasing.eraseDatabaseOnSchemaChange = true
@@ -178,10 +178,10 @@ import Testing
         #expect(try migrator.completedMigrations(db) == ["v1", "v2"])
     }
 
-    private func code(_ work: () throws -> Void) -> MigrationError.Code? {
+    private func code(_ work: () throws -> Void) -> VaultError.Code? {
         do {
             try work()
             return nil
-        } catch { return (error as? MigrationError)?.code }
+        } catch { return (error as? VaultError)?.code }
     }
 }

@@ -1,0 +1,40 @@
+public import LiteVaultCore
+
+// What a pool or queue refuses. The database is unchanged.
+extension VaultError.Code {
+    /// An access inside another access of the same database, on the same thread: it would wait for itself.
+    public static let reentrant = Self(rawValue: "reentrant")
+    /// The pool or queue was closed.
+    public static let closed = Self(rawValue: "closed")
+    /// A closure ended without ending the transaction that it had begun, which was rolled back.
+    public static let transactionLeftOpen = Self(rawValue: "transaction-left-open")
+}
+
+extension VaultError {
+    static func reentrant(_ path: String) -> VaultError {
+        access(
+            .reentrant, "The database is accessed inside an access of it", path,
+            "Use the connection that the closure was given, or begin when it has returned.")
+    }
+
+    static func closed(_ path: String) -> VaultError {
+        access(.closed, "The database was closed", path, "Open it again.")
+    }
+
+    static func transactionEnded(_ path: String) -> VaultError {
+        access(
+            .transactionEnded, "The transaction ended before the closure did, which could do nothing more from then on",
+            path, "Let errors out of the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access.")
+    }
+
+    static func transactionLeftOpen(_ path: String) -> VaultError {
+        access(
+            .transactionLeftOpen, "A closure left a transaction open, which was rolled back", path,
+            "Commit it, or use transaction(_:block:).")
+    }
+
+    /// - Parameter path: empty for a database in memory.
+    private static func access(_ code: Code, _ message: String, _ path: String, _ remedy: String) -> VaultError {
+        VaultError(code, message, path: path.isEmpty ? nil : path, remedy: remedy)
+    }
+}
