@@ -78,7 +78,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
 
     /// Adds frames to the segment that was begun.
     ///
-    /// - Throws: ``VaultError`` `wrongKind` before anything is written, when one holds a page that is not encrypted.
+    /// - Throws: `VaultError` `wrongKind` before anything is written, when one holds a page that is not encrypted.
     package func append(_ frames: UnsafeRawBufferPointer) throws {
         guard let current = unfinished else { return }
         if !allowsPlaintext { try Self.refusePlaintext(frames, pageSize: current.pageSize) }

@@ -150,7 +150,7 @@ extension S3Store {
             if failure.isConflict || failure.isMissing { return .refused }
             if failure.status == 501 { return .unknown }
             guard failure.isDenied, try await attributes(Self.probeObject) != nil else {
-                throw failure.backupError("\(location)/\(Self.probeObject)")
+                throw failure.vaultError("\(location)/\(Self.probeObject)")
             }
             // The object exists, so creating it was allowed once: what is denied is replacing it.
             throw replacementDenied(failure.summary, Self.probeObject)

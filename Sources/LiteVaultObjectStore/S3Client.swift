@@ -98,7 +98,7 @@ final class S3Client: Sendable {
                 let failure = TransportFailure(error, endpoint)
                 let pause = backoff.jittered(number)
                 guard budget.allows(since: begin, pause: pause), number < attempts, !failure.isPermanent else {
-                    throw failure.backupError(request.location, endpoint, attempts: number)
+                    throw failure.vaultError(request.location, endpoint, attempts: number)
                 }
                 try await wait(pause)
             }

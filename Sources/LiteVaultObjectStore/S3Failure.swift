@@ -89,7 +89,7 @@ struct S3Failure: Error {
 
 extension S3Failure {
     /// The failure as a `VaultError`, with a remedy.
-    func backupError(_ path: String) -> VaultError {
+    func vaultError(_ path: String) -> VaultError {
         let text =
             "the server responded with \(code.isEmpty ? "" : code + ": ")\(message.isEmpty ? "status \(status)" : message)"
         func error(_ code: VaultError.Code, _ remedy: String?) -> VaultError {
@@ -253,7 +253,7 @@ struct TransportFailure {
     /// The failure as a `VaultError`.
     ///
     /// - Parameter attempts: how often the request was sent.
-    func backupError(_ path: String, _ endpoint: Endpoint, attempts: Int) -> VaultError {
+    func vaultError(_ path: String, _ endpoint: Endpoint, attempts: Int) -> VaultError {
         let times = attempts == 1 ? "once" : "\(attempts) times"
         return VaultError(
             .io, "the object store at \(endpoint.scheme)://\(endpoint.host) failed \(times): \(message)", path: path,

@@ -112,7 +112,7 @@ extension S3Store {
                 throw replacementDenied(failure.summary, name)
             }
             if case .unchanged = condition, failure.isDenied { throw replacementDenied(failure.summary, name) }
-            throw failure.backupError(path)
+            throw failure.vaultError(path)
         }
     }
 

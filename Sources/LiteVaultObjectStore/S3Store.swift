@@ -73,7 +73,7 @@ public final class S3Store: ObjectStore {
         } catch let failure as S3Failure where failure.isMissing {
             // Servers differ in how they answer for an object that does not exist.
         } catch let failure as S3Failure {
-            guard failure.isDenied else { throw failure.backupError("\(location)/\(name)") }
+            guard failure.isDenied else { throw failure.vaultError("\(location)/\(name)") }
             throw VaultError(
                 .unsupported, "the credentials may not delete objects: \(failure.summary)",
                 path: "\(location)/\(name)",
@@ -103,7 +103,7 @@ extension S3Store {
             if failure.isMissing {
                 throw VaultError(.missing, "no such object", path: request.location)
             }
-            throw failure.backupError(request.location)
+            throw failure.vaultError(request.location)
         }
     }
 

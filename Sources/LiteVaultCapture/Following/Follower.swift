@@ -45,7 +45,7 @@ package final class Follower {
 
     /// Looks at the log once and hands over what was committed since.
     ///
-    /// - Throws: what the sink throws, and ``VaultError`` for what will not pass by itself (`noInput`, `unsupported`, `io`).
+    /// - Throws: what the sink throws, and `VaultError` for what will not pass by itself (`noInput`, `unsupported`, `io`).
     ///   Nothing is held then, and the next call begins a new run.
     package func poll(into sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         do {

@@ -22,7 +22,7 @@ package struct Capture {
 
     /// Copies the image into `sink`. No lock is held once this returns.
     ///
-    /// - Throws: ``VaultError``: `noInput` if there is no such file; `busy` if the locks could not be taken in time (a long
+    /// - Throws: `VaultError`: `noInput` if there is no such file; `busy` if the locks could not be taken in time (a long
     ///   write transaction, exclusive locking mode) or a limit was reached; `unsupported` on a network file system and where
     ///   the `-shm` file cannot be written; `damaged` if the log does not match its index; `io`. Rethrows errors of the sink.
     package func run(into sink: inout some BlockSink) throws -> CaptureReport {

@@ -95,7 +95,7 @@ package struct SegmentFile {
     package let segment: WALSegment
     private let file: CompanionFile
 
-    /// - Throws: ``VaultError`` `damaged` if it is not a complete segment.
+    /// - Throws: `VaultError` `damaged` if it is not a complete segment.
     package init(_ path: String) throws {
         guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
         guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: 0)),
@@ -118,7 +118,7 @@ package struct SegmentFile {
 
     /// Hands over frame after frame: number, header and page.
     ///
-    /// - Throws: ``VaultError`` `damaged` at the first frame whose checksum or salts do not hold.
+    /// - Throws: `VaultError` `damaged` at the first frame whose checksum or salts do not hold.
     func forEachFrame(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Bool) throws -> [UInt32] {
         var sums = segment.checksum
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: segment.frameLength, alignment: 16)
@@ -159,7 +159,7 @@ package struct SegmentApplier {
 
     /// Applies a segment, whole or through the frame with a number, which ends a transaction.
     ///
-    /// - Throws: ``VaultError`` `damaged` for a damaged segment, or one that does not follow the one before; `internal` for
+    /// - Throws: `VaultError` `damaged` for a damaged segment, or one that does not follow the one before; `internal` for
     ///   a frame that ends no transaction. The image is of no use then.
     package mutating func apply(_ file: SegmentFile, through stop: UInt32? = nil) throws {
         let segment = file.segment

@@ -99,7 +99,7 @@ package final class LocalFile: Sendable {
 
     /// `count` bytes at `offset`.
     ///
-    /// - Throws: ``VaultError`` `damaged` if the file is shorter.
+    /// - Throws: `VaultError` `damaged` if the file is shorter.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
         var read = 0
         let bytes = try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -114,7 +114,7 @@ package final class LocalFile: Sendable {
 
     /// The whole file.
     ///
-    /// - Throws: ``VaultError`` `damaged` when it is larger than `limit` bytes, before anything of it is read.
+    /// - Throws: `VaultError` `damaged` when it is larger than `limit` bytes, before anything of it is read.
     package func contents(upTo limit: Int) throws -> [UInt8] {
         let size = try size()
         guard size <= Int64(limit) else { throw VaultError.tooLarge(limit, path: path) }

@@ -18,7 +18,7 @@ extension VaultError {
     ///   - code: the kind of failure.
     ///   - message: what happened, without the path and the remedy.
     ///   - path: the file, directory or object that it is about.
-    ///   - advice: what to do next; its words become the ``VaultError/remedy``.
+    ///   - advice: what to do next; its words become the `VaultError.remedy`.
     ///   - cause: the underlying error.
     public init(_ code: Code, _ message: String, path: String? = nil, advice: Remedy?, cause: (any Error)? = nil) {
         self.init(code, message, path: path, typedRemedy: advice, cause: cause)

@@ -19,7 +19,7 @@ struct BlockReader {
 
     /// The blocks that `entries` name, one after the other.
     ///
-    /// - Throws: ``VaultError`` `damaged` when one is not there or not the one that was stored.
+    /// - Throws: `VaultError` `damaged` when one is not there or not the one that was stored.
     func read(_ entries: [TreeEntry]) async throws -> [UInt8] {
         var window = [UInt8](repeating: 0, count: entries.count * blockSize)
         try await withThrowingTaskGroup(of: (Run, [UInt8]).self) { group in

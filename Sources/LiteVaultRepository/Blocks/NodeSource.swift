@@ -24,7 +24,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
 
     /// The node that `entry` names.
     ///
-    /// - Throws: ``VaultError`` `damaged` when it is not the one of that hash or of that level, `missing` when its pack
+    /// - Throws: `VaultError` `damaged` when it is not the one of that hash or of that level, `missing` when its pack
     ///   was not made available by ``prepare(_:)``.
     package func node(_ entry: TreeEntry, level: Int) throws -> TreeNode {
         let name = RepositoryFormat.tree(entry.pack)

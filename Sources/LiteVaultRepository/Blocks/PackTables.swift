@@ -18,7 +18,7 @@ final class PackTables {
 
     /// Reads what a pack says, and with `readsData` compares it with the blocks.
     ///
-    /// - Throws: ``VaultError`` `damaged`.
+    /// - Throws: `VaultError` `damaged`.
     func add(
         _ object: ObjectAttributes, repository: [UInt8], store: any ObjectStore, readsData: Bool
     ) async throws {

@@ -10,7 +10,7 @@ extension Repository {
     ///
     /// - Parameter options: what to check, and how deeply; by default the structure only.
     /// - Returns: what was found. Damage is a result, not an error.
-    /// - Throws: ``VaultError`` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
+    /// - Throws: `VaultError` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
     public func check(_ options: CheckOptions = .init()) async throws -> CheckReport {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
         let start = Date()

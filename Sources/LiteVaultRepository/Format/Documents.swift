@@ -36,7 +36,7 @@ package enum Decoding {
     /// The value that `bytes` hold.
     ///
     /// - Parameter path: for the message.
-    /// - Throws: ``VaultError`` `damaged` for more bytes than such a document has, for what is no JSON in UTF-8, and for a
+    /// - Throws: `VaultError` `damaged` for more bytes than such a document has, for what is no JSON in UTF-8, and for a
     ///   value outside the limits.
     package static func value<T: CheckedDocument>(_ type: T.Type, from bytes: [UInt8], path: String) throws -> T {
         func damaged(_ message: String, _ cause: (any Error)? = nil) -> VaultError {
@@ -58,7 +58,7 @@ package enum Decoding {
 
     /// The JSON of a value, on one line.
     ///
-    /// - Throws: ``VaultError`` `unsupported` for a value that a reader would refuse.
+    /// - Throws: `VaultError` `unsupported` for a value that a reader would refuse.
     package static func bytes<T: CheckedDocument>(_ value: T, path: String?) throws -> [UInt8] {
         do { try value.check() } catch {
             throw VaultError(
@@ -177,7 +177,7 @@ struct SealedDocument {
 
     /// Reads a document and compares its hash.
     ///
-    /// - Throws: ``VaultError`` `damaged`.
+    /// - Throws: `VaultError` `damaged`.
     init(_ bytes: [UInt8], name: String) throws {
         var rest = bytes[...]
         guard let line = Self.line(&rest), let seal = Self.line(&rest),
@@ -198,7 +198,7 @@ struct SealedDocument {
 
     /// Reads a document that is all there is of its object.
     ///
-    /// - Throws: ``VaultError`` `damaged`.
+    /// - Throws: `VaultError` `damaged`.
     init(whole bytes: [UInt8], name: String) throws {
         try self.init(bytes, name: name)
         guard payload.isEmpty else {
@@ -212,7 +212,7 @@ struct SealedDocument {
     /// Seals the JSON of a value.
     ///
     /// - Parameter name: for the message.
-    /// - Throws: ``VaultError`` `unsupported` for what no reader would accept.
+    /// - Throws: `VaultError` `unsupported` for what no reader would accept.
     static func seal(
         _ value: some CheckedDocument, key: SymmetricKey?, name: String? = nil
     ) throws -> (bytes: [UInt8], hash: Hash256) {
@@ -236,7 +236,7 @@ struct SealedDocument {
 
     /// The value.
     ///
-    /// - Throws: ``VaultError`` `damaged` when the document is authentic only without the key that is needed, or is not
+    /// - Throws: `VaultError` `damaged` when the document is authentic only without the key that is needed, or is not
     ///   of that type.
     func value<T: CheckedDocument>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
         if let key, !isAuthentic(key) {

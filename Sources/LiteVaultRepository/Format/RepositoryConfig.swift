@@ -44,7 +44,7 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         return RepositoryConfig(id: PackID().hex, created: Timestamp.text(Date()), secret: derivation)
     }
 
-    /// - Throws: ``VaultError`` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
+    /// - Throws: `VaultError` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
     func require(location: String) throws {
         guard type == "repository", let id = [UInt8](hex: id), id.count == 16 else {
             throw VaultError(.damaged, "is not a repository", path: location)
@@ -74,14 +74,14 @@ public struct RepositorySecret: Sendable {
 
     /// Creates a secret from a passphrase. The authentication key is derived from it with PBKDF2-HMAC-SHA256.
     ///
-    /// - Throws: ``VaultError`` `keyRejected` if it is empty.
+    /// - Throws: `VaultError` `keyRejected` if it is empty.
     public static func passphrase(_ bytes: some Collection<UInt8>) throws -> RepositorySecret {
         try RepositorySecret(.passphrase, bytes)
     }
 
     /// Creates a secret from 32 or more random bytes.
     ///
-    /// - Throws: ``VaultError`` `keyRejected` if there are fewer.
+    /// - Throws: `VaultError` `keyRejected` if there are fewer.
     public static func raw(_ bytes: some Collection<UInt8>) throws -> RepositorySecret {
         guard bytes.count >= 32 else {
             throw VaultError(.keyRejected, "the repository's secret has fewer than 32 bytes")

@@ -12,7 +12,7 @@ extension Repository {
     ///   - local: directories of this machine.
     ///   - dryRun: whether to report only, without changing anything.
     /// - Returns: what was done; nil if it is intact, or if there is no repository.
-    /// - Throws: ``VaultError`` `damaged` if its content cannot be determined, `keyRejected`, `io`.
+    /// - Throws: `VaultError` `damaged` if its content cannot be determined, `keyRejected`, `io`.
     public static func restoreIdentity(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         dryRun: Bool = false

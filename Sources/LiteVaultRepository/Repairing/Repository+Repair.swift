@@ -11,7 +11,7 @@ extension Repository {
     ///
     /// - Parameter options: the database, whether to read all data, and whether to report only.
     /// - Returns: what was done and what is lost, or with ``RepairOptions/dryRun`` what would be.
-    /// - Throws: ``VaultError`` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
+    /// - Throws: `VaultError` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
     ///   was not given, `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
         try requireWritable()

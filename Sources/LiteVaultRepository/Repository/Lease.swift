@@ -86,7 +86,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     /// - Parameters:
     ///   - purpose: what it protects, for messages.
     ///   - fence: for a lease to store snapshots: keeps the one that had it, and did not give it back, from storing its own.
-    /// - Throws: ``VaultError`` `busy` when somebody has it.
+    /// - Throws: `VaultError` `busy` when somebody has it.
     static func take(
         _ short: String, of store: any ObjectStore, for purpose: String, fence: ((Record) async throws -> Void)? = nil
     ) async throws -> Lease {
@@ -178,7 +178,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     /// Makes sure that it is still ours, in the store.
     ///
-    /// - Throws: ``VaultError`` `busy` when somebody else took it, or broke it as it had not been renewed.
+    /// - Throws: `VaultError` `busy` when somebody else took it, or broke it as it had not been renewed.
     func confirm() async throws { try await write(released: false) }
 
     /// Records in the store which snapshot the holder may store from now on.

@@ -44,7 +44,7 @@ struct LocationMemory: Sendable {
 
     /// The identifiers of the repositories that belong there; none where it is not known.
     ///
-    /// - Throws: ``VaultError`` `damaged` when the file says nothing, `io`.
+    /// - Throws: `VaultError` `damaged` when the file says nothing, `io`.
     func repositories() throws -> [String] { try read()?.repositories ?? [] }
 
     /// `repository.json` as it was when the repository was used last; nil where none is remembered.
@@ -92,7 +92,7 @@ extension Repository {
     /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///
     /// - Parameter acceptsReplacement: whether another one than before, or an older state of it, is taken as it is.
-    /// - Throws: ``VaultError`` `damaged` when it is another one.
+    /// - Throws: `VaultError` `damaged` when it is another one.
     func recognised(_ document: [UInt8], acceptsReplacement: Bool) throws -> Repository {
         guard let memory else { return self }
         var found = self
@@ -119,7 +119,7 @@ extension Repository {
 
     /// Checks that this machine never used a repository at a location that has none.
     ///
-    /// - Throws: ``VaultError`` `damaged` when this machine knew one here.
+    /// - Throws: `VaultError` `damaged` when this machine knew one here.
     static func requireUnknown(_ store: any ObjectStore, _ local: LocalDirectories) throws {
         guard let memory = LocationMemory(store, local), let known = (try? memory.repositories())?.last else { return }
         throw VaultError(
@@ -205,7 +205,7 @@ extension Repository {
     ///   - head: what was remembered before the snapshots were listed: what another process of this machine stores
     ///     meanwhile is remembered, but not in the list.
     ///   - survey: what is there.
-    /// - Throws: ``VaultError`` `damaged` when the repository is older than what was seen of it.
+    /// - Throws: `VaultError` `damaged` when the repository is older than what was seen of it.
     func compare(_ head: Head?, _ database: String, _ survey: DatabaseSurvey) throws {
         guard let head else { return }
         let advice = Remedy.all([.text("An older state of the repository was put back."), .acceptReplacement])

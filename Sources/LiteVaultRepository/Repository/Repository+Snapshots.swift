@@ -8,7 +8,7 @@ extension Repository {
     /// ``SnapshotList/warnings``. They do not affect listing and restoring other snapshots.
     ///
     /// - Parameter database: a database's name; nil for all.
-    /// - Throws: ``VaultError`` if the store cannot be listed.
+    /// - Throws: `VaultError` if the store cannot be listed.
     public func snapshots(database: String? = nil) async throws -> SnapshotList {
         var warnings = notices
         // Those in a database's own directory of snapshots are in its survey.
@@ -31,7 +31,7 @@ extension Repository {
 
     /// Reads one manifest, and compares what it says with the name that it has.
     ///
-    /// - Throws: ``VaultError`` `missing` where there is none; a fence is none.
+    /// - Throws: `VaultError` `missing` where there is none; a fence is none.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
         guard let found = try await snapshotUnlessFence(name, database) else {
             throw VaultError(.missing, "there is no snapshot: its writer was presumed dead", path: name)
@@ -63,7 +63,7 @@ extension Repository {
     /// - Parameters:
     ///   - selection: which snapshot.
     ///   - database: the database's name; required if the repository has several, unless an identifier is given.
-    /// - Throws: ``VaultError`` `noInput` if no snapshot matches, or several do; `damaged` if the selected snapshot cannot be
+    /// - Throws: `VaultError` `noInput` if no snapshot matches, or several do; `damaged` if the selected snapshot cannot be
     ///   read, or may be one that cannot.
     public func snapshot(_ selection: SnapshotSelection, database: String? = nil) async throws -> Snapshot {
         try await select(selection, database).snapshot

@@ -28,7 +28,7 @@ public struct Repository: Sendable {
     ///   - local: directories of this machine.
     ///   - acceptsReplacement: whether to accept the repository as it is even if this machine has used another one, or a
     ///     newer state of this one, at this location. It is remembered from then on. False by default.
-    /// - Throws: ``VaultError`` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
+    /// - Throws: `VaultError` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
     ///   newer format, `damaged` if it is incomplete or not the one that this machine used here.
     public static func open(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
@@ -129,7 +129,7 @@ public struct Repository: Sendable {
     /// Whether it was created with a secret, whether or not that was given.
     public var hasSecret: Bool { config.secret != nil }
 
-    /// - Throws: ``VaultError`` `keyRejected` if its secret was not given, `unsupported` for a newer format.
+    /// - Throws: `VaultError` `keyRejected` if its secret was not given, `unsupported` for a newer format.
     func requireWritable() throws {
         guard config.minWriter <= RepositoryFormat.version else {
             throw VaultError(
@@ -152,7 +152,7 @@ public struct Repository: Sendable {
 
     /// Reads a document of this repository.
     ///
-    /// - Throws: ``VaultError`` `damaged` when it is not authentic, `missing`.
+    /// - Throws: `VaultError` `damaged` when it is not authentic, `missing`.
     func document<T: CheckedDocument>(
         _ name: String, _ type: T.Type
     ) async throws -> (value: T, document: SealedDocument) {

@@ -10,7 +10,7 @@ extension Repository {
     ///   - snapshot: a snapshot of this repository.
     ///   - destination: the new file's path. There must be no such file, and no log or journal of another database beside it.
     ///   - progress: called regularly; an error that it throws cancels the operation.
-    /// - Throws: ``VaultError`` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
+    /// - Throws: `VaultError` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
     public func restore(
         _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws {

@@ -10,7 +10,7 @@ extension Repository {
     ///   - dryRun: whether to decide only, without removing anything.
     ///   - warning: called with each problem found in the repository. Snapshots that cannot be read are kept.
     /// - Returns: the decision about every snapshot.
-    /// - Throws: ``VaultError`` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
+    /// - Throws: `VaultError` `config` for a policy without rules, `busy` if another process removes snapshots or packs,
     ///   `damaged` if the repository was rolled back or a forget record cannot be read. Nothing is removed then.
     public func forget(
         _ policy: RetentionPolicy, database: String? = nil, dryRun: Bool = false,

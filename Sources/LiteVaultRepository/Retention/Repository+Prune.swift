@@ -23,7 +23,7 @@ extension Repository {
     /// - Parameters:
     ///   - grace: how long a pack stays scheduled before it is deleted; one day by default.
     ///   - dryRun: whether to report only, without changing anything.
-    /// - Throws: ``VaultError`` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
+    /// - Throws: `VaultError` `damaged` if a manifest or a block map cannot be read, because it may need any pack; nothing is
     ///   deleted then. `busy` if another process removes snapshots or packs.
     @discardableResult
     public func prune(

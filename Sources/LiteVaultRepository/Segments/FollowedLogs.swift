@@ -16,7 +16,7 @@ extension Repository {
     /// numbers, and by the newest segment that this machine, the follower's lease and the manifests remember.
     ///
     /// - Parameter snapshots: snapshots of this repository.
-    /// - Throws: ``VaultError`` if the store cannot be read. Damage is part of the result.
+    /// - Throws: `VaultError` if the store cannot be read. Damage is part of the result.
     public func followed(_ snapshots: [Snapshot]) async throws -> FollowedLogs {
         var result = FollowedLogs()
         for (database, snapshots) in Dictionary(grouping: snapshots, by: \.manifest.database).sorted(by: {

@@ -2,7 +2,7 @@ public import struct Foundation.Date
 internal import LiteVaultCapture
 
 /// A followed log does not lead to the requested time, because a segment is missing or damaged. It is the
-/// ``VaultError/cause`` of the `damaged` error that a restore throws.
+/// `VaultError.cause` of the `damaged` error that a restore throws.
 public struct BrokenLogError: Error, Sendable, Equatable {
     /// The first missing or damaged segment: an object's name, or the beginning of one.
     public let object: String

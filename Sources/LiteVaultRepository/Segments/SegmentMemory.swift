@@ -26,7 +26,7 @@ extension Repository {
 
     /// The mark that a lease's text has.
     ///
-    /// - Throws: ``VaultError`` `damaged` when it is not authentic.
+    /// - Throws: `VaultError` `damaged` when it is not authentic.
     func mark(note: String, _ database: String) throws -> SegmentMark {
         let name = RepositoryFormat.lease(Lease.follower + database)
         let found = try SealedDocument(whole: Array(note.utf8), name: name)
@@ -44,7 +44,7 @@ extension Repository {
 
     /// The newest segment that this machine has seen; nil where it has seen none.
     ///
-    /// - Throws: ``VaultError`` `damaged` for a file that does not say it.
+    /// - Throws: `VaultError` `damaged` for a file that does not say it.
     func rememberedMark(_ database: String) throws -> SegmentMark? {
         guard let path = markPath(database) else { return nil }
         do {

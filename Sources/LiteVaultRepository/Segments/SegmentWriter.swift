@@ -31,7 +31,7 @@ package actor SegmentWriter {
     /// Takes the lease.
     ///
     /// - Parameter name: the database's name in the repository.
-    /// - Throws: ``VaultError`` `busy` when somebody else follows that database.
+    /// - Throws: `VaultError` `busy` when somebody else follows that database.
     package static func open(_ repository: Repository, database name: String) async throws -> SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)

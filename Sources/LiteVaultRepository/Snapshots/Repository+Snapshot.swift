@@ -13,7 +13,7 @@ extension Repository {
     ///   - path: the database file.
     ///   - options: the name in the repository, limits and progress.
     /// - Returns: the stored snapshot, and damage found in the repository on the way.
-    /// - Throws: ``VaultError`` `noInput`, `wrongKind` (not a database, or not encrypted), `busy` (a lock was unavailable or
+    /// - Throws: `VaultError` `noInput`, `wrongKind` (not a database, or not encrypted), `busy` (a lock was unavailable or
     ///   a limit was reached), `unsupported` (a network file system, a `-shm` file that cannot be written), `keyRejected`
     ///   (the repository's secret is missing), `damaged` (the repository or the database's log), `io`, `noSpace`. The
     ///   database is unchanged then, and the repository has no new snapshot.

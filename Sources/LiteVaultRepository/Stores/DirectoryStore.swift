@@ -9,7 +9,7 @@ internal import LiteVaultSupport
 ///
 /// An object is written to a temporary file, synced and renamed, and its directory is synced. Conditions hold among all
 /// processes that use the directory: a new object by a rename that does not replace, a changed object under an `flock`. That
-/// lock is held briefly. If it is not released in time, for example by a stopped process, ``VaultError`` `busy` names the
+/// lock is held briefly. If it is not released in time, for example by a stopped process, `VaultError` `busy` names the
 /// holder.
 public final class DirectoryStore: ObjectStore {
     /// The directory's path.
@@ -254,7 +254,7 @@ private final class DirectoryLock {
 
     /// Waits for it without keeping a thread.
     ///
-    /// - Throws: ``VaultError`` `busy` after `timeout`.
+    /// - Throws: `VaultError` `busy` after `timeout`.
     init(_ directory: String, timeout: Duration) async throws {
         let path = directory + "/.lock"
         _ = try? LocalFile(creating: path)

@@ -3,7 +3,7 @@ internal import LiteVaultCapture
 /// Stores a repository's objects, for example in a directory or a bucket.
 ///
 /// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears whole or not at all, and its
-/// bytes never change afterwards unless it is replaced whole. Everything a store throws is a ``VaultError``; what may go
+/// bytes never change afterwards unless it is replaced whole. Everything a store throws is a `VaultError`; what may go
 /// through on a later try (a time-out, a 503) the store has tried again by itself before it throws.
 public protocol ObjectStore: Sendable {
     /// Where it is, for messages: a path, or `s3://bucket/prefix`. Never holds credentials.
@@ -21,7 +21,7 @@ public protocol ObjectStore: Sendable {
     /// Stores `bytes` under `name` durably: once it returns, the object survives a crash.
     ///
     /// - Returns: the object's tag, for ``PutCondition/unchanged(_:)``.
-    /// - Throws: ``VaultError`` with code ``VaultError/Code/conflict`` if `condition` does not hold. Nothing is stored then.
+    /// - Throws: `VaultError` with code ``VaultError/Code/conflict`` if `condition` does not hold. Nothing is stored then.
     @discardableResult
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag
 
@@ -34,7 +34,7 @@ public protocol ObjectStore: Sendable {
 
     /// Reads a whole object of at most 64 MiB.
     ///
-    /// - Throws: ``VaultError`` with code ``VaultError/Code/missing`` if there is none, ``VaultError/Code/damaged`` if it is
+    /// - Throws: `VaultError` with code ``VaultError/Code/missing`` if there is none, ``VaultError/Code/damaged`` if it is
     ///   larger.
     func get(_ name: String) async throws -> [UInt8]
 
@@ -156,7 +156,7 @@ package enum ObjectName {
     /// Rejects invalid names. Valid are parts, separated by slashes, of ASCII letters, digits, `-`, `_` and `.`, none of them empty or
     /// starting with a dot; 512 bytes at most.
     ///
-    /// - Throws: ``VaultError`` `internal`. Names are made by this program, never by users.
+    /// - Throws: `VaultError` `internal`. Names are made by this program, never by users.
     package static func validate(_ name: String) throws {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let valid =

@@ -262,16 +262,21 @@ extension VaultError.Code {
     package static let jobFailed = Self(rawValue: "job-failed")
 }
 
-/// An operation that exceeded its time limit and was ended.
+/// An operation exceeded its time limit and was ended: the cause of the error that says so.
 package struct LimitReached: Error {
     /// The limit's key in the configuration: `hook` or `run`.
     package let limit: String
-    package let failure: VaultError
+}
 
+extension VaultError {
+    /// The error of an operation that exceeded its time limit.
+    ///
     /// - Parameter what: the subject of the message, as in `a hook`.
-    package init(_ limit: String, _ duration: Duration, _ what: String, remedy: String) {
-        self.limit = limit
-        failure = VaultError(
-            .jobFailed, "\(what) exceeded the limit '\(limit)' of \(TimeSpan.text(duration))", remedy: remedy)
+    package static func limitReached(
+        _ limit: String, _ duration: Duration, _ what: String, remedy: String
+    ) -> VaultError {
+        VaultError(
+            .jobFailed, "\(what) exceeded the limit '\(limit)' of \(TimeSpan.text(duration))", remedy: remedy,
+            cause: LimitReached(limit: limit))
     }
 }

@@ -86,8 +86,7 @@ package struct ScheduleConfiguration: Sendable {
         do {
             guard let node = try Yams.compose(yaml: text) else {
                 throw VaultError(
-                    .config, "the configuration is empty", path: path,
-                    remedy: "'litevault schedule --help' shows an example.")
+                    .config, "the configuration is empty", path: path, typedRemedy: ScheduleRemedy.writeJobs, cause: nil)
             }
             root = node
         } catch let error as YamlError {
@@ -125,6 +124,22 @@ package struct ScheduleConfiguration: Sendable {
         default:
             return VaultError(
                 .config, "the configuration is not valid YAML: \(String("\(error)".prefix(200)))", path: path)
+        }
+    }
+}
+
+/// Remedies that a program words in terms of its own commands.
+package enum ScheduleRemedy: Sendable, CustomStringConvertible {
+    /// Write at least one job, as in an example.
+    case writeJobs
+    /// Wait for the process that runs the jobs. Their state says what they did.
+    case waitForRun
+
+    /// The remedy in the library's words.
+    package var description: String {
+        switch self {
+        case .writeJobs: "Add at least one job."
+        case .waitForRun: "Wait until it ends."
         }
     }
 }

@@ -46,8 +46,8 @@ struct JobRun: Sendable {
             outcome.isInterrupted = true
             return
         }
-        let limit = error as? LimitReached
-        let failure = limit?.failure ?? error as? VaultError
+        let failure = error as? VaultError
+        let limit = failure?.cause as? LimitReached
         record(
             JobState.Problem(
                 source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",

@@ -174,7 +174,7 @@ package final class ScheduleRunner: Sendable {
             if Task.isCancelled {
                 outcome.isInterrupted = true
             } else {
-                let reached = LimitReached(
+                let reached = VaultError.limitReached(
                     "run", job.limits.run, "the run",
                     remedy:
                         "Find out what it waits for: the log shows its last step. The job runs again once it has ended."

@@ -10,7 +10,7 @@ package struct ScheduleServices: Sendable {
     /// Reads a database's key.
     package var key: @Sendable (KeyReference) throws -> DatabaseKey
     /// Runs a hook: a shell command with additional environment variables and a time limit. Throws unless it ends with
-    /// status 0, and ``LimitReached`` if it had to be terminated.
+    /// status 0, with the cause ``LimitReached`` if it had to be terminated.
     package var hook: @Sendable (String, [String: String], Duration) async throws -> Void
     /// Requests a URL within a time limit, and throws unless the response is a success.
     package var heartbeat: @Sendable (String, Duration) async throws -> Void

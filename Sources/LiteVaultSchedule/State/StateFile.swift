@@ -48,7 +48,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
             close(opened)
             throw VaultError(
                 .busy, "another process is running the jobs of this configuration", path: lockPath,
-                remedy: "Wait until it ends. 'litevault schedule status' shows what the jobs did.")
+                typedRemedy: ScheduleRemedy.waitForRun, cause: nil)
         }
         descriptor = opened
         // Another process may have run between reading and locking.

@@ -115,7 +115,7 @@ extension Failure {
         case let error as VaultError:
             self.init(
                 FailureCode(error.code), Self.phrase(error.message), path: error.path,
-                remedy: error.advice?.commandLineText)
+                remedy: error.commandLineRemedy)
             if let broken = error.cause as? BrokenLogError {
                 times = Times(
                     wanted: broken.wanted.map(Format.exactTime) ?? "latest",

@@ -119,8 +119,9 @@ private struct HookCommand {
     /// Runs the hook and waits for its end. A signal that ends us is passed on. Processes that it leaves in the background are
     /// not waited for, whatever descriptors of ours they hold open.
     ///
-    /// - Throws: `VaultError` `jobFailed` if it cannot be started or does not end with status 0. ``LimitReached`` or
-    ///   `CancellationError` if it and everything it has started had to be terminated.
+    /// - Throws: `VaultError` `jobFailed` if it cannot be started or does not end with status 0, with the cause
+    ///   `LimitReached` if it exceeded its time. `CancellationError` if the run is ended. It and everything it has started are
+    ///   terminated then.
     func run() async throws {
         var command = ShellCommand(text)
         command.variables = variables
@@ -157,7 +158,7 @@ private struct HookCommand {
             }
             if ContinuousClock.now >= deadline {
                 await Self.terminate(child)
-                throw LimitReached(
+                throw VaultError.limitReached(
                     "hook", limit, "a hook was terminated: it",
                     remedy: "Find out what it waits for, or raise 'limits: {hook: …}'.")
             }

@@ -1,4 +1,21 @@
 internal import LiteVaultBackup
+internal import LiteVaultSchedule
+
+extension VaultError {
+    /// The remedy in terms of the tool's commands and options.
+    var commandLineRemedy: String? {
+        (typedRemedy as? ScheduleRemedy)?.commandLineText ?? advice?.commandLineText
+    }
+}
+
+extension ScheduleRemedy {
+    fileprivate var commandLineText: String {
+        switch self {
+        case .writeJobs: "'litevault schedule --help' shows an example."
+        case .waitForRun: "Wait until it ends. 'litevault schedule status' shows what the jobs did."
+        }
+    }
+}
 
 extension Remedy {
     /// The remedy in terms of the tool's commands and options.
