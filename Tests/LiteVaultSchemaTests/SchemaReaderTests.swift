@@ -104,7 +104,9 @@ import Testing
             let error = #expect(throws: DatabaseError.self) { try db.schema.integrityCheck(table: "xxx") }
             #expect(error?.message == "no such table: xxx")
         } else {
-            #expect { try db.schema.integrityCheck(table: "users") } throws: { ($0 as? VaultError)?.code == .unsupported }
+            #expect { try db.schema.integrityCheck(table: "users") } throws: {
+                ($0 as? VaultError)?.code == .unsupported
+            }
         }
     }
 

@@ -23,7 +23,8 @@ struct UnlockFailure {
         switch kind {
         case .plain:
             return VaultError(
-                .wrongKind, "The database is not encrypted", path: path, remedy: "Open it without a key, or encrypt it first.",
+                .wrongKind, "The database is not encrypted", path: path,
+                remedy: "Open it without a key, or encrypt it first.",
                 cause: cause)
         case .notADatabase:
             return VaultError(.wrongKind, "This is not a database", path: path, cause: cause)
@@ -57,7 +58,8 @@ struct UnlockFailure {
         guard try authenticator.authenticatesSomeLaterPage(size: size, read: { try file.read(at: $0, count: $1) })
         else { return nil }
         return VaultError(
-            .damaged, "The key is right, but the first page of the database is damaged", path: path, remedy: "Restore a backup.",
+            .damaged, "The key is right, but the first page of the database is damaged", path: path,
+            remedy: "Restore a backup.",
             cause: cause)
     }
 

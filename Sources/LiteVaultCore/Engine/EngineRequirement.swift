@@ -80,7 +80,8 @@ enum EngineRequirement {
         for token in tokens {
             if token == "(" { depth += 1 } else if token == ")" { depth -= 1 }
             if depth == 0, token == "LIMIT" || token == "ORDER" {
-                return VaultError.unsupported("\(first) with ORDER BY or LIMIT (SQLITE_ENABLE_UPDATE_DELETE_LIMIT)",
+                return VaultError.unsupported(
+                    "\(first) with ORDER BY or LIMIT (SQLITE_ENABLE_UPDATE_DELETE_LIMIT)",
                     requiredVersion: nil)
             }
         }

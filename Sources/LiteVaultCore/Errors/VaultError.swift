@@ -51,7 +51,7 @@ public struct VaultError: Error, Sendable {
     /// Creates an error with a remedy that a program may word itself.
     package init(
         _ code: Code, _ message: String, path: String?, typedRemedy: (any Sendable & CustomStringConvertible)?,
-        cause: (any Error)?
+        cause: (any Error)? = nil
     ) {
         self.init(code, message, path: path, remedy: typedRemedy?.description, cause: cause)
         self.typedRemedy = typedRemedy

@@ -84,7 +84,8 @@ extension Connection {
                 { pointer in releaseBox(pointer) })
             guard code >= 0 else {
                 context.release()
-                throw VaultError.unsupported("A window function of one's own", requiredVersion: SQLiteVersion(major: 3, minor: 25))
+                throw VaultError.unsupported(
+                    "A window function of one's own", requiredVersion: SQLiteVersion(major: 3, minor: 25))
             }
             try check(code)
         }

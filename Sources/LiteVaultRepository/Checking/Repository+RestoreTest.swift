@@ -31,7 +31,9 @@ extension Repository {
     private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
         let name = "\(snapshot.database) \(snapshot.id)"
         let directory = try workDirectory()
-        let file = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/restored.db") }
+        let file = try withErrorContext(path: directory) {
+            try ReplacementFile(destination: directory + "/restored.db")
+        }
         defer { file.discard() }
         do {
             try await write(snapshot, into: LocalFile(updating: file.path), progress: options.progress)

@@ -154,7 +154,8 @@ final class SnapshotSink: BlockSink {
 
     func finish() throws -> Result {
         guard Int64(index) == (byteCount + Int64(blockSize) - 1) / Int64(blockSize), index > 0 else {
-            throw VaultError(.internalFailure, "the image has \(index) blocks, which is not its length of \(byteCount) bytes")
+            throw VaultError(
+                .internalFailure, "the image has \(index) blocks, which is not its length of \(byteCount) bytes")
         }
         if !allowsPlaintext, !pages.isEmpty { throw pages.error() }
         let root = try builder.finish()

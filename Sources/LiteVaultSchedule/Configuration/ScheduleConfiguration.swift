@@ -86,7 +86,7 @@ package struct ScheduleConfiguration: Sendable {
         do {
             guard let node = try Yams.compose(yaml: text) else {
                 throw VaultError(
-                    .config, "the configuration is empty", path: path, typedRemedy: ScheduleRemedy.writeJobs, cause: nil)
+                    .config, "the configuration is empty", path: path, typedRemedy: ScheduleRemedy.writeJobs)
             }
             root = node
         } catch let error as YamlError {

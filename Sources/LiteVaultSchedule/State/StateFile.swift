@@ -48,7 +48,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
             close(opened)
             throw VaultError(
                 .busy, "another process is running the jobs of this configuration", path: lockPath,
-                typedRemedy: ScheduleRemedy.waitForRun, cause: nil)
+                typedRemedy: ScheduleRemedy.waitForRun)
         }
         descriptor = opened
         // Another process may have run between reading and locking.

@@ -34,7 +34,8 @@ struct DependentObjects {
         for object in objects where SQLTokens(object.sql ?? "").contains(where: { $0.text.lowercased() == literal }) {
             let name = "\(object.type.rawValue) \(quoted(object.name))"
             throw VaultError(
-                .schemaChangeRefused, "\(change): \(name) mentions \(quoted(column))", remedy: "Drop or change it first.")
+                .schemaChangeRefused, "\(change): \(name) mentions \(quoted(column))",
+                remedy: "Drop or change it first.")
         }
     }
 

@@ -39,9 +39,11 @@ struct ForeignKeyEnforcement {
                 try change()
                 guard let before else { return }
                 let errors = try ForeignKeyViolations(connection).added(since: before)
-                guard errors.isEmpty else { throw VaultError(
-                    .foreignKeyViolation, ViolatedForeignKeys.summary(of: errors), remedy: "Correct them first.",
-                    cause: ViolatedForeignKeys(errors)) }
+                guard errors.isEmpty else {
+                    throw VaultError(
+                        .foreignKeyViolation, ViolatedForeignKeys.summary(of: errors), remedy: "Correct them first.",
+                        cause: ViolatedForeignKeys(errors))
+                }
             }
         }
     }

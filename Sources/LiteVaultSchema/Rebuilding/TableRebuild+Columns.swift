@@ -89,7 +89,8 @@ extension TableRebuild {
                     + "transaction while foreign keys are enforced")
         }
         guard let newText = text.replacing(text.references(toTable: parent), with: newName) else {
-            throw VaultError(.schemaChangeRefused, "renaming \(quoted(parent)): CREATE TABLE of \(quoted(table)) cannot be parsed")
+            throw VaultError(
+                .schemaChangeRefused, "renaming \(quoted(parent)): CREATE TABLE of \(quoted(table)) cannot be parsed")
         }
         try replace(with: newText, columns: try storedColumns().map { (old: $0, new: $0) }, statements)
     }

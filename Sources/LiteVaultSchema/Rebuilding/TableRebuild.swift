@@ -24,7 +24,8 @@ struct TableRebuild {
             throw QueryError.noSuchTable(name: name)
         }
         guard let text = object.sql.flatMap(CreateTableText.init) else {
-            throw VaultError(.schemaChangeRefused, "\(quoted(name)) is a virtual table, whose columns cannot be changed")
+            throw VaultError(
+                .schemaChangeRefused, "\(quoted(name)) is a virtual table, whose columns cannot be changed")
         }
         self.connection = connection
         self.text = text
@@ -79,7 +80,8 @@ struct TableRebuild {
         let into = "INSERT OR ABORT INTO \(schema).\(quoted(temporaryName))"
         let from = "FROM \(schema).\(quoted(table))"
         guard !target.isEmpty else {
-            throw VaultError(.schemaChangeRefused, "rebuilding \(quoted(table)): the new table keeps no column and gets no value")
+            throw VaultError(
+                .schemaChangeRefused, "rebuilding \(quoted(table)): the new table keeps no column and gets no value")
         }
         try connection.run(
             "\(into) (\(target.joined(separator: ", "))) SELECT \(source.joined(separator: ", ")) \(from)")
@@ -120,7 +122,8 @@ struct TableRebuild {
         try replace(with: newText) { targets in
             newColumns = targets
             if let unknown = values.keys.first(where: { key in !targets.contains { SchemaName.isSame($0, key) } }) {
-                throw VaultError(.schemaChangeRefused, "\(change): the new table has no stored column \(quoted(unknown))")
+                throw VaultError(
+                    .schemaChangeRefused, "\(change): the new table has no stored column \(quoted(unknown))")
             }
             return targets.compactMap { target in
                 let name = SchemaName.folded(target)

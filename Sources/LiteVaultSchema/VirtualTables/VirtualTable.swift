@@ -113,7 +113,8 @@ extension Connection {
                 .text("USING"), module))
         try changeSchema(isTemporary: isTemporary) {
             do { try run(sql) } catch let error as DatabaseError where error.message.hasPrefix("no such module") {
-                throw VaultError.unsupported("Module \(error.message.dropFirst("no such module: ".count))", requiredVersion: nil)
+                throw VaultError.unsupported(
+                    "Module \(error.message.dropFirst("no such module: ".count))", requiredVersion: nil)
             }
             try complete()
         }

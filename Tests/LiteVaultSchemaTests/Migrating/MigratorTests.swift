@@ -68,7 +68,9 @@ import Testing
         }
         migrator.registerMigration("after") { _ in Issue.record("it must not be made") }
         let error = #expect(throws: VaultError.self) { try migrator.migrate(db) }
-        #expect(error?.code == .migrationFailed && error?.failure?.migration == "bad" && error?.failure?.underlyingError is DatabaseError)
+        #expect(
+            error?.code == .migrationFailed && error?.failure?.migration == "bad"
+                && error?.failure?.underlyingError is DatabaseError)
         #expect(error?.description.contains("nonsense") == true)
         #expect(try db.names() == ["litevault_migrations", "t1", "t2"])
         #expect(try db.value("SELECT count(*) FROM t1", as: Int.self) == 0)
