@@ -13,13 +13,13 @@ import Testing
             do {
                 throw VaultError(code, "x")
             } catch let error as VaultError where error.code == .conflict {
-                return "where"
-            } catch VaultError.Code.missing {
-                return "pattern"
+                return "of a repository"
+            } catch let error as VaultError where error.code == .damaged {
+                return "of all"
             }
         }
-        #expect(try caught(.conflict) == "where")
-        #expect(try caught(.missing) == "pattern")
+        #expect(try caught(.conflict) == "of a repository")
+        #expect(try caught(.damaged) == "of all")
         #expect(throws: VaultError.self) { try caught(.busy) }
         #expect(VaultError.Code(rawValue: "missing") == .missing && "\(VaultError.Code.missing)" == "missing")
     }

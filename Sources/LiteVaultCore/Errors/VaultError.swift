@@ -9,8 +9,6 @@
 ///     …
 /// } catch let error as VaultError where error.code == .keyRejected {
 ///     …
-/// } catch VaultError.Code.busy {
-///     …
 /// }
 /// ```
 ///
@@ -87,9 +85,6 @@ extension VaultError {
 
         /// The same as ``rawValue``.
         public var description: String { rawValue }
-
-        /// Matches an error with this code, as in `catch VaultError.Code.busy`.
-        public static func ~= (pattern: Code, error: any Error) -> Bool { (error as? VaultError)?.code == pattern }
     }
 }
 
