@@ -34,7 +34,7 @@ actor ConditionalWriteProbe {
     ///   - identity: the store: its address and its prefix.
     ///   - clock: seconds since 1970.
     init(folder: String?, identity: String, clock: @escaping @Sendable () -> Double) {
-        let name = String(SHA256.hash(data: Data(identity.utf8)).hex.prefix(32))
+        let name = String(SHA256.hash(data: Data(identity.utf8)).hexadecimal.prefix(32))
         path = folder.map { "\($0)/stores/\(name).json" }
         self.clock = clock
     }

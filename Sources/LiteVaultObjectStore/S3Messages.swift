@@ -34,7 +34,7 @@ struct S3Request: Sendable {
                     md5.update(bufferPointer: chunk)
                 }
             }
-            return (Array(sha256.finalize()).hex, Data(md5.finalize()).base64EncodedString())
+            return (Array(sha256.finalize()).hexadecimal, Data(md5.finalize()).base64EncodedString())
         }
 
         var forClient: HTTPClientRequest.Body? {

@@ -15,7 +15,7 @@ package struct SignatureV4: Sendable {
     }
 
     /// The SHA-256 of an empty body, in hexadecimal digits.
-    package static let emptyHash = Array(SHA256.hash(data: [UInt8]())).hex
+    package static let emptyHash = Array(SHA256.hash(data: [UInt8]())).hexadecimal
 
     /// The headers to send: the given ones, and `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token` and
     /// `Authorization`.
@@ -39,13 +39,13 @@ package struct SignatureV4: Sendable {
             ([method, path, query] + sorted.map { "\($0.0):\($0.1)" } + ["", names, payloadHash])
             .joined(separator: "\n")
         let scope = "\(stamp.prefix(8))/\(region)/\(service)/aws4_request"
-        let digest = Array(SHA256.hash(data: Array(request.utf8))).hex
+        let digest = Array(SHA256.hash(data: Array(request.utf8))).hexadecimal
         let text = "AWS4-HMAC-SHA256\n\(stamp)\n\(scope)\n\(digest)"
         var key = SymmetricKey(data: Array("AWS4\(credentials.secretKey)".utf8))
         for part in [String(stamp.prefix(8)), region, service, "aws4_request"] {
             key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
         }
-        let signature = Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)).hex
+        let signature = Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)).hexadecimal
         let authorization =
             "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope),SignedHeaders=\(names),Signature=\(signature)"
         return all + [("authorization", authorization)]

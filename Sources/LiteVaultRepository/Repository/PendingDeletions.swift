@@ -102,7 +102,7 @@ extension PendingDeletions {
     /// The packs whose blocks writers must not reuse.
     var avoided: AvoidedPacks {
         let names = packs.map(\.name) + sparse + (damaged ?? [])
-        return .these(Set(names.compactMap { $0.split(separator: "/").last.flatMap { PackID(hex: $0) } }))
+        return .these(Set(names.compactMap { $0.split(separator: "/").last.flatMap { PackID(hexadecimal: $0) } }))
     }
 }
 

@@ -209,7 +209,7 @@ extension DirectoryStore {
     private func tag(_ status: stat, _ path: String) throws -> ETag {
         if status.st_size > 4096 { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
-            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hex)
+            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hexadecimal)
         } catch let error as BackupError where error.code == .missing {
             return ETag("")
         }

@@ -69,20 +69,3 @@ extension Connection {
         try run("VACUUM INTO ?", with: Location.isURI(path) ? "./" + path : path)
     }
 }
-
-/// A name as an SQL identifier, whatever characters it holds.
-package func quoted(_ identifier: String) -> String { quoted(identifier, by: "\"") }
-
-/// A text in quotes, those within it doubled.
-///
-/// By Unicode scalars, as SQLite reads it: a quote with a combining accent is one `Character`, and no quote among those.
-func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
-    var result = String.UnicodeScalarView()
-    result.append(quote)
-    for scalar in text.unicodeScalars {
-        if scalar == quote { result.append(quote) }
-        result.append(scalar)
-    }
-    result.append(quote)
-    return String(result)
-}

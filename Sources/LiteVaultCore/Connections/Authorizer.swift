@@ -42,7 +42,7 @@ extension Connection {
             sqlite3_set_authorizer(db, nil, nil)
             return
         }
-        sqlite3_set_authorizer(db, authorize, Unmanaged.passUnretained(authorizer).toOpaque())
+        sqlite3_set_authorizer(db, authorize, ObjectAddress.unretained(authorizer))
     }
 }
 
@@ -52,7 +52,7 @@ private func authorize(
 ) -> Int32 {
     guard let context else { return SQLITE_OK }
     // The connection keeps it for as long as the engine has it.
-    let authorizer = Unmanaged<Authorizer>.fromOpaque(context).takeUnretainedValue()
+    let authorizer = ObjectAddress.object(context, as: Authorizer.self)
     authorizer.reads?.note(action, first, second, schema)
     authorizer.writes?.note(action, first, second, schema, origin)
     if let observer = authorizer.observer, let change = SchemaChange(action, first, second, schema) {

@@ -149,12 +149,12 @@ final class HookBox<Argument, Result> {
     }
 
     /// What the engine hands back to the callback.
-    var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+    var pointer: UnsafeMutableRawPointer { ObjectAddress.unretained(self) }
 
     /// Runs the closure that belongs to a pointer; the connection refuses to be used meanwhile.
     static func call(_ pointer: UnsafeMutableRawPointer?, _ argument: Argument) -> Result {
         // The engine only ever passes what it was given together with this callback, and that is never null.
-        let box = Unmanaged<HookBox>.fromOpaque(pointer.unsafelyUnwrapped).takeUnretainedValue()
+        let box = ObjectAddress.object(pointer.unsafelyUnwrapped, as: HookBox.self)
         return box.connection.insideCallback { box.body(argument) }
     }
 }
@@ -172,9 +172,17 @@ struct Hooks {
     var committing: AnyObject?
     var rollingBack: HookBox<Void, Void>?
     /// What checkpoints after commits, instead of the engine.
-    var checkpoints: GuardedCheckpoints?
+    var checkpoints: (any CommitCheckpoints)?
     /// Notified of everything before the closures above, which are the user's.
     var observer: (any ConnectionObserver)?
+}
+
+/// Checkpoints after commits, in the engine's place.
+protocol CommitCheckpoints: AnyObject {
+    /// After how many pages in the log.
+    var pages: Int { get }
+    /// Closes what it has opened. The connection is about to close, or to give it up.
+    func letGo()
 }
 
 /// Is notified of changes on a connection. All of it is called inside callbacks of the engine, on the thread that runs the
