@@ -35,7 +35,7 @@ extension Connection.Location: CustomStringConvertible {
     }
 
     /// Whether SQLite reads a name as a URI: by its first five bytes, whatever accent follows the colon.
-    static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
+    private static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
 
     /// A path for use in a URI. Not escaped, a `#` or `?` in it would end the path: another file would be opened.
     private static func escaped(_ path: String) -> String {

@@ -78,7 +78,7 @@ extension Pragma<Int> {
 }
 
 extension Pragma<Connection.Synchronous> {
-    /// `PRAGMA synchronous`: how often the engine waits for the disk. The engine ignores it inside a transaction.
+    /// `PRAGMA synchronous`: how often the engine waits for the disk. It cannot be changed inside a transaction, and throws there.
     public static var synchronous: Pragma<Connection.Synchronous> {
         .init {
             Connection.Synchronous(rawValue: Int(try $0.integer("synchronous"))) ?? .full

@@ -14,6 +14,9 @@ public struct RowView: ~Copyable {
         self.prepared = prepared
     }
 
+    /// The current row of a statement that somebody keeps.
+    package init(_ prepared: PreparedStatement) { self.init(prepared.handle, of: Uncounted(prepared)) }
+
     /// The value of a column, by its position from 0.
     ///
     /// - Throws: `QueryError` when the column is not there, is NULL or cannot be read as this type.

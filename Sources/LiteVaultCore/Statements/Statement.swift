@@ -336,6 +336,6 @@ extension Statement {
     /// Whether the current row is equal to a row of another statement, in storage classes and in content.
     package func isCurrentRowEqual(to row: borrowing RowView) -> Bool {
         guard let prepared else { return false }
-        return RowView(prepared.handle, of: Uncounted(prepared)).isEqual(to: row)
+        return RowView(prepared).isEqual(to: row)
     }
 }
