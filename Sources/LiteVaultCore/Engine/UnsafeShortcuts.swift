@@ -43,7 +43,9 @@ enum ObjectAddress {
     /// The address of an object that its owner keeps.
     ///
     /// Invariant: the owner, the connection, takes the callback away before it gives the object up, and when it closes.
-    static func unretained(_ object: AnyObject) -> UnsafeMutableRawPointer { Unmanaged.passUnretained(object).toOpaque() }
+    static func unretained(_ object: AnyObject) -> UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(object).toOpaque()
+    }
 
     /// The address of an object that is kept until ``release``, which the engine calls, or whoever holds the address.
     static func retained(_ object: AnyObject) -> UnsafeMutableRawPointer { Unmanaged.passRetained(object).toOpaque() }
@@ -52,7 +54,9 @@ enum ObjectAddress {
     ///
     /// Invariants: it was made here, of an object of this type; the engine hands back the address only that it was given
     /// together with the callback that asks.
-    static func object<Object: AnyObject>(_ address: UnsafeMutableRawPointer, as type: Object.Type = Object.self) -> Object {
+    static func object<Object: AnyObject>(
+        _ address: UnsafeMutableRawPointer, as type: Object.Type = Object.self
+    ) -> Object {
         Unmanaged<Object>.fromOpaque(address).takeUnretainedValue()
     }
 

@@ -93,6 +93,20 @@ package struct PackID: Hashable, Sendable, Comparable {
     package static func < (left: PackID, right: PackID) -> Bool { (left.high, left.low) < (right.high, right.low) }
 }
 
+/// The place and hash of something: a block in a data pack (`position` is its number there), or a node in a tree
+/// pack (`position` is its offset there).
+package struct TreeEntry: Hashable, Sendable {
+    package let pack: PackID
+    package let position: UInt32
+    package let hash: Hash256
+
+    package init(pack: PackID, position: UInt32, hash: Hash256) {
+        self.pack = pack
+        self.position = position
+        self.hash = hash
+    }
+}
+
 extension [UInt8] {
     mutating func append(bigEndian value: UInt16) {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }

@@ -38,7 +38,9 @@ final class KeyReader: Sendable {
             }
             let buffer = SecretBuffer()
             // unsetenv removes only the pointer: the bytes stay readable in /proc/PID/environ until they are wiped.
-            do throws(SecretError) { try buffer.fill(takingOver: value) } catch { throw failure(error, .environment(name)) }
+            do throws(SecretError) { try buffer.fill(takingOver: value) } catch {
+                throw failure(error, .environment(name))
+            }
             unsetenv(name)
             variables[name] = buffer
             return buffer

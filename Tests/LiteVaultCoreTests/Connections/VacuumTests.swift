@@ -31,7 +31,9 @@ import Testing
     @Test(arguments: ["copy.db", "copy #1?.db", "copy's.db"])
     func `VACUUM INTO writes a small copy, or the engine is too old and says so`(name: String) throws {
         guard SQLiteVersion.isLinked(3, 27) else {
-            let error = #expect(throws: EngineUnsupported.self) { try db.run("VACUUM INTO ?", with: scratch.path(name)) }
+            let error = #expect(throws: EngineUnsupported.self) {
+                try db.run("VACUUM INTO ?", with: scratch.path(name))
+            }
             #expect(error?.feature == "VACUUM INTO")
             #expect(try scratch.names() == ["test.db"])
             return
