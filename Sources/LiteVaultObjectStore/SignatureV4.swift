@@ -24,9 +24,9 @@ package struct SignatureV4: Sendable {
     ///   - path: the path of the URL, percent-encoded.
     ///   - query: the query of the URL, percent-encoded and sorted.
     ///   - headers: the headers, `host` among them, with lowercase names.
-    ///   - time: the time of the request in seconds since 1970.
+    ///   - time: the time of the request.
     package func sign(
-        method: String, path: String, query: String, headers: [(String, String)], payloadHash: String, time: Double
+        method: String, path: String, query: String, headers: [(String, String)], payloadHash: String, time: Date
     ) -> [(String, String)] {
         let stamp = Self.stamp(time)
         var all = headers
@@ -52,8 +52,9 @@ package struct SignatureV4: Sendable {
     }
 
     /// `20130524T000000Z`.
-    private static func stamp(_ time: Double) -> String {
-        var seconds = time_t(time)
+    private static func stamp(_ time: Date) -> String {
+        // Whatever a clock says: a number of seconds that does not fit is not converted.
+        var seconds = time_t(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
         var parts = tm()
         gmtime_r(&seconds, &parts)
         func digits(_ value: Int32, _ count: Int = 2) -> String {

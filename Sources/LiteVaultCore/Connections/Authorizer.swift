@@ -8,7 +8,7 @@ final class Authorizer {
     /// Whether statements about keys are refused.
     var refusesKeys = false
     /// Above 0 while this library's own statements may ask about keys whatever others may.
-    var trust = 0
+    fileprivate var trust = 0
     /// Records what is read.
     var reads: ReadCollector?
     /// Records what is written.
@@ -97,7 +97,9 @@ private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
 /// Whether an action that the engine reports to the authorizer concerns keys.
-func refusesKeyStatement(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Bool {
+private func refusesKeyStatement(
+    _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
+) -> Bool {
     func name(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0).lowercased() } ?? "" }
     switch action {
     case SQLITE_ATTACH: return true

@@ -96,7 +96,7 @@ extension Connection {
 
 /// Keeps an engine before 3.16 from checkpointing when it closes: it does so only under an exclusive lock, and a second
 /// handle that never reads a page holds a shared one meanwhile.
-struct CheckpointGuard {
+private struct CheckpointGuard {
     private let db: OpaquePointer
 
     init?(_ guarded: OpaquePointer) {

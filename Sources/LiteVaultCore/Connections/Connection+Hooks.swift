@@ -36,7 +36,7 @@ extension Connection {
     }
 
     /// Under the lock.
-    func installUpdateHook(_ db: OpaquePointer) {
+    private func installUpdateHook(_ db: OpaquePointer) {
         guard hooks.update != nil || hooks.observer != nil else {
             sqlite3_update_hook(db, nil, nil)
             hooks.updating = nil
@@ -77,7 +77,7 @@ extension Connection {
     }
 
     /// Under the lock.
-    func installCommitHook(_ db: OpaquePointer) {
+    private func installCommitHook(_ db: OpaquePointer) {
         guard hooks.commit != nil || hooks.observer != nil else {
             sqlite3_commit_hook(db, nil, nil)
             hooks.committing = nil
@@ -163,14 +163,14 @@ final class HookBox<Argument, Result> {
 struct Hooks {
     var busy: AnyObject?
     var trace: ((String) -> Void)?
-    var update: ((Connection.Operation, String, String, Int64) -> Void)?
-    var commit: (() throws -> Void)?
-    var rollback: (() -> Void)?
+    fileprivate var update: ((Connection.Operation, String, String, Int64) -> Void)?
+    fileprivate var commit: (() throws -> Void)?
+    fileprivate var rollback: (() -> Void)?
     /// What the engine was given for each of them. Kept as long as it may call it.
     var tracing: AnyObject?
-    var updating: AnyObject?
-    var committing: AnyObject?
-    var rollingBack: HookBox<Void, Void>?
+    fileprivate var updating: AnyObject?
+    fileprivate var committing: AnyObject?
+    fileprivate var rollingBack: HookBox<Void, Void>?
     /// What checkpoints after commits, instead of the engine.
     var checkpoints: (any CommitCheckpoints)?
     /// Notified of everything before the closures above, which are the user's.

@@ -103,7 +103,7 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
     }
 
     /// The parameter as it stands in the URI, escaped.
-    var inURI: String {
+    fileprivate var inURI: String {
         switch self {
         case .cache(let mode): "cache=\(mode.rawValue)"
         case .immutable(let value): "immutable=\(value ? 1 : 0)"
@@ -116,7 +116,7 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
     }
 
     /// Percent-encodes everything but letters, digits, `-._~` and what is to be kept (RFC 3986, unreserved characters).
-    static func escaped(_ text: String, keeping kept: String) -> String {
+    fileprivate static func escaped(_ text: String, keeping kept: String) -> String {
         text.utf8.reduce(into: "") { result, byte in
             let scalar = Unicode.Scalar(byte)
             switch scalar {

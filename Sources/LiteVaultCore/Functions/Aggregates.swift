@@ -102,7 +102,7 @@ extension Connection {
 }
 
 /// An aggregate or window function: how its state begins, takes in rows, gives them up again and becomes a result.
-final class AggregateBox {
+private final class AggregateBox {
     private unowned let connection: Connection
     private let makeState: () throws -> AnyObject
     private let step: (AnyObject, [(any Binding)?]) throws -> Void
@@ -171,18 +171,18 @@ final class AggregateBox {
 }
 
 /// A state that is a value, kept in an object.
-final class StateBox<T> {
+private final class StateBox<T> {
     var state: T
     init(_ state: T) { self.state = state }
 }
 
-let aggregateStep: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
+private let aggregateStep: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
     context, count, values in
     guard let context else { return }
     AggregateBox.of(context)?.step(context, functionArguments(count, values))
 }
 
-let aggregateFinal: @convention(c) (OpaquePointer?) -> Void = { context in
+private let aggregateFinal: @convention(c) (OpaquePointer?) -> Void = { context in
     guard let context else { return }
     AggregateBox.of(context)?.final(context)
 }

@@ -134,7 +134,7 @@ package final class RowCells: @unchecked Sendable {  // written only while there
     }
 
     /// Cells of values that come from elsewhere.
-    convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
+    fileprivate convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
         self.init(columns)
         let length = values.prefix(count).reduce(0) { sum, value in
             switch value {

@@ -254,7 +254,7 @@ extension Statement {
         }
     }
 
-    func step(_ prepared: PreparedStatement) throws -> Bool {
+    private func step(_ prepared: PreparedStatement) throws -> Bool {
         try connection.requireTransaction()
         prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)

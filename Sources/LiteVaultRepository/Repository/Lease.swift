@@ -101,7 +101,8 @@ final class Lease: Sendable {
         let own = ProcessIdentity.current
         var record = Record(
             holder: PackID().hexadecimal, host: ProcessInfo.processInfo.hostName, process: own.process,
-            start: own.start, boot: own.boot, namespace: own.namespace, acquired: now, released: false)
+            start: own.start, boot: own.boot, namespace: own.namespace, acquired: now.timeIntervalSince1970,
+            released: false)
         let announced =
             fence == nil || supportsConditionalWrites ? nil : RepositoryFormat.lease(announcement + record.holder)
         heldLeases.withLock { _ = $0.insert(record.holder) }
@@ -148,8 +149,8 @@ final class Lease: Sendable {
 
     /// Whether a lease was not renewed for so long that its holder is taken for dead. A holder renews it each minute, so one that
     /// is as far in the future was written before the store's clock was put back.
-    static func isStale(_ object: ObjectAttributes, _ now: Double, _ age: Double) -> Bool {
-        abs(now - object.modified) >= age
+    static func isStale(_ object: ObjectAttributes, _ now: Date, _ age: Double) -> Bool {
+        abs(now.timeIntervalSince(object.modified)) >= age
     }
 
     /// Withdraws an announcement. If it cannot be deleted, it is overwritten as released.

@@ -109,7 +109,7 @@ extension PendingDeletions {
 extension Repository {
     /// Schedules packs for deletion, as pruning does.
     package func scheduleDeletion(of names: [String]) async throws {
-        let now = try await store.now()
+        let now = try await store.now().timeIntervalSince1970
         let list = PendingDeletions(
             repository: config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [], run: 1)
         try await put(list, as: RepositoryFormat.pendingDeletions, condition: .none)

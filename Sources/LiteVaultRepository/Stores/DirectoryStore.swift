@@ -109,15 +109,15 @@ public final class DirectoryStore: ObjectStore {
     }
 
     /// The time that the file system gives to a file that is touched.
-    public func now() async throws -> Double {
+    public func now() async throws -> Date {
         try LocalDirectory.create(location)
         let path = location + "/.clock"
         do {
-            return try LocalFile(updating: path).touch()
+            return Date(timeIntervalSince1970: try LocalFile(updating: path).touch())
         } catch let error as BackupError where error.code == .missing {
             // Two at a time may make it; then both find it.
             _ = try? LocalFile(creating: path)
-            return try LocalFile(updating: path).touch()
+            return Date(timeIntervalSince1970: try LocalFile(updating: path).touch())
         }
     }
 
@@ -201,7 +201,9 @@ extension DirectoryStore {
             throw BackupError(.damaged, "is not a regular file", path: path)
         }
         let size = Int64(status.st_size)
-        return ObjectAttributes(name: name, size: size, modified: status.modified, tag: try tag(status, path))
+        return ObjectAttributes(
+            name: name, size: size, modified: Date(timeIntervalSince1970: status.modified),
+            tag: try tag(status, path))
     }
 
     /// Small objects are told apart by their content, as those that are replaced are small: a file system may give a new
