@@ -21,20 +21,20 @@ actor ConditionalWriteProbe {
         var found: Double
     }
 
-    /// Seconds until the server is probed again: a bucket's versioning may be switched on, and servers are updated.
-    private static let lifetime = 7 * 86_400.0
+    /// How long a result holds: a bucket's versioning may be switched on, and servers are updated.
+    private static let lifetime = Duration.seconds(7 * 86_400)
 
     private let path: String?
-    private let clock: @Sendable () -> Double
+    private let clock: @Sendable () -> Date
     private var cached: ConditionalWriteSupport?
     private var running: Task<ConditionalWriteSupport, any Error>?
 
     /// - Parameters:
     ///   - folder: the directory of the cache file; nil caches in memory only.
     ///   - identity: the store: its address and its prefix.
-    ///   - clock: seconds since 1970.
-    init(folder: String?, identity: String, clock: @escaping @Sendable () -> Double) {
-        let name = String(SHA256.hash(data: Data(identity.utf8)).hex.prefix(32))
+    ///   - clock: the local clock.
+    init(folder: String?, identity: String, clock: @escaping @Sendable () -> Date) {
+        let name = String(SHA256.hash(data: Data(identity.utf8)).hexadecimal.prefix(32))
         path = folder.map { "\($0)/stores/\(name).json" }
         self.clock = clock
     }
@@ -70,8 +70,8 @@ actor ConditionalWriteProbe {
         do {
             let bytes = try LocalFile(reading: path).contents(upTo: 4096)
             let record = try JSONDecoder().decode(Record.self, from: Data(bytes))
-            let age = clock() - record.found
-            return record.version == 1 && age >= 0 && age < Self.lifetime ? record.kept : nil
+            let age = clock().timeIntervalSince1970 - record.found
+            return record.version == 1 && age >= 0 && age < Self.lifetime.seconds ? record.kept : nil
         } catch {
             return nil
         }
@@ -79,7 +79,8 @@ actor ConditionalWriteProbe {
 
     /// A file that cannot be written costs a few requests, and nothing else.
     private func save(_ kept: ConditionalWriteSupport) {
-        guard let path, let data = try? JSONEncoder().encode(Record(kept: kept, found: clock())) else { return }
+        let record = Record(kept: kept, found: clock().timeIntervalSince1970)
+        guard let path, let data = try? JSONEncoder().encode(record) else { return }
         do {
             try LocalDirectory.create(LocalDirectory.parent(of: path))
             try data.write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -74,7 +74,7 @@ struct CredentialChain: Sendable {
         let answer = try await response(to: request, "the security token service", seconds: 10)
         let found = XMLTree(answer.body)?.all("AssumeRoleWithWebIdentityResult").first?.all("Credentials").first
         guard answer.status == 200, let found, let access = found["AccessKeyId"], let secret = found["SecretAccessKey"],
-            let token = found["SessionToken"], let end = found["Expiration"].flatMap(HTTPDate.isoSeconds)
+            let token = found["SessionToken"], let end = found["Expiration"].flatMap(HTTPDate.isoDate)
         else { throw noCredentials(from: "the security token service", status: answer.status) }
         return AWSCredentials(accessKey: access, secretKey: secret, sessionToken: token, expiration: end)
     }
@@ -183,7 +183,7 @@ struct CredentialChain: Sendable {
             guard let found = try? Decoding.value(Document.self, from: bytes, path: "") else { return nil }
             return AWSCredentials(
                 accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.Token,
-                expiration: found.Expiration.flatMap(HTTPDate.isoSeconds))
+                expiration: found.Expiration.flatMap(HTTPDate.isoDate))
         }
     }
 }
@@ -192,14 +192,17 @@ struct CredentialChain: Sendable {
 actor CredentialCache {
     private let source: @Sendable () async throws -> AWSCredentials
     private var held: AWSCredentials?
+    /// How long before they expire credentials are renewed.
+    private static let renewalTime = Duration.seconds(300)
     private var renewal: Task<AWSCredentials, any Error>?
 
     init(_ source: @escaping @Sendable () async throws -> AWSCredentials) { self.source = source }
 
     /// The credentials to sign with now.
     func current() async throws -> AWSCredentials {
-        let now = Date().timeIntervalSince1970
-        if let held, held.expiration.map({ $0 - now > 300 }) ?? true { return held }
+        let now = Date()
+        let soon = now + Self.renewalTime.seconds
+        if let held, held.expiration.map({ $0 > soon }) ?? true { return held }
         let task = renewal ?? Task { [source] in try await source() }
         renewal = task
         defer { if renewal == task { renewal = nil } }
@@ -220,10 +223,10 @@ package struct AWSCredentials: Sendable, CustomStringConvertible, CustomDebugStr
     package let accessKey: String
     package let secretKey: String
     package let sessionToken: String?
-    /// Expiration time in seconds since 1970; nil for permanent credentials.
-    package let expiration: Double?
+    /// When they expire; nil for permanent credentials.
+    package let expiration: Date?
 
-    package init(accessKey: String, secretKey: String, sessionToken: String? = nil, expiration: Double? = nil) {
+    package init(accessKey: String, secretKey: String, sessionToken: String? = nil, expiration: Date? = nil) {
         self.accessKey = accessKey
         self.secretKey = secretKey
         self.sessionToken = sessionToken

@@ -7,25 +7,25 @@ internal import NIOCore
 /// The time that a store may spend on failing requests, over all of them: a server that answers most requests with errors
 /// would otherwise be retried for hours.
 package final class RetryBudget: Sendable {
-    private let seconds: Double
-    private let spent = Locked(0.0)
+    private let limit: Duration
+    private let spent = Locked(Duration.zero)
 
-    package init(_ limit: Duration) { seconds = max(0, limit.seconds) }
+    package init(_ limit: Duration) { self.limit = max(.zero, limit) }
 
     /// Gives a twentieth of the budget back.
-    package func succeeded() { spent.withLock { $0 = max(0, $0 - seconds / 20) } }
+    package func succeeded() { spent.withLock { $0 = max(.zero, $0 - limit / 20) } }
 
     /// Charges a failed attempt, and returns whether the budget covers a pause and another attempt.
-    package func allows(since begin: ContinuousClock.Instant, pause: Double) -> Bool {
-        allows(took: (ContinuousClock.now - begin).seconds, pause: pause)
+    package func allows(since begin: ContinuousClock.Instant, pause: Duration) -> Bool {
+        allows(took: .now - begin, pause: pause)
     }
 
-    /// As ``allows(since:pause:)``, with the duration of the attempt in seconds.
-    package func allows(took: Double, pause: Double) -> Bool {
+    /// As ``allows(since:pause:)``, with the duration of the attempt.
+    package func allows(took: Duration, pause: Duration) -> Bool {
         spent.withLock { spent in
             // Requests that fail at the same time do not spend more than the budget together.
-            spent = min(spent + took, seconds)
-            guard spent + pause < seconds else { return false }
+            spent = min(spent + took, limit)
+            guard spent + pause < limit else { return false }
             spent += pause
             return true
         }
@@ -35,29 +35,30 @@ package final class RetryBudget: Sendable {
 /// The time that requests are signed with: the local clock, corrected once a server refuses it as too far from its own.
 /// Servers tolerate 15 minutes; a machine whose clock is further off can still make backups.
 final class ServerClock: Sendable {
-    private let local: @Sendable () -> Double
-    /// Seconds by which the server's clock is ahead of the local clock.
-    private let ahead = Locked(0.0)
+    private let local: @Sendable () -> Date
+    /// How far the server's clock is ahead of the local clock.
+    private let ahead = Locked(Duration.zero)
 
-    /// - Parameter local: the local clock, in seconds since 1970.
-    init(local: @escaping @Sendable () -> Double) { self.local = local }
+    /// - Parameter local: the local clock.
+    init(local: @escaping @Sendable () -> Date) { self.local = local }
 
-    func now() -> Double { local() + ahead.value }
+    func now() -> Date { local() + ahead.value.seconds }
 
     /// Adopts the server's time where clock skew may be the reason for a refusal.
     ///
     /// - Returns: whether the clock was corrected, so that the request is worth another attempt.
     func correct(after failure: S3Failure) -> Bool {
-        guard failure.mayBeClockSkew, let skew = failure.skew, abs(skew) > Self.tolerated, let time = failure.serverTime
+        guard failure.mayBeClockSkew, let skew = failure.skew, abs(skew.seconds) > Self.tolerated.seconds,
+            let time = failure.serverTime
         else { return false }
         // Not by the difference in the failure: several requests refused together would each add it.
-        let difference = time - local()
+        let difference = Duration(seconds: time.timeIntervalSince(local()))
         ahead.withLock { $0 = difference }
         return true
     }
 
-    /// The skew in seconds that every server tolerates.
-    private static let tolerated = 60.0
+    /// The skew that every server tolerates.
+    private static let tolerated = Duration.seconds(60)
 }
 
 /// A GET request that only has to arrive: the heartbeat of a job.
@@ -87,13 +88,13 @@ package enum Heartbeat {
             } catch {
                 problem = "the connection failed"
             }
-            let pause = backoff.jittered(attempt)
-            guard attempt < attempts, (end - .now).seconds > pause else {
+            let pause = Duration(seconds: backoff.jittered(attempt))
+            guard attempt < attempts, end - .now > pause else {
                 throw VaultError(
                     .io, "the heartbeat failed: \(problem)",
                     remedy: "Check its URL and the network. The limit 'heartbeat' sets how long it is retried.")
             }
-            try await Task.sleep(nanoseconds: UInt64(pause * 1e9))
+            try await Task.sleep(for: pause)
             attempt += 1
         }
     }

@@ -86,9 +86,9 @@ final class S3Client: Sendable {
                     continue
                 }
                 guard failure.isTransient else { throw failure }
-                let pause = backoff.jittered(number, asked: failure.retryAfter)
+                let pause = Duration(seconds: backoff.jittered(number, asked: failure.retryAfter?.seconds))
                 guard budget.allows(since: begin, pause: pause), number < attempts else { throw failure }
-                try await wait(pause)
+                try await Task.sleep(for: pause)
             } catch let error as VaultError {
                 throw error
             } catch let error as CancellationError {
@@ -96,11 +96,11 @@ final class S3Client: Sendable {
             } catch {
                 if Task.isCancelled { throw CancellationError() }
                 let failure = TransportFailure(error, endpoint)
-                let pause = backoff.jittered(number)
+                let pause = Duration(seconds: backoff.jittered(number))
                 guard budget.allows(since: begin, pause: pause), number < attempts, !failure.isPermanent else {
                     throw failure.vaultError(request.location, endpoint, attempts: number)
                 }
-                try await wait(pause)
+                try await Task.sleep(for: pause)
             }
             number += 1
         }
@@ -133,9 +133,5 @@ final class S3Client: Sendable {
             throw S3Failure(status: answer.status, headers: answer.headers, body: body, now: now)
         }
         return try await receive(answer)
-    }
-
-    private func wait(_ seconds: Double) async throws {
-        try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9))
     }
 }

@@ -14,26 +14,26 @@ struct S3Failure: Error {
     let message: String
     /// The region of the bucket, where the server says it.
     let region: String?
-    /// Seconds by which the time of the request was ahead of the server's; nil without a `Date` header.
-    let skew: Double?
-    /// The server's time in seconds since 1970; nil without a `Date` header.
-    let serverTime: Double?
-    /// The `Retry-After` header in seconds.
-    let retryAfter: Double?
+    /// How far the time of the request was ahead of the server's; nil without a `Date` header.
+    let skew: Duration?
+    /// The server's time; nil without a `Date` header.
+    let serverTime: Date?
+    /// The `Retry-After` header.
+    let retryAfter: Duration?
     /// Whether an earlier attempt of the request had an unknown outcome.
     var isRepeated = false
 
     /// Parses an error response. The signed text that some servers return is left out.
-    init(status: Int, headers: [String: String], body: [UInt8], now: Double) {
+    init(status: Int, headers: [String: String], body: [UInt8], now: Date) {
         let document = XMLTree(body)
         let error = document?.name == "Error" ? document : nil
         self.status = status
         code = Self.line(error?["Code"] ?? "")
         message = Self.line(error?["Message"] ?? "")
         region = (headers["x-amz-bucket-region"] ?? error?["Region"]).map(Self.line)
-        serverTime = headers["date"].flatMap(HTTPDate.seconds)
-        skew = serverTime.map { now - $0 }
-        retryAfter = headers["retry-after"].flatMap(Double.init)
+        serverTime = headers["date"].flatMap(HTTPDate.date)
+        skew = serverTime.map { Duration(seconds: now.timeIntervalSince($0)) }
+        retryAfter = headers["retry-after"].flatMap(Double.init).map { Duration(seconds: $0) }
     }
 
     /// Whether the same request may succeed later.
@@ -107,11 +107,11 @@ extension S3Failure {
         case "SignatureDoesNotMatch":
             return error(.config, "Check the secret access key and the region.")
         case "RequestTimeTooSkewed", "RequestExpired":
-            let seconds = skew.map {
-                "this machine's clock is \(Int(abs($0).rounded())) s \($0 < 0 ? "behind" : "ahead of") the server's"
+            let difference = skew.map {
+                "this machine's clock is \(Int(abs($0.seconds).rounded())) s \($0 < .zero ? "behind" : "ahead of") the server's"
             }
             return VaultError(
-                .io, seconds ?? "this machine's clock differs from the server's", path: path,
+                .io, difference ?? "this machine's clock differs from the server's", path: path,
                 remedy: "Set the clock (timedatectl set-ntp true), then try again.")
         case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
             return error(.config, region.map { "Set the region to \($0)." } ?? "Check the region and the endpoint.")

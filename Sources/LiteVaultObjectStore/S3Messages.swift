@@ -34,7 +34,7 @@ struct S3Request: Sendable {
                     md5.update(bufferPointer: chunk)
                 }
             }
-            return (Array(sha256.finalize()).hex, Data(md5.finalize()).base64EncodedString())
+            return (Array(sha256.finalize()).hexadecimal, Data(md5.finalize()).base64EncodedString())
         }
 
         var forClient: HTTPClientRequest.Body? {
@@ -161,8 +161,8 @@ struct S3Response {
 
 /// The date formats of responses.
 package enum HTTPDate {
-    /// Seconds since 1970 of `Fri, 24 May 2013 00:00:00 GMT`; nil for anything else.
-    package static func seconds(_ text: String) -> Double? {
+    /// The date of `Fri, 24 May 2013 00:00:00 GMT`; nil for anything else.
+    package static func date(_ text: String) -> Date? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == ":" || $0 == "-" })
         guard words.count == 8, words[7] == "GMT" || words[7] == "UTC",
             let month = months.firstIndex(of: words[2].lowercased())
@@ -170,8 +170,8 @@ package enum HTTPDate {
         return time([words[3], nil, words[1], words[4], words[5], words[6]], month: month + 1)
     }
 
-    /// Seconds since 1970 of `2013-05-24T00:00:00.000Z`; nil for anything else.
-    package static func isoSeconds(_ text: String) -> Double? {
+    /// The date of `2013-05-24T00:00:00.000Z`; nil for anything else.
+    package static func isoDate(_ text: String) -> Date? {
         guard text.hasSuffix("Z") else { return nil }
         let parts = text.dropLast().split(whereSeparator: { "-T:".contains($0) })
         guard parts.count == 6, let month = Int(parts[1]) else { return nil }
@@ -185,7 +185,7 @@ package enum HTTPDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    private static func time(_ parts: [Substring?], month: Int) -> Double? {
+    private static func time(_ parts: [Substring?], month: Int) -> Date? {
         let numbers = parts.map { $0.flatMap { Int32($0) } }
         guard let year = numbers[0], let day = numbers[2], let hour = numbers[3], let minute = numbers[4],
             let second = numbers[5], (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
@@ -198,6 +198,6 @@ package enum HTTPDate {
         time.tm_hour = hour
         time.tm_min = minute
         time.tm_sec = second
-        return Double(timegm(&time))
+        return Date(timeIntervalSince1970: Double(timegm(&time)))
     }
 }

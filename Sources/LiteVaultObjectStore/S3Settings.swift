@@ -34,8 +34,8 @@ public struct S3Settings: Sendable {
     public var retryTimeLimit = Duration.seconds(300)
     /// The longest pause before the second attempt; doubled with each further one.
     package var firstPause = Duration.milliseconds(200)
-    /// The local clock, in seconds since 1970; tests replace it.
-    package var clock: @Sendable () -> Double = { Date().timeIntervalSince1970 }
+    /// The local clock; tests replace it.
+    package var clock: @Sendable () -> Date = { Date() }
     /// The number of objects in a page of a listing, for tests; nil leaves it to the server.
     package var pageSize: Int?
     /// Host names with fixed addresses, for tests.

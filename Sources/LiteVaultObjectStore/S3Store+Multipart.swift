@@ -119,8 +119,8 @@ extension S3Store {
 }
 
 extension S3Store {
-    /// Seconds after which an unfinished upload counts as abandoned: no upload of ours takes that long.
-    private static let abandonedAge = 86_400.0
+    /// The age from which an unfinished upload counts as abandoned: no upload of ours takes that long.
+    private static let abandonedAge = Duration.seconds(86_400)
     /// Where versions before the first release probed conditional writes, under a new name each time.
     private static let probes = "probe/"
 
@@ -129,14 +129,14 @@ extension S3Store {
     /// Only uploads below the repository's prefix that began more than a day ago by the store's clock are aborted. Uploads
     /// that the credentials may not list or abort stay.
     public func removeLeftovers() async throws -> Int {
-        let now = try await now()
+        let abandoned = try await now() - Self.abandonedAge.seconds
         var count = 0
-        for probe in try await list(Self.probes) where now - probe.modified > Self.abandonedAge {
+        for probe in try await list(Self.probes) where probe.modified < abandoned {
             try await remove(probe.name)
             count += 1
         }
         do {
-            for upload in try await uploads() where now - upload.began > Self.abandonedAge {
+            for upload in try await uploads() where upload.began < abandoned {
                 try await abort(upload.name, upload.id)
                 count += 1
             }
@@ -151,8 +151,7 @@ extension S3Store {
     private struct Upload {
         let name: String
         let id: String
-        /// Seconds since 1970.
-        let began: Double
+        let began: Date
     }
 
     private func uploads() async throws -> [Upload] {
@@ -170,7 +169,7 @@ extension S3Store {
             let isEncoded = tree["EncodingType"] == "url"
             for entry in tree.all("Upload") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
-                    let id = entry["UploadId"], let began = entry["Initiated"].flatMap(HTTPDate.isoSeconds),
+                    let id = entry["UploadId"], let began = entry["Initiated"].flatMap(HTTPDate.isoDate),
                     key.hasPrefix(root)
                 else { continue }
                 let name = String(key.dropFirst(root.count))

@@ -106,7 +106,7 @@ extension S3Store {
             for entry in tree.all("Contents") {
                 guard let text = entry["Key"], let key = isEncoded ? URIEncoding.decode(text) : text,
                     let size = entry["Size"].flatMap({ Int64($0) }), (0...Self.sizeLimit).contains(size),
-                    let modified = entry["LastModified"].flatMap(HTTPDate.isoSeconds)
+                    let modified = entry["LastModified"].flatMap(HTTPDate.isoDate)
                 else {
                     throw VaultError(.io, "the object store returned a malformed listing", path: location)
                 }

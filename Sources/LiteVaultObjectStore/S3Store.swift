@@ -54,11 +54,11 @@ public final class S3Store: ObjectStore {
     /// result is cached for a week in the cache directory of the settings.
     public func supportsConditionalWrites() async throws -> Bool { try await conditionalWriteSupport() != .unsupported }
 
-    /// The server's time, to the second, in seconds since 1970: the `Date` header of a response.
-    public func now() async throws -> Double {
+    /// The server's time, to the second: the `Date` header of a response.
+    public func now() async throws -> Date {
         let request = request("HEAD", "clock")
         return try await perform(request, accepting: { $0 == 404 || $0 == 403 }) { answer in
-            guard let time = answer.headers["date"].flatMap(HTTPDate.seconds) else {
+            guard let time = answer.headers["date"].flatMap(HTTPDate.date) else {
                 throw VaultError(.unsupported, "the server sends no Date header", path: self.location)
             }
             return time

@@ -15,7 +15,7 @@ package struct SignatureV4: Sendable {
     }
 
     /// The SHA-256 of an empty body, in hexadecimal digits.
-    package static let emptyHash = Array(SHA256.hash(data: [UInt8]())).hex
+    package static let emptyHash = Array(SHA256.hash(data: [UInt8]())).hexadecimal
 
     /// The headers to send: the given ones, and `x-amz-date`, `x-amz-content-sha256`, `x-amz-security-token` and
     /// `Authorization`.
@@ -24,9 +24,9 @@ package struct SignatureV4: Sendable {
     ///   - path: the path of the URL, percent-encoded.
     ///   - query: the query of the URL, percent-encoded and sorted.
     ///   - headers: the headers, `host` among them, with lowercase names.
-    ///   - time: the time of the request in seconds since 1970.
+    ///   - time: the time of the request.
     package func sign(
-        method: String, path: String, query: String, headers: [(String, String)], payloadHash: String, time: Double
+        method: String, path: String, query: String, headers: [(String, String)], payloadHash: String, time: Date
     ) -> [(String, String)] {
         let stamp = Self.stamp(time)
         var all = headers
@@ -39,21 +39,22 @@ package struct SignatureV4: Sendable {
             ([method, path, query] + sorted.map { "\($0.0):\($0.1)" } + ["", names, payloadHash])
             .joined(separator: "\n")
         let scope = "\(stamp.prefix(8))/\(region)/\(service)/aws4_request"
-        let digest = Array(SHA256.hash(data: Array(request.utf8))).hex
+        let digest = Array(SHA256.hash(data: Array(request.utf8))).hexadecimal
         let text = "AWS4-HMAC-SHA256\n\(stamp)\n\(scope)\n\(digest)"
         var key = SymmetricKey(data: Array("AWS4\(credentials.secretKey)".utf8))
         for part in [String(stamp.prefix(8)), region, service, "aws4_request"] {
             key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
         }
-        let signature = Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)).hex
+        let signature = Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)).hexadecimal
         let authorization =
             "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope),SignedHeaders=\(names),Signature=\(signature)"
         return all + [("authorization", authorization)]
     }
 
     /// `20130524T000000Z`.
-    private static func stamp(_ time: Double) -> String {
-        var seconds = time_t(time)
+    private static func stamp(_ time: Date) -> String {
+        // Whatever a clock says: a number of seconds that does not fit is not converted.
+        var seconds = time_t(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
         var parts = tm()
         gmtime_r(&seconds, &parts)
         func digits(_ value: Int32, _ count: Int = 2) -> String {

@@ -39,19 +39,16 @@ package enum Hexadecimal {
     }
 }
 
-extension Collection<UInt8> {
+extension Sequence<UInt8> {
     /// The bytes as lowercase digits, two for each byte.
     package var hexadecimal: String {
-        let count = count
-        return String(
-            unsafeUninitializedCapacity: count * 2,
-            initializingUTF8With: { digits in
-                for (index, byte) in enumerated() {
-                    digits[2 * index] = Hexadecimal.digit(byte >> 4)
-                    digits[2 * index + 1] = Hexadecimal.digit(byte & 15)
-                }
-                return count * 2
-            })
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * underestimatedCount)
+        for byte in self {
+            digits.append(Hexadecimal.digit(byte >> 4))
+            digits.append(Hexadecimal.digit(byte & 15))
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 }
 

@@ -30,9 +30,9 @@ extension Connection {
         set { try? setSynchronous(newValue) }
     }
 
-    /// Sets how often the engine waits for the disk (`PRAGMA synchronous`). Ignored inside a transaction.
+    /// Sets how often the engine waits for the disk (`PRAGMA synchronous`).
     ///
-    /// - Throws: `Result`
+    /// - Throws: `Result`, also inside a transaction.
     public func setSynchronous(_ mode: Synchronous) throws { try setPragma(.synchronous, to: mode) }
 
     /// `PRAGMA wal_autocheckpoint`: after how many pages in the log a commit checkpoints; 0 or less: never.

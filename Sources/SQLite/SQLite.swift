@@ -13,11 +13,9 @@
 @_exported public import class LiteVaultCore.Connection
 @_exported public import enum LiteVaultCore.DateText
 @_exported public import struct LiteVaultCore.EngineInfo
-@_exported public import protocol LiteVaultCore.FailableIterator
 @_exported public import protocol LiteVaultCore.Number
 @_exported public import enum LiteVaultCore.QueryError
 @_exported public import struct LiteVaultCore.Row
-@_exported public import struct LiteVaultCore.RowIterator
 @_exported public import struct LiteVaultCore.SQLiteVersion
 @_exported public import class LiteVaultCore.Statement
 @_exported public import struct LiteVaultCore.UnsupportedFeature

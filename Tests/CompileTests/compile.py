@@ -71,6 +71,18 @@ def refused(file):
     return "; ".join(problems)
 
 
+def exclusive(file):
+    """Compiles with module SQLite, and is refused in each marked line with module LiteVault: for want of the call, then."""
+    problem = accepted(file)
+    if problem:
+        return f"with SQLite: {problem}"
+    with tempfile.TemporaryDirectory() as folder:
+        other = pathlib.Path(folder) / file.name
+        other.write_text(file.read_text().replace("\nimport SQLite\n", "\nimport LiteVault\n"))
+        problem = refused(other)
+    return f"with LiteVault: {problem}" if problem else ""
+
+
 def modules(client):
     """A library and a module that imports it beside SQLite: as SwiftPM compiles them, and as stricter projects do."""
     library = client.with_name("library.swift")
@@ -120,7 +132,7 @@ def main():
         measure()
         return 0
     passed = failed = 0
-    for check in (accepted, refused, quick):
+    for check in (accepted, refused, exclusive, quick):
         for file in sorted((HERE / check.__name__).glob("*.swift")):
             problem = check(file)
             if problem:

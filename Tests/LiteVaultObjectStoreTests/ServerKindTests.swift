@@ -113,7 +113,7 @@ import Testing
                 settings.prefix = prefix
                 settings.cacheFolder = folder
                 // Eight days later it is tried out again.
-                if round == 2 { settings.clock = { Date().timeIntervalSince1970 + 8 * 86_400 } }
+                if round == 2 { settings.clock = { Date() + 8 * 86_400 } }
             }
             try await proxy.plan()
             #expect(try await store.supportsConditionalWrites())

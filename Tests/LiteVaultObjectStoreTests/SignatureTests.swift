@@ -15,7 +15,7 @@ import Testing
         let signed = Self.signer.sign(
             method: method, path: URIEncoding.encode(path, keepingSlashes: true), query: URIEncoding.query(query),
             headers: [("host", "examplebucket.s3.amazonaws.com")] + headers, payloadHash: payload,
-            time: 1_369_353_600)
+            time: Date(timeIntervalSince1970: 1_369_353_600))
         let authorization = try #require(signed.last { $0.0 == "authorization" }?.1)
         return String(try #require(authorization.components(separatedBy: "Signature=").last))
     }

@@ -118,6 +118,23 @@ func sql(_ expression: any Expressible) -> String { expression.asSQL() }
         #expect(sql(users.filter(id == 1).delete()) == #"DELETE FROM "users" WHERE ("id" = 1)"#)
     }
 
+    @Test func `the first row keeps the query's offset, and a limit of none`() throws {
+        let db = try Connection()
+        try db.execute("CREATE TABLE users (id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1), (2), (3), (4)")
+        let inOrder = users.order(id)
+        func first(_ query: Table) throws -> [Int64?] {
+            [
+                try db.first(query.select(id)), try db.first(query, as: Row.self)?.value(of: id),
+                try db.first(query.select(id, id * 10))?.0,
+            ]
+        }
+        #expect(try first(inOrder) == [1, 1, 1])
+        #expect(try first(inOrder.limit(2, offset: 1)) == [2, 2, 2])
+        #expect(try first(inOrder.limit(-1, offset: 3)) == [4, 4, 4])
+        #expect(try first(inOrder.limit(5, offset: 4)) == [nil, nil, nil])
+        #expect(try first(inOrder.limit(0)) == [nil, nil, nil])
+    }
+
     @Test func `rows come back typed`() throws {
         let db = try Connection()
         try db.execute(

@@ -199,7 +199,7 @@ private final class HangingStore: ObjectStore {
 
     func remove(_ name: String) async throws { try await store.remove(name) }
 
-    func now() async throws -> Double { try await store.now() }
+    func now() async throws -> Date { try await store.now() }
 
     private func hang() async { gate.wait() }
 }

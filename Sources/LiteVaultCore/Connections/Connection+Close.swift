@@ -27,10 +27,12 @@ extension Connection {
         defer { CheckpointGuard.release(guardian) }
         // Closing rolls back, and calls the hook although nobody asked for a rollback.
         sqlite3_rollback_hook(db, nil, nil)
-        handleLock.lock()
-        let code = sqlite3_close(db)
+        let code = interruptible.withLock { interruptible in
+            let code = sqlite3_close(db)
+            if code == SQLITE_OK { interruptible = nil }
+            return code
+        }
         if code == SQLITE_OK { self.db = nil }
-        handleLock.unlock()
         if code != SQLITE_OK { installRollbackHook() }
         try check(code)
         hooks = Hooks()
@@ -48,6 +50,7 @@ extension Connection {
         sqlite3_rollback_hook(db, nil, nil)
         sqlite3_set_authorizer(db, nil, nil)
         // Statements that somebody made through `handle` keep the handle alive until they are finalized.
+        interruptible.withLock { $0 = nil }
         sqlite3_close_v2(db)
         self.db = nil
     }
@@ -93,7 +96,7 @@ extension Connection {
 
 /// Keeps an engine before 3.16 from checkpointing when it closes: it does so only under an exclusive lock, and a second
 /// handle that never reads a page holds a shared one meanwhile.
-struct CheckpointGuard {
+private struct CheckpointGuard {
     private let db: OpaquePointer
 
     init?(_ guarded: OpaquePointer) {

@@ -1,6 +1,7 @@
 internal import CEngineSupport
 internal import Foundation
 internal import LiteVaultEngine
+internal import LiteVaultSupport
 
 extension Connection {
     /// Takes the lock. Balanced by `leave()`, unless it throws.
@@ -53,7 +54,10 @@ extension Connection {
     private func perform(_ work: DeferredWork.Item) {
         switch work {
         case .finalization(let statement): recycle(statement)
-        case .endOfIteration(let statement, let iteration): statement.endIteration(iteration)
+        // Unless something else was begun on it since.
+        case .endOfIteration(let statement, let iteration) where statement.execution == iteration:
+            sqlite3_reset(statement.handle)
+        case .endOfIteration: break
         }
     }
 
@@ -89,7 +93,8 @@ extension Connection {
         reading { $0 } ?? Self.placeholder
     }
 
-    /// What `unguardedHandle` is after `close()`. Opening a database in memory fails only when there is no memory at all.
+    /// What `unguardedHandle` is after `close()`. Opening a database in memory fails only when there is no memory at all. It is
+    /// never closed, and has the engine's own mutex, so every thread may use it.
     private nonisolated(unsafe) static let placeholder: OpaquePointer = {
         var db: OpaquePointer?
         sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, nil)
@@ -144,17 +149,16 @@ struct RecursiveLock: ~Copyable, @unchecked Sendable {  // a pthread mutex may b
 
 /// What is left to do for objects that went away while another thread held the connection, or inside one of its callbacks:
 /// `deinit` must neither wait nor touch the handle then. It is done when the connection is unlocked or closed.
-final class DeferredWork: @unchecked Sendable {  // `pending` only under `lock`; the flag is atomic
+final class DeferredWork: @unchecked Sendable {  // the flag is atomic
     /// Something left to do.
     enum Item {
         /// A statement lost its owner.
         case finalization(PreparedStatement)
         /// A loop over a statement was left.
-        case endOfIteration(Statement, UInt64)
+        case endOfIteration(PreparedStatement, UInt64)
     }
 
-    private let lock = NSLock()
-    private var pending: [Item] = []
+    private let pending = Locked<[Item]>([])
     private let flag: UnsafeMutablePointer<Bool>
 
     init() {
@@ -168,17 +172,17 @@ final class DeferredWork: @unchecked Sendable {  // `pending` only under `lock`;
     var isPending: Bool { lv_flag_is_raised(flag) }
 
     func add(_ item: Item) {
-        lock.lock()
-        defer { lock.unlock() }
-        pending.append(item)
-        lv_flag_set(flag, true)
+        pending.withLock { items in
+            items.append(item)
+            lv_flag_set(flag, true)
+        }
     }
 
     func takeAll() -> [Item] {
-        lock.lock()
-        defer { lock.unlock() }
-        defer { pending = [] }
-        lv_flag_set(flag, false)
-        return pending
+        pending.withLock { items in
+            lv_flag_set(flag, false)
+            defer { items = [] }
+            return items
+        }
     }
 }

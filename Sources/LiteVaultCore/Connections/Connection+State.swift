@@ -14,9 +14,7 @@ extension Connection {
     ///
     /// It waits for nothing and may be called from any thread.
     public func interrupt() {
-        handleLock.lock()
-        defer { handleLock.unlock() }
-        if let db { sqlite3_interrupt(db) }
+        interruptible.withLock { if let db = $0 { sqlite3_interrupt(db) } }
     }
 
     /// How long a call waits for locks of other connections before it fails with `SQLITE_BUSY` (`sqlite3_busy_timeout`).
@@ -92,4 +90,59 @@ extension Connection {
         defer { leave() }
         return db.map(body)
     }
+}
+
+extension Connection {
+    /// How changes are made atomic (https://sqlite.org/pragma.html#pragma_journal_mode).
+    public enum JournalMode: String, CaseIterable, Sendable {
+        case delete
+        case truncate
+        case persist
+        case memory
+        case wal
+        case off
+    }
+
+    /// The value of a pragma that returns one number.
+    ///
+    /// SQLCipher answers some of SQLite's pragmas itself (page_size of an encrypted database), and in text.
+    package func integer(_ pragma: String) throws -> Int64 {
+        let value = try untypedValue("PRAGMA \(pragma)")
+        return value as? Int64 ?? (value as? String).flatMap { Int64($0) } ?? 0
+    }
+
+    /// The value of a pragma, or of another query for one value, by its own storage class; nil for NULL and without a row.
+    package func untypedValue(_ sql: String) throws -> (any Binding)? {
+        let execution = try begin(sql)
+        defer { end(execution) }
+        guard try execution.step() else { return nil }
+        let value = untyped(sqlite3_column_value(execution.handle, 0))
+        try execution.finish()
+        return value
+    }
+
+    package func currentJournalMode() throws -> JournalMode {
+        let mode = try untypedValue("PRAGMA journal_mode") as? String
+        return mode.flatMap { JournalMode(rawValue: $0.lowercased()) } ?? .delete
+    }
+
+    /// Changes the journal mode, and throws where a file keeps another one.
+    func changeJournalMode(to mode: JournalMode) throws {
+        let actual = try requestJournalMode(mode)
+        guard actual == mode || !location.isFile else {
+            throw DatabaseError(misuse: "the journal mode is still \(actual.rawValue), not \(mode.rawValue)")
+        }
+    }
+
+    /// Asks for a journal mode, and returns the one that is in force then.
+    package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
+        let answer = try untypedValue("PRAGMA journal_mode = \(mode.rawValue)") as? String
+        guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
+            throw DatabaseError(misuse: "the engine did not accept journal mode \(mode.rawValue)")
+        }
+        return actual
+    }
+
+    /// Whether there is a file that may be written: only such a database has a journal mode to choose.
+    package var canChangeJournalMode: Bool { !isReadOnly && !description.isEmpty }
 }

@@ -1,6 +1,6 @@
 internal import CEngineSupport
-internal import Foundation
 internal import LiteVaultEngine
+internal import LiteVaultSupport
 
 /// A connection to a database.
 ///
@@ -9,11 +9,11 @@ internal import LiteVaultEngine
 /// and collations the connection must not be used and throws; SQL functions may use it, but not close it.
 ///
 /// Opening a file creates it when it is missing, unless `readonly` is asked for.
-public final class Connection: @unchecked Sendable {  // all state below only under `lock`, `db` also under `handleLock`
+public final class Connection: @unchecked Sendable {  // all state below only under `lock`
     let lock = RecursiveLock()
     let deferred = DeferredWork()
-    /// Guards `db` against being closed during `interrupt()`, which must not wait for the statement it interrupts.
-    let handleLock = NSLock()
+    /// The handle for `interrupt()`, which must not wait for the statement it interrupts: nil before the handle is closed.
+    let interruptible = Locked<OpaquePointer?>(nil)
     var db: OpaquePointer?
     var cache = StatementCache()
     /// Above 0 inside a callback in which the engine forbids use of the connection.
@@ -84,6 +84,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
             throw DatabaseError(opened, code: code, sql: nil, extended: false).adding(path: location.fileName)
         }
         db = opened
+        interruptible.withLock { $0 = opened }
         // The engine's default, written down because old builds could be compiled otherwise.
         sqlite3_extended_result_codes(opened, 0)
         suppressCheckpointOnClose(true)

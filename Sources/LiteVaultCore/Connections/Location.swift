@@ -35,7 +35,7 @@ extension Connection.Location: CustomStringConvertible {
     }
 
     /// Whether SQLite reads a name as a URI: by its first five bytes, whatever accent follows the colon.
-    static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
+    private static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
 
     /// A path for use in a URI. Not escaped, a `#` or `?` in it would end the path: another file would be opened.
     private static func escaped(_ path: String) -> String {
@@ -103,7 +103,7 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
     }
 
     /// The parameter as it stands in the URI, escaped.
-    var inURI: String {
+    fileprivate var inURI: String {
         switch self {
         case .cache(let mode): "cache=\(mode.rawValue)"
         case .immutable(let value): "immutable=\(value ? 1 : 0)"
@@ -116,7 +116,7 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
     }
 
     /// Percent-encodes everything but letters, digits, `-._~` and what is to be kept (RFC 3986, unreserved characters).
-    static func escaped(_ text: String, keeping kept: String) -> String {
+    fileprivate static func escaped(_ text: String, keeping kept: String) -> String {
         text.utf8.reduce(into: "") { result, byte in
             let scalar = Unicode.Scalar(byte)
             switch scalar {

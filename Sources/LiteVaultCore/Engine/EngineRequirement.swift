@@ -88,12 +88,3 @@ enum EngineRequirement {
         return nil
     }
 }
-
-extension Connection {
-    /// Checks the result of preparing a text: an engine that is too old for it is reported as such.
-    func checkPrepared(_ code: Int32, sql: String) throws {
-        do { try check(code, sql: sql) } catch let error as DatabaseError {
-            throw EngineRequirement.unmet(by: sql, error) ?? error
-        }
-    }
-}

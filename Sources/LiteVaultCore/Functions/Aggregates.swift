@@ -72,18 +72,18 @@ extension Connection {
             },
             value: { object in try (object as? StateBox<T>).flatMap { try value($0.state) } })
         try withHandle { db in
-            let context = Unmanaged.passRetained(box)
+            let context = ObjectAddress.retained(box)
             let code = lv_create_window_function(
-                db, name, Self.argumentCount(argumentCount), Self.flags(deterministic), context.toOpaque(),
+                db, name, Self.argumentCount(argumentCount), Self.flags(deterministic), context,
                 { context, count, values in aggregateStep(context, count, values) },
                 { context in aggregateFinal(context) },
                 { context in AggregateBox.of(context)?.value(context) },
                 { context, count, values in
                     AggregateBox.of(context)?.inverse(context, functionArguments(count, values))
                 },
-                { pointer in releaseBox(pointer) })
+                ObjectAddress.release)
             guard code >= 0 else {
-                context.release()
+                ObjectAddress.release(context)
                 throw VaultError.unsupported(
                     "A window function of one's own", requiredVersion: SQLiteVersion(major: 3, minor: 25))
             }
@@ -96,13 +96,13 @@ extension Connection {
             try check(
                 sqlite3_create_function_v2(
                     db, name, Self.argumentCount(count), Self.flags(deterministic),
-                    Unmanaged.passRetained(box).toOpaque(), nil, aggregateStep, aggregateFinal, releaseBox))
+                    ObjectAddress.retained(box), nil, aggregateStep, aggregateFinal, ObjectAddress.release))
         }
     }
 }
 
 /// An aggregate or window function: how its state begins, takes in rows, gives them up again and becomes a result.
-final class AggregateBox {
+private final class AggregateBox {
     private unowned let connection: Connection
     private let makeState: () throws -> AnyObject
     private let step: (AnyObject, [(any Binding)?]) throws -> Void
@@ -139,7 +139,7 @@ final class AggregateBox {
     func final(_ context: OpaquePointer) {
         value(context)
         guard let slot = slot(of: context), let pointer = slot.pointee else { return }
-        Unmanaged<AnyObject>.fromOpaque(pointer).release()
+        ObjectAddress.release(pointer)
         slot.pointee = nil
     }
 
@@ -152,9 +152,9 @@ final class AggregateBox {
     /// The state of this invocation, kept in the memory that the engine sets aside for it (`sqlite3_aggregate_context`).
     private func state(of context: OpaquePointer) throws -> AnyObject {
         guard let slot = slot(of: context) else { return try makeState() }
-        if let pointer = slot.pointee { return Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue() }
+        if let pointer = slot.pointee { return ObjectAddress.object(pointer) }
         let state = try makeState()
-        slot.pointee = Unmanaged.passRetained(state).toOpaque()
+        slot.pointee = ObjectAddress.retained(state)
         return state
     }
 
@@ -166,23 +166,23 @@ final class AggregateBox {
 
     /// The box that a callback belongs to.
     static func of(_ context: OpaquePointer) -> AggregateBox? {
-        sqlite3_user_data(context).map { Unmanaged<AggregateBox>.fromOpaque($0).takeUnretainedValue() }
+        sqlite3_user_data(context).map { ObjectAddress.object($0) }
     }
 }
 
 /// A state that is a value, kept in an object.
-final class StateBox<T> {
+private final class StateBox<T> {
     var state: T
     init(_ state: T) { self.state = state }
 }
 
-let aggregateStep: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
+private let aggregateStep: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void = {
     context, count, values in
     guard let context else { return }
     AggregateBox.of(context)?.step(context, functionArguments(count, values))
 }
 
-let aggregateFinal: @convention(c) (OpaquePointer?) -> Void = { context in
+private let aggregateFinal: @convention(c) (OpaquePointer?) -> Void = { context in
     guard let context else { return }
     AggregateBox.of(context)?.final(context)
 }

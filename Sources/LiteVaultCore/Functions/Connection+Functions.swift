@@ -19,12 +19,11 @@ extension Connection {
             let box = FunctionBox(self, block)
             let code = sqlite3_create_function_v2(
                 db, functionName, Self.argumentCount(argumentCount), Self.flags(deterministic),
-                Unmanaged.passRetained(box).toOpaque(),
+                ObjectAddress.retained(box),
                 { context, count, values in
                     guard let context, let pointer = sqlite3_user_data(context) else { return }
-                    let box = Unmanaged<FunctionBox>.fromOpaque(pointer).takeUnretainedValue()
-                    box.call(context, functionArguments(count, values))
-                }, nil, nil, releaseBox)
+                    ObjectAddress.object(pointer, as: FunctionBox.self).call(context, functionArguments(count, values))
+                }, nil, nil, ObjectAddress.release)
             // The engine releases the box when it fails as well.
             try check(code)
         }
@@ -46,11 +45,6 @@ extension Connection {
     static func flags(_ deterministic: Bool) -> Int32 {
         deterministic ? SQLITE_UTF8 | SQLITE_DETERMINISTIC : SQLITE_UTF8
     }
-}
-
-/// Gives up the engine's hold on a closure when it is replaced or the connection closes.
-let releaseBox: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
-    if let pointer { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
 }
 
 private final class FunctionBox {
@@ -139,9 +133,9 @@ extension Connection {
         try withHandle { db in
             let box = HookBox(self) { (pair: (String, String)) in block(pair.0, pair.1) }
             // Unlike a function's, a collation's context is not released when the call fails.
-            let retained = Unmanaged.passRetained(box)
+            let context = ObjectAddress.retained(box)
             let code = sqlite3_create_collation_v2(
-                db, collation, SQLITE_UTF8, retained.toOpaque(),
+                db, collation, SQLITE_UTF8, context,
                 { context, leftLength, left, rightLength, right in
                     let pair = (collatedText(left, leftLength), collatedText(right, rightLength))
                     switch HookBox<(String, String), ComparisonResult>.call(context, pair) {
@@ -149,8 +143,8 @@ extension Connection {
                     case .orderedSame: return 0
                     case .orderedDescending: return 1
                     }
-                }, releaseBox)
-            if code != SQLITE_OK { retained.release() }
+                }, ObjectAddress.release)
+            if code != SQLITE_OK { ObjectAddress.release(context) }
             try check(code)
         }
     }

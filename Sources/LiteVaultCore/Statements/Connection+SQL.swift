@@ -293,7 +293,7 @@ extension Execution {
     @usableFromInline
     func valueWithoutRow<T: ColumnValue>() throws -> T {
         do { return try T.read(from: ColumnReader(self, 0)) } catch {
-            throw QueryError.noRow(sql: SQLRedaction.redacted(prepared.takeUnretainedValue().sql))
+            throw QueryError.noRow(sql: SQLRedaction.redacted(prepared.object.sql))
         }
     }
 }

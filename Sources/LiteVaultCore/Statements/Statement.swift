@@ -51,8 +51,8 @@ public final class Statement {
 
     deinit {
         guard let prepared else { return }
-        guard let base else { return connection.deferring(.finalization(prepared)) }
-        if !isExhausted { connection.deferring(.endOfIteration(base, iteration)) }
+        guard base != nil else { return connection.deferring(.finalization(prepared)) }
+        if !isExhausted { connection.deferring(.endOfIteration(prepared, iteration)) }
     }
 
     /// The number of columns of a row (`sqlite3_column_count`): 0 for a statement that returns none.
@@ -213,7 +213,7 @@ extension Statement {
     }
 
     /// Ends the execution, and keeps the bound values.
-    func endExecution() {
+    package func endExecution() {
         try? withPrepared { _ = sqlite3_reset($0.handle) }
         isExhausted = false
     }
@@ -238,7 +238,7 @@ extension Statement {
     }
 
     /// The next row of an iteration, copied; nil after the last one.
-    func nextRow(_ columns: (PreparedStatement) throws -> RowColumns) throws -> Row? {
+    package func nextRow(_ columns: (PreparedStatement) throws -> RowColumns) throws -> Row? {
         try withPrepared { prepared in
             guard !isExhausted else { return nil }
             guard try step(prepared) else {
@@ -254,7 +254,7 @@ extension Statement {
         }
     }
 
-    func step(_ prepared: PreparedStatement) throws -> Bool {
+    private func step(_ prepared: PreparedStatement) throws -> Bool {
         try connection.requireTransaction()
         prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)
@@ -265,11 +265,6 @@ extension Statement {
             throw error
         }
         return false
-    }
-
-    /// Ends an iteration unless something else was begun since. Under the lock.
-    func endIteration(_ iteration: UInt64) {
-        if let prepared, prepared.execution == iteration { sqlite3_reset(prepared.handle) }
     }
 
     /// Notes that the statement itself is being executed.
@@ -294,7 +289,7 @@ extension Statement {
             throw error
         }
         isExhausted = false
-        execution.prepared._withUnsafeGuaranteedRef { prepared in
+        execution.prepared.withObject { prepared in
             if prepared.isRunning { sqlite3_reset(execution.handle) }
             prepared.isRunning = true
             prepared.mayHaveNewNames = true
@@ -307,7 +302,7 @@ extension Statement {
     @usableFromInline
     func end(_ execution: Execution) {
         sqlite3_reset(execution.handle)
-        execution.prepared._withUnsafeGuaranteedRef { $0.isRunning = false }
+        execution.prepared.withObject { $0.isRunning = false }
         connection.leave()
     }
 
@@ -316,5 +311,31 @@ extension Statement {
         // Made before anything is called, so that no reference is counted.
         guard let prepared else { return nil }
         return Execution(prepared, of: connection)
+    }
+}
+
+// Rows that are carried from one connection to another
+
+extension Statement {
+    /// Runs the statement with the columns of a row of another statement, unconverted (`sqlite3_bind_value`).
+    ///
+    /// The locks of both connections are held by the caller.
+    ///
+    /// - Throws: `DatabaseError`; the statement is reset.
+    package func runCopying(_ row: borrowing RowView) throws {
+        guard let prepared else { return }
+        sqlite3_reset(prepared.handle)
+        defer { sqlite3_reset(prepared.handle) }
+        for index in 0..<prepared.parameterCount {
+            let code = sqlite3_bind_value(prepared.handle, index + 1, sqlite3_column_value(row.statement, index))
+            if code != SQLITE_OK { try connection.check(code, sql: prepared.sql) }
+        }
+        while try step(prepared) {}
+    }
+
+    /// Whether the current row is equal to a row of another statement, in storage classes and in content.
+    package func isCurrentRowEqual(to row: borrowing RowView) -> Bool {
+        guard let prepared else { return false }
+        return RowView(prepared).isEqual(to: row)
     }
 }

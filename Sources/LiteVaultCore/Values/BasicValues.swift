@@ -91,12 +91,6 @@ extension Bool: Binding, ColumnValue {
     }
 }
 
-/// `SQLITE_TRANSIENT`: the engine copies the bytes. A cast macro, which is not imported into Swift.
-@usableFromInline
-package var transient: sqlite3_destructor_type {
-    @inlinable get { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
-}
-
 extension String: Binding, ColumnValue {
     /// A TEXT.
     public init?(stored: StoredValue) {

@@ -74,13 +74,6 @@ public struct ColumnReader: ~Copyable {
         type = sqlite3_value_type(value)
     }
 
-    /// A column of an execution's current row, by its position.
-    @inlinable
-    @inline(__always)
-    package init(_ execution: Execution, _ index: Int) {
-        self.init(execution.handle, Int32(truncatingIfNeeded: index))
-    }
-
     /// Whether it is NULL.
     @inlinable
     @inline(__always)

@@ -1,4 +1,5 @@
 public import Foundation
+internal import LiteVaultSupport
 
 /// Dates as text: `yyyy-MM-dd'T'HH:mm:ss.SSS`, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.
 ///
@@ -163,30 +164,28 @@ public enum DateText {
 ///
 /// Nobody pays for it who does not ask: until it is read or set for the first time, ``DateText`` writes and reads alone.
 /// From then on the formatter is used, because whoever has it may change its format.
-package final class DateFormat: @unchecked Sendable {  // `inUse` only under `lock`
+package final class DateFormat: Sendable {
     package static let shared = DateFormat()
 
-    private let lock = NSLock()
-    private var inUse: DateFormatter?
+    private let inUse = Locked<DateFormatter?>(nil)
 
     package var formatter: DateFormatter {
         get {
-            lock.withLock {
-                if let inUse { return inUse }
-                let formatter = Self.standard()
+            inUse.withLock { inUse in
+                let formatter = inUse ?? Self.standard()
                 inUse = formatter
                 return formatter
             }
         }
-        set { lock.withLock { inUse = newValue } }
+        set { inUse.withLock { $0 = newValue } }
     }
 
     /// Forgets the formatter: ``DateText`` is alone again.
-    package func reset() { lock.withLock { inUse = nil } }
+    package func reset() { inUse.withLock { $0 = nil } }
 
-    func string(from date: Date) -> String? { lock.withLock { inUse?.string(from: date) } }
+    func string(from date: Date) -> String? { inUse.withLock { $0?.string(from: date) } }
 
-    func date(from text: String) -> Date? { lock.withLock { inUse?.date(from: text) } }
+    func date(from text: String) -> Date? { inUse.withLock { $0?.date(from: text) } }
 
     private static func standard() -> DateFormatter {
         let formatter = DateFormatter()

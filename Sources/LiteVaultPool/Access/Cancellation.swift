@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultSupport
 
@@ -94,6 +95,16 @@ final class Cancellation: Sendable {
         state.withLock { state in
             state.running = nil
             return state.isCancelled
+        }
+    }
+}
+
+extension Cancellation {
+    /// A report of progress by which an operation is cancelled.
+    func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report {
+        { step in
+            try self.check()
+            try progress?(step)
         }
     }
 }

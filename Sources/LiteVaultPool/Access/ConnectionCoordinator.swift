@@ -1,53 +1,37 @@
 internal import Foundation
+internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultEngine
-internal import LiteVaultSupport
 
 /// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.
 package final class ConnectionCoordinator: Sendable {
     /// The kind of an access.
     enum Kind { case read, write, writeWithoutTransaction, barrier }
 
-    /// A reader that is not in use.
-    struct IdleReader {
-        let connection: Connection
-        let since: ContinuousClock.Instant
-    }
-
-    struct State {
-        var writer: Connection?
-        var tracker: ChangeTracker?
-        var readers: [IdleReader] = []
-        var openReaders = 0
-        var setups: [@Sendable (Connection) throws -> Void] = []
-        var isClosed = false
-        var isSweeping = false
-    }
-
-    let source: ConnectionSource
-    let configuration: DatabaseConfiguration
-    let writerSemaphore = FairSemaphore(count: 1)
+    private let connections: OpenConnections
+    private let configuration: DatabaseConfiguration
+    private let writerSemaphore = FairSemaphore(count: 1)
     /// Nil where reads use the writer.
-    let readerSemaphore: FairSemaphore?
-    let state = Locked(State())
+    private let readerSemaphore: FairSemaphore?
+    private let pressure = MemoryPressure()
     let broker = ChangeBroker()
     let schemaCache = SchemaCache()
-    let pressure = MemoryPressure()
 
     /// - Throws: as opening a connection.
     init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, hasReaders: Bool) throws {
-        self.source = source
+        connections = OpenConnections(source, configuration, usesWAL: hasReaders)
         self.configuration = configuration
         readerSemaphore = hasReaders ? FairSemaphore(count: max(configuration.maximumReaderCount, 1)) : nil
         // So that failing to open the database is reported here, not by the first access.
-        _ = try openedWriter()
+        _ = try connections.writer()
         pressure.start { [weak self] in self?.releaseMemory() }
     }
 
+    private var source: ConnectionSource { connections.source }
     var path: String { source.path }
 
     /// The number of open readers, idle or not.
-    package var openReaderCount: Int { state.withLock { $0.openReaders } }
+    package var openReaderCount: Int { connections.openReaderCount }
 
     /// The number of accesses under way.
     package var accessCount: Int { writerSemaphore.inUse + (readerSemaphore?.inUse ?? 0) }
@@ -107,7 +91,7 @@ package final class ConnectionCoordinator: Sendable {
     }
 
     /// Runs a body on a thread of its own when the semaphore admits it. The body may release its permit before it ends.
-    func job<T: Sendable>(
+    private func job<T: Sendable>(
         in semaphore: FairSemaphore, _ body: @escaping @Sendable (Cancellation, Permit) throws -> T
     ) async throws -> T {
         let cancellation = Cancellation()
@@ -151,7 +135,7 @@ package final class ConnectionCoordinator: Sendable {
 
 extension ConnectionCoordinator {
     /// Performs an access that its semaphore has admitted.
-    func perform<T>(_ kind: Kind, _ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
+    private func perform<T>(_ kind: Kind, _ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
         try CurrentAccess.within(self) {
             switch kind {
             case .read:
@@ -169,7 +153,7 @@ extension ConnectionCoordinator {
     /// Runs a body while there are no reads. The writer's semaphore has admitted it.
     ///
     /// - Throws: `CancellationError` when it was cancelled while waiting for readers.
-    func drained<T>(_ cancellation: Cancellation?, _ body: () throws -> T) throws -> T {
+    private func drained<T>(_ cancellation: Cancellation?, _ body: () throws -> T) throws -> T {
         guard let readerSemaphore else { return try body() }
         var held = 0
         defer { for _ in 0..<held { readerSemaphore.release() } }
@@ -189,7 +173,7 @@ extension ConnectionCoordinator {
         { throw VaultError.transactionEnded(path) }
     }
 
-    func performSnapshot<C, T>(
+    private func performSnapshot<C, T>(
         _ permit: Permit, _ cancellation: Cancellation?, after changes: (Connection) throws -> C,
         _ body: (Connection, C) throws -> T
     ) throws -> T {
@@ -241,56 +225,84 @@ extension ConnectionCoordinator {
         }
     }
 
-    func withWriter<T>(_ body: (Connection) throws -> T) throws -> T {
-        let writer = try openedWriter()
-        let tracker = tracker(for: writer)
+    private func withWriter<T>(_ body: (Connection) throws -> T) throws -> T {
+        let writer = try connections.writer()
+        let tracker = connections.tracker(of: writer, isWanted: broker.isObserved, schemaCache)
         defer {
-            if !writer.becomeIdle() { discard(writer) }
+            if !writer.becomeIdle() { connections.discard(writer) }
             if let tracker { broker.notify(tracker.takeCommitted()) }
         }
         return try body(writer)
     }
 
     private func withReader<T>(_ body: (Connection) throws -> T) throws -> T {
-        let reader = try checkOutReader()
-        defer { checkIn(reader, isUsable: reader.becomeIdle()) }
+        let reader = try connections.checkOutReader()
+        defer { connections.checkIn(reader, isUsable: reader.becomeIdle()) }
         return try body(reader)
     }
+}
 
-    /// The writer, opened if necessary.
-    func openedWriter() throws -> Connection {
-        let (writer, setups) = try state.withLock { state in
-            guard !state.isClosed else { throw VaultError.closed(path) }
-            return (state.writer, state.setups)
-        }
-        if let writer { return writer }
-        let opened = try source.openWriter(configuration, usesWAL: readerSemaphore != nil)
-        for setup in setups { try setup(opened) }
-        try guardCheckpoints(of: opened)
-        state.withLock { state in
-            state.writer = opened
-            state.tracker = nil
-        }
-        return opened
+// MARK: Maintenance
+
+extension ConnectionCoordinator {
+    func releaseMemory() {
+        connections.closeIdleReaders()
+        guard !CurrentAccess.isWithin(self) else { return }
+        writerSemaphore.enqueue(
+            FairSemaphore.Job { [weak self] in
+                self?.connections.releaseMemoryOfWriter()
+                return true
+            })
     }
 
-    /// Changes are recorded only while they are observed.
-    private func tracker(for writer: Connection) -> ChangeTracker? {
-        let isWanted = broker.isObserved
-        let present = state.withLock { $0.tracker }
-        guard isWanted != (present != nil) else { return present }
-        let tracker = isWanted ? ChangeTracker(writer, schemaCache) : nil
-        writer.setObserver(tracker)
-        state.withLock { $0.tracker = tracker }
-        return tracker
+    func register(_ setup: @escaping @Sendable (Connection) throws -> Void) throws {
+        try sync(.barrier) { try connections.add(setup, to: $0) }
     }
 
-    private func discard(_ writer: Connection) {
-        state.withLock { state in
-            // A barrier may have opened another one.
-            if state.writer === writer { (state.writer, state.tracker) = (nil, nil) }
+    func close() throws {
+        guard !CurrentAccess.isWithin(self) else { throw VaultError.reentrant(path) }
+        writerSemaphore.acquire()
+        defer { writerSemaphore.release() }
+        try drained(nil) { try closeFinally() }
+    }
+
+    func close() async throws {
+        try await job(in: writerSemaphore) { cancellation, _ in
+            try self.drained(cancellation) {
+                try cancellation.check()
+                try self.closeFinally()
+            }
         }
-        try? writer.close()
+    }
+
+    /// While no connection is in use.
+    private func closeFinally() throws {
+        try connections.closeFinally()
+        pressure.stop()
+    }
+
+    /// Inside a barrier.
+    func rekey(to key: DatabaseKey, _ progress: OperationProgress.Report?) throws {
+        guard source.isEncrypted else {
+            return try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
+        }
+        try connections.closeAll()
+        defer {
+            // Should this fail, the next access tries again.
+            _ = try? connections.writer()
+        }
+        try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
+    }
+
+    /// Inside a barrier.
+    func vacuum(_ writer: Connection) throws {
+        try writer.vacuum()
+        if try writer.pragma(.journalMode) == .wal { _ = try writer.emptyLog() }
+    }
+
+    func backup(to destination: String, newKey: DatabaseKey?, _ progress: OperationProgress.Report?) throws {
+        guard !connections.isClosed else { throw VaultError.closed(path) }
+        try source.backup(to: destination, newKey: newKey, lockTimeout: configuration.lockTimeout, progress)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// Encodes a value into assignments, one for each coding key.
 final class RowEncoder: Encoder {
@@ -150,33 +151,32 @@ private final class KeyColumns: Sendable {
         return nodes[byte] ?? Self.add(key, byte)
     }
 
-    private static let lock = NSLock()
-    /// By the type of the keys. Guarded by `lock`.
-    nonisolated(unsafe) private static var known: [ObjectIdentifier: KeyColumns] = [:]
+    /// By the type of the keys.
+    private static let known = Locked<[ObjectIdentifier: KeyColumns]>([:])
     private static let none = KeyColumns([])
 
     /// The columns known for a type of keys.
     static func of<Key: CodingKey>(_ type: Key.Type) -> KeyColumns {
         guard MemoryLayout<Key>.size == 1 else { return none }
-        lock.lock()
-        defer { lock.unlock() }
-        if let columns = known[ObjectIdentifier(type)] { return columns }
-        let columns = KeyColumns([SQLNode?](repeating: nil, count: 256))
-        known[ObjectIdentifier(type)] = columns
-        return columns
+        return known.withLock { known in
+            if let columns = known[ObjectIdentifier(type)] { return columns }
+            let columns = KeyColumns([SQLNode?](repeating: nil, count: 256))
+            known[ObjectIdentifier(type)] = columns
+            return columns
+        }
     }
 
     /// Adds the column of a key to a new copy. Encoders that hold the old one see it in the next value.
     @inline(never)
     private static func add<Key: CodingKey>(_ key: Key, _ byte: Int) -> SQLNode {
         let made = SQLNode.identifier(key.stringValue)
-        lock.lock()
-        defer { lock.unlock() }
-        var nodes = known[ObjectIdentifier(Key.self)]?.nodes ?? [SQLNode?](repeating: nil, count: 256)
-        if let node = nodes[byte] { return node }
-        nodes[byte] = made
-        known[ObjectIdentifier(Key.self)] = KeyColumns(nodes)
-        return made
+        return known.withLock { known in
+            var nodes = known[ObjectIdentifier(Key.self)]?.nodes ?? [SQLNode?](repeating: nil, count: 256)
+            if let node = nodes[byte] { return node }
+            nodes[byte] = made
+            known[ObjectIdentifier(Key.self)] = KeyColumns(nodes)
+            return made
+        }
     }
 }
 

@@ -80,3 +80,32 @@ extension SQL.StringInterpolation {
     /// Appends a query, in parentheses.
     public mutating func appendInterpolation(_ query: some QueryType) { nodes.append(.wrapped("", query.node)) }
 }
+
+/// A statement that is a tree until it runs.
+package protocol RenderedStatement: ExpressionType {
+    var root: SQLNode { get }
+}
+
+extension RenderedStatement {
+    /// The SQL text, with a `?` for each value.
+    public var template: String { root.template }
+    /// The values, in the order of the text.
+    public var bindings: [(any Binding)?] { root.bindings }
+    /// The statement without a type.
+    public var expression: SQLExpression<Void> { SQLExpression(root: root) }
+}
+
+/// A SELECT of one value whose type is known.
+public struct Select<T>: RenderedStatement {
+    /// The type of the value.
+    public typealias UnderlyingType = T
+    package let root: SQLNode
+    package init(root: SQLNode) { self.root = root }
+    /// Creates a SELECT from SQL text and the values of its parameters.
+    public init(_ template: String, _ bindings: [(any Binding)?]) { root = .template(template, bindings) }
+}
+
+extension Select: ScalarStatement where T: SQLType {
+    /// The type of the value.
+    public typealias ScalarValue = T
+}

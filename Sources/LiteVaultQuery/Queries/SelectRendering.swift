@@ -7,7 +7,7 @@ extension QueryClauses {
 extension SQLBuilder {
     /// Appends a query as a SELECT.
     ///
-    /// - Parameter limit: the number of rows, in place of the query's own limit.
+    /// - Parameter limit: the most rows, unless the query's own limit is lower. Its offset stays.
     mutating func append(_ clauses: QueryClauses, limit: Int? = nil) {
         if clauses.rare == nil {
             appendSelection(clauses)
@@ -23,7 +23,9 @@ extension SQLBuilder {
         }
         appendOrder(clauses)
         if let limit {
-            appendLimit(limit, clauses.limit?.offset)
+            // A negative limit is none.
+            let own = clauses.limit.map { $0.length < 0 ? limit : $0.length } ?? limit
+            appendLimit(Swift.min(limit, own), clauses.limit?.offset)
         } else if let limit = clauses.limit {
             appendLimit(limit.length, limit.offset)
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 // Every shortcut around Swift's safety in this target, each with the invariant that makes it sound. They exist for speed:
 // `Benchmarks/run` measures what they are for (structs, structs by Codable, fetch by expression, insert by setters).
@@ -119,14 +120,11 @@ private struct DecodingState {
     let positions: UnsafeMutablePointer<Int32>
 
     static let noByte = 256
-    private static let lock = NSLock()
-    /// The states of queries that have ended. Guarded by `lock`.
-    nonisolated(unsafe) private static var idle: [UnsafeMutablePointer<DecodingState>] = []
+    /// The states of queries that have ended.
+    private static let idle = Locked<[UnsafeMutablePointer<DecodingState>]>([])
 
     static func take(_ execution: Execution, _ owner: AnyObject) -> UnsafeMutablePointer<DecodingState> {
-        lock.lock()
-        defer { lock.unlock() }
-        if let state = idle.popLast() {
+        if let state = idle.withLock({ $0.popLast() }) {
             state.pointee.execution = execution
             state.pointee.owner = .passUnretained(owner)
             return state
@@ -139,14 +137,12 @@ private struct DecodingState {
     }
 
     static func recycle(_ state: UnsafeMutablePointer<DecodingState>) {
-        lock.lock()
-        defer { lock.unlock() }
         state.pointee.query += 1
         state.pointee.container?.release()
         state.pointee.container = nil
         state.pointee.keyType = nil
         state.pointee.positions.update(repeating: -1, count: noByte + 1)
-        idle.append(state)
+        idle.withLock { $0.append(state) }
     }
 
     private init(_ execution: Execution, _ owner: Unmanaged<AnyObject>, _ positions: UnsafeMutablePointer<Int32>) {

@@ -1,19 +1,5 @@
 internal import LiteVaultCapture
 
-/// The place and hash of something: a block in a data pack (`position` is its number there), or a node in a tree
-/// pack (`position` is its offset there).
-package struct TreeEntry: Hashable, Sendable {
-    package let pack: PackID
-    package let position: UInt32
-    package let hash: Hash256
-
-    package init(pack: PackID, position: UInt32, hash: Hash256) {
-        self.pack = pack
-        self.position = position
-        self.hash = hash
-    }
-}
-
 /// A node of a block map. A leaf (level 0) has an entry for each of up to 32 blocks; a node above has one for each of up
 /// to 32 nodes of the level below. Which blocks a node covers follows from its place alone.
 package struct TreeNode: Equatable, Sendable {

@@ -1,17 +1,22 @@
 internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultSupport
 
 /// Reads nodes out of tree packs that are files of this machine: objects of a directory where they lie, of other stores as
 /// copies in a directory. Every node is checked against the hash that its parent has of it.
-package final class NodeSource: @unchecked Sendable {  // its lock guards `open`, `order` and `whole`
+package final class NodeSource: Sendable {
     private let store: any ObjectStore
     private let directory: String
-    private let lock = NSLock()
-    private var open: [PackID: LocalFile] = [:]
-    private var order: [PackID] = []
-    /// Copies that were compared with their hashes.
-    private var whole: Set<PackID> = []
+    private let files = Locked(Files())
+
+    private struct Files {
+        var open: [PackID: LocalFile] = [:]
+        /// Those that are open, in the order in which they were opened.
+        var order: [PackID] = []
+        /// Copies that were compared with their hashes.
+        var whole: Set<PackID> = []
+    }
 
     /// - Parameter directory: where copies are kept; they stay until somebody removes them.
     package init(store: any ObjectStore, directory: String) {
@@ -58,7 +63,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
         if isCompared(pack) { return }
         if Self.isWhole(path, pack) { return compared(pack) }
         try LocalDirectory.create(directory)
-        let temporary = path + "." + PackID().hex
+        let temporary = path + "." + PackID().hexadecimal
         do {
             try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
             // What lies there under the name may be anything.
@@ -74,13 +79,13 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
         compared(pack)
     }
 
-    private func isCompared(_ pack: PackID) -> Bool { lock.withLock { whole.contains(pack) } }
+    private func isCompared(_ pack: PackID) -> Bool { files.withLock { $0.whole.contains(pack) } }
 
     private func compared(_ pack: PackID) {
-        lock.withLock {
-            whole.insert(pack)
-            open[pack] = nil
-            order.removeAll { $0 == pack }
+        files.withLock { files in
+            files.whole.insert(pack)
+            files.open[pack] = nil
+            files.order.removeAll { $0 == pack }
         }
     }
 
@@ -131,23 +136,23 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
 
     /// The file that holds the pack, whether it is there or not.
     package func path(_ pack: PackID) -> String {
-        store.localPath(RepositoryFormat.tree(pack)) ?? directory + "/" + pack.hex
+        store.localPath(RepositoryFormat.tree(pack)) ?? directory + "/" + pack.hexadecimal
     }
 
     private func file(_ pack: PackID) throws -> LocalFile {
-        lock.lock()
-        defer { lock.unlock() }
-        if let file = open[pack] { return file }
-        let file: LocalFile
-        do {
-            file = try LocalFile(reading: path(pack))
-        } catch let error as VaultError where error.code == .missing {
-            throw VaultError(.damaged, "is missing", path: RepositoryFormat.tree(pack))
+        try files.withLock { files in
+            if let file = files.open[pack] { return file }
+            let file: LocalFile
+            do {
+                file = try LocalFile(reading: path(pack))
+            } catch let error as VaultError where error.code == .missing {
+                throw VaultError(.damaged, "is missing", path: RepositoryFormat.tree(pack))
+            }
+            if files.order.count >= Self.limit { files.open[files.order.removeFirst()] = nil }
+            files.open[pack] = file
+            files.order.append(pack)
+            return file
         }
-        if order.count >= Self.limit { open[order.removeFirst()] = nil }
-        open[pack] = file
-        order.append(pack)
-        return file
     }
 }
 
@@ -174,7 +179,7 @@ final class UncachedNodes {
                 try? FileManager.default.removeItem(atPath: path)
             }
         }
-        let path = parent + "/" + PackID().hex
+        let path = parent + "/" + PackID().hexadecimal
         try LocalDirectory.create(path)
         source = NodeSource(store: store, directory: path)
         directory = path

@@ -22,7 +22,7 @@ final class PackTables {
     func add(
         _ object: ObjectAttributes, repository: [UInt8], store: any ObjectStore, readsData: Bool
     ) async throws {
-        guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }),
+        guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }),
             RepositoryFormat.data(pack) == object.name
         else { throw VaultError(.damaged, "has a name that no data pack has", path: object.name) }
         guard let blocks = RepositoryFormat.blocks(inDataPackOf: object.size) else {

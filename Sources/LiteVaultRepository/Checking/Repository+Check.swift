@@ -115,7 +115,7 @@ extension Repository {
         do {
             let bytes = try await store.get(object.name, upTo: RepositoryFormat.wholeTreePack)
             let content = Array(bytes.dropLast(RepositoryFormat.hashBytes))
-            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }),
+            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }),
                 content.starts(with: DataPackWriter.header(RepositoryFormat.treeMagic, repository: id, pack: pack)),
                 Hash256(of: content).withBytes({ $0.elementsEqual(bytes.suffix(RepositoryFormat.hashBytes)) })
             else { return list.add(object.name, "its hash does not match") }
@@ -131,7 +131,7 @@ extension Repository {
         guard !hasSecret || key != nil else { return }
         do {
             for (database, results) in Dictionary(grouping: report.snapshots, by: \.snapshot.manifest.database) {
-                let pairs = results.map { ($0.snapshot.hash.hex, $0.verification) }
+                let pairs = results.map { ($0.snapshot.hash.hexadecimal, $0.verification) }
                 try await record(Dictionary(pairs) { $1 }, database)
             }
             report.isRecorded = true
@@ -166,7 +166,7 @@ extension Repository {
             do {
                 let (record, head) = try await segment(name, database)
                 log.learn(record)
-                let hash = head.document.hash.hex
+                let hash = head.document.hash.hexadecimal
                 if name.sequence == previous.sequence + 1, !previous.hashes.isEmpty,
                     !previous.hashes.contains(record.predecessor ?? "")
                 {

@@ -138,7 +138,7 @@ extension CheckedDocument {
 
     /// Hexadecimal digits.
     package func require(_ member: String, _ text: String?, digits: Int) throws(OutOfLimits) {
-        guard let text, text.utf8.count != digits || [UInt8](hex: text) == nil else { return }
+        guard let text, text.utf8.count != digits || [UInt8](hexadecimal: text) == nil else { return }
         throw OutOfLimits(member, "does not have \(digits) hexadecimal digits")
     }
 
@@ -181,13 +181,15 @@ struct SealedDocument {
     init(_ bytes: [UInt8], name: String) throws {
         var rest = bytes[...]
         guard let line = Self.line(&rest), let seal = Self.line(&rest),
-            let hash = Self.value(seal, "sha256").flatMap({ Hash256(hex: $0) }),
+            let hash = Self.value(seal, "sha256").flatMap({ Hash256(hexadecimal: $0) }),
             Hash256(of: Array(bytes[...line.endIndex])) == hash
         else { throw VaultError(.damaged, "is damaged: its hash does not match", path: name) }
         body = Array(bytes[...line.endIndex])
         self.hash = hash
         var after = rest
-        if let line = Self.line(&after), let code = Self.value(line, "hmac-sha256").flatMap({ [UInt8](hex: $0) }) {
+        if let line = Self.line(&after),
+            let code = Self.value(line, "hmac-sha256").flatMap({ [UInt8](hexadecimal: $0) })
+        {
             self.code = code
             payload = after
         } else {
@@ -218,9 +220,9 @@ struct SealedDocument {
     ) throws -> (bytes: [UInt8], hash: Hash256) {
         let body = try Decoding.bytes(value, path: name) + [UInt8(ascii: "\n")]
         let hash = Hash256(of: body)
-        var bytes = body + Array("sha256 \(hash.hex)\n".utf8)
+        var bytes = body + Array("sha256 \(hash.hexadecimal)\n".utf8)
         if let key {
-            bytes += Array("hmac-sha256 \(HMAC<SHA256>.authenticationCode(for: body, using: key).hex)\n".utf8)
+            bytes += Array("hmac-sha256 \(HMAC<SHA256>.authenticationCode(for: body, using: key).hexadecimal)\n".utf8)
         }
         return (bytes, hash)
     }

@@ -20,8 +20,8 @@ package struct Hash256: Hashable, Sendable {
     }
 
     /// Reads 64 hexadecimal digits.
-    package init?(hex: String) {
-        guard let bytes = [UInt8](hex: hex), bytes.count == 32 else { return nil }
+    package init?(hexadecimal digits: String) {
+        guard let bytes = [UInt8](hexadecimal: digits), bytes.count == 32 else { return nil }
         self = bytes.withUnsafeBytes { Hash256($0) }
     }
 
@@ -38,7 +38,7 @@ package struct Hash256: Hashable, Sendable {
         try withUnsafeBytes(of: words, body)
     }
 
-    package var hex: String { withBytes { $0.hex } }
+    package var hexadecimal: String { withBytes { $0.hexadecimal } }
 
     package static func == (left: Hash256, right: Hash256) -> Bool {
         left.words.0 == right.words.0 && left.words.1 == right.words.1 && left.words.2 == right.words.2
@@ -73,8 +73,8 @@ package struct PackID: Hashable, Sendable, Comparable {
     }
 
     /// Reads 32 hexadecimal digits.
-    package init?(hex: some StringProtocol) {
-        guard let bytes = [UInt8](hex: String(hex)), bytes.count == 16 else { return nil }
+    package init?(hexadecimal digits: some StringProtocol) {
+        guard let bytes = [UInt8](hexadecimal: digits), bytes.count == 16 else { return nil }
         self = bytes.withUnsafeBytes { PackID($0) }
     }
 
@@ -82,12 +82,29 @@ package struct PackID: Hashable, Sendable, Comparable {
         withUnsafeBytes(of: high.bigEndian, Array.init) + withUnsafeBytes(of: low.bigEndian, Array.init)
     }
 
-    package var hex: String { bytes.hex }
+    package var hexadecimal: String { bytes.hexadecimal }
 
     /// The last two parts of the object's name.
-    package var path: String { "\(hex.prefix(2))/\(hex)" }
+    package var path: String {
+        let name = hexadecimal
+        return "\(name.prefix(2))/\(name)"
+    }
 
     package static func < (left: PackID, right: PackID) -> Bool { (left.high, left.low) < (right.high, right.low) }
+}
+
+/// The place and hash of something: a block in a data pack (`position` is its number there), or a node in a tree
+/// pack (`position` is its offset there).
+package struct TreeEntry: Hashable, Sendable {
+    package let pack: PackID
+    package let position: UInt32
+    package let hash: Hash256
+
+    package init(pack: PackID, position: UInt32, hash: Hash256) {
+        self.pack = pack
+        self.position = position
+        self.hash = hash
+    }
 }
 
 extension [UInt8] {

@@ -89,7 +89,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
 
     /// The node at the top of the block map.
     func rootEntry(_ name: String) throws -> TreeEntry {
-        guard let pack = PackID(hex: root.pack), let hash = Hash256(hex: root.hash) else {
+        guard let pack = PackID(hexadecimal: root.pack), let hash = Hash256(hexadecimal: root.hash) else {
             throw VaultError(.damaged, "does not say where its blocks are", path: name)
         }
         return TreeEntry(pack: pack, position: root.offset, hash: hash)

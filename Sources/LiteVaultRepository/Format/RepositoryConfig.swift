@@ -39,14 +39,14 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     static func new(secret: RepositorySecret?, iterations: Int) -> RepositoryConfig {
         let derivation = secret.map { secret in
             Derivation(
-                kdf: "pbkdf2-hmac-sha256", iterations: secret.form == .raw ? 1 : iterations, salt: PackID().hex)
+                kdf: "pbkdf2-hmac-sha256", iterations: secret.form == .raw ? 1 : iterations, salt: PackID().hexadecimal)
         }
-        return RepositoryConfig(id: PackID().hex, created: Timestamp.text(Date()), secret: derivation)
+        return RepositoryConfig(id: PackID().hexadecimal, created: Timestamp.text(Date()), secret: derivation)
     }
 
     /// - Throws: `VaultError` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
     func require(location: String) throws {
-        guard type == "repository", let id = [UInt8](hex: id), id.count == 16 else {
+        guard type == "repository", let id = [UInt8](hexadecimal: id), id.count == 16 else {
             throw VaultError(.damaged, "is not a repository", path: location)
         }
         guard minReader <= RepositoryFormat.version, features.isEmpty else {
@@ -92,7 +92,7 @@ public struct RepositorySecret: Sendable {
     /// PBKDF2 (RFC 8018) with HMAC-SHA256, one block of output.
     func key(_ derivation: RepositoryConfig.Derivation) throws -> SymmetricKey {
         guard derivation.kdf == "pbkdf2-hmac-sha256", RepositoryFormat.iterations.contains(derivation.iterations),
-            let salt = [UInt8](hex: derivation.salt)
+            let salt = [UInt8](hexadecimal: derivation.salt)
         else {
             throw VaultError(.unsupported, "the secret's key derivation is unknown", path: RepositoryFormat.config)
         }

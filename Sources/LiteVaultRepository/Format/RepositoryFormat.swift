@@ -66,7 +66,8 @@ package enum RepositoryFormat {
 
     /// Whether it is the name of a data pack or a tree pack.
     static func isPack(_ name: String) -> Bool {
-        guard let last = name.split(separator: "/").last, isIdentifier(last), let pack = PackID(hex: last) else {
+        guard let last = name.split(separator: "/").last, isIdentifier(last), let pack = PackID(hexadecimal: last)
+        else {
             return false
         }
         return name == data(pack) || name == tree(pack)

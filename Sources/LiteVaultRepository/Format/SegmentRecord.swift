@@ -122,7 +122,7 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
     }
 
     init(_ record: SegmentRecord, _ hash: Hash256) {
-        (sequence, self.hash, snapshot) = (record.sequence, hash.hex, record.snapshot)
+        (sequence, self.hash, snapshot) = (record.sequence, hash.hexadecimal, record.snapshot)
         (run, place, began) = (record.run, record.place, record.began)
         (seen, notedFrom) = (record.seen, record.notedFrom)
     }

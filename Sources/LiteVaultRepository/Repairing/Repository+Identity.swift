@@ -164,8 +164,8 @@ enum DocumentSalvage {
     }
 
     private static func seal(_ body: [UInt8], _ key: SymmetricKey?) -> [UInt8] {
-        var text = "sha256 \(Hash256(of: body).hex)\n"
-        if let key { text += "hmac-sha256 \(HMAC<SHA256>.authenticationCode(for: body, using: key).hex)\n" }
+        var text = "sha256 \(Hash256(of: body).hexadecimal)\n"
+        if let key { text += "hmac-sha256 \(HMAC<SHA256>.authenticationCode(for: body, using: key).hexadecimal)\n" }
         return Array(text.utf8)
     }
 
@@ -177,6 +177,6 @@ enum DocumentSalvage {
     }
 
     private static func hash(_ seal: [UInt8]) -> [UInt8]? {
-        [UInt8](hex: String(decoding: seal["sha256 ".utf8.count..<("sha256 ".utf8.count + 64)], as: UTF8.self))
+        [UInt8](hexadecimal: String(decoding: seal["sha256 ".utf8.count..<("sha256 ".utf8.count + 64)], as: UTF8.self))
     }
 }

@@ -223,7 +223,8 @@ private final class Repair {
             })
         // All of them first: the way to one leads through others, which may be damaged.
         for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
-            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hex: $0) }) else { continue }
+            guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
+            else { continue }
             do {
                 try await maps.source.prepare(pack)
             } catch let error as VaultError where error.isDamage {
@@ -376,7 +377,7 @@ private final class Repair {
         for offset in stride(from: 0, to: size, by: 8 << 20) {
             digest.update(data: try await store.get(name, range: offset..<min(size, offset + 8 << 20)))
         }
-        return digest.finalize().hex
+        return digest.finalize().hexadecimal
     }
 
     /// Removes this machine's copies of block maps; they are fetched again when needed.

@@ -94,7 +94,7 @@ extension Repository {
             }
         }
         for (one, next) in zip(survey.snapshots, survey.snapshots.dropFirst())
-        where next.sequence == one.sequence + 1 && next.manifest.predecessor != one.hash.hex {
+        where next.sequence == one.sequence + 1 && next.manifest.predecessor != one.hash.hexadecimal {
             survey.warnings.append(
                 RepositoryWarning(
                     .damage, path: next.object,

@@ -7,7 +7,7 @@ internal import LiteVaultSupport
 ///
 /// Its age by the store's clock shows whether its holder still renews it. A dead holder on this machine needs no
 /// waiting.
-final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
+final class Lease: Sendable {
     struct Record: CheckedDocument, Equatable {
         var type = "lease"
         /// Random: which holder.
@@ -57,11 +57,16 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     private let supportsConditionalWrites: Bool
     /// The second object's name, where there is one.
     private let announced: String?
-    private let lock = NSLock()
-    private var record: Record
-    private var tag: ETag
-    private var renewal: Task<Void, Never>?
-    private var isAbandoned = false
+    private let holder: String
+    private let state: Locked<State>
+
+    private struct State {
+        var record: Record
+        /// Of the object as this holder stored it last.
+        var tag: ETag
+        var renewal: Task<Void, Never>?
+        var isAbandoned = false
+    }
 
     private init(
         name: String, store: any ObjectStore, supportsConditionalWrites: Bool, announced: String?, record: Record,
@@ -71,14 +76,14 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         self.store = store
         self.supportsConditionalWrites = supportsConditionalWrites
         self.announced = announced
-        self.record = record
-        self.tag = tag
         acquired = record.acquired
+        holder = record.holder
+        state = Locked(State(record: record, tag: tag))
     }
 
     deinit {
-        renewal?.cancel()
-        heldLeases.withLock { _ = $0.remove(record.holder) }
+        state.withLock { $0.renewal }?.cancel()
+        heldLeases.withLock { _ = $0.remove(holder) }
     }
 
     /// Takes the lease.
@@ -95,8 +100,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         let now = try await store.now()
         let own = ProcessIdentity.current
         var record = Record(
-            holder: PackID().hex, host: ProcessInfo.processInfo.hostName, process: own.process, start: own.start,
-            boot: own.boot, namespace: own.namespace, acquired: now, released: false)
+            holder: PackID().hexadecimal, host: ProcessInfo.processInfo.hostName, process: own.process,
+            start: own.start, boot: own.boot, namespace: own.namespace, acquired: now.timeIntervalSince1970,
+            released: false)
         let announced =
             fence == nil || supportsConditionalWrites ? nil : RepositoryFormat.lease(announcement + record.holder)
         heldLeases.withLock { _ = $0.insert(record.holder) }
@@ -143,8 +149,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     /// Whether a lease was not renewed for so long that its holder is taken for dead. A holder renews it each minute, so one that
     /// is as far in the future was written before the store's clock was put back.
-    static func isStale(_ object: ObjectAttributes, _ now: Double, _ age: Double) -> Bool {
-        abs(now - object.modified) >= age
+    static func isStale(_ object: ObjectAttributes, _ now: Date, _ age: Double) -> Bool {
+        abs(now.timeIntervalSince(object.modified)) >= age
     }
 
     /// Withdraws an announcement. If it cannot be deleted, it is overwritten as released.
@@ -172,8 +178,8 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     /// What is kept with it. A new note is stored with the next renewal: with ``confirm()``, ``release()``, or in a minute.
     var note: String? {
-        get { locked { record.note } }
-        set { locked { record.note = newValue } }
+        get { state.withLock { $0.record.note } }
+        set { state.withLock { $0.record.note = newValue } }
     }
 
     /// Makes sure that it is still ours, in the store.
@@ -185,12 +191,12 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     ///
     /// - Throws: as ``confirm()``.
     func promise(_ sequence: Int) async throws {
-        locked { record.sequence = sequence }
+        state.withLock { $0.record.sequence = sequence }
         try await write(released: false)
     }
 
     /// Leaves the lease for the next writer to break: the promised snapshot may still be stored.
-    func abandon() { locked { isAbandoned = true } }
+    func abandon() { state.withLock { $0.isAbandoned = true } }
 
     /// Ends the lease of a holder that has not renewed it in time: where that one is only asleep, it finds out before it
     /// counts on what was removed meanwhile.
@@ -200,7 +206,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
         var record = held
         record.released = true
         // Not the same holder: a renewal whose answer was lost is known by it.
-        record.holder = PackID().hex
+        record.holder = PackID().hexadecimal
         do {
             let condition = try await store.supportsConditionalWrites() ? PutCondition.unchanged(object.tag) : .none
             try await store.put(
@@ -213,10 +219,12 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     /// Releases the lease.
     func release() async {
+        let renewal = state.withLock { $0.renewal }
         renewal?.cancel()
         await renewal?.value
-        defer { heldLeases.withLock { _ = $0.remove(record.holder) } }
-        if locked({ isAbandoned }) { return }
+        defer { heldLeases.withLock { _ = $0.remove(holder) } }
+        let (record, isAbandoned) = state.withLock { ($0.record, $0.isAbandoned) }
+        if isAbandoned { return }
         if let announced { await Self.retract(announced, record, store) }
         for _ in 0..<3 {
             do { return try await write(released: true) } catch { continue }
@@ -226,7 +234,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     private func keep() {
         // On a store that hangs it blocks its thread.
-        renewal = BlockingWork.task { [weak self] in
+        let renewal = BlockingWork.task { [weak self] in
             while !Task.isCancelled {
                 try? await Task.sleep(nanoseconds: UInt64(Self.interval * 1e9))
                 if Task.isCancelled { return }
@@ -234,6 +242,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                 try? await self?.write(released: false)
             }
         }
+        state.withLock { $0.renewal = renewal }
     }
 
     /// The error for a lease that another process took over.
@@ -245,9 +254,9 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
 
     private func write(released: Bool) async throws {
         for _ in 0..<5 {
-            let (current, record) = locked {
-                self.record.released = released
-                return (tag, self.record)
+            let (current, record) = state.withLock { state in
+                state.record.released = released
+                return (state.tag, state.record)
             }
             // Where the store keeps no conditions, a look before the write is the most that can be had.
             if !supportsConditionalWrites, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
@@ -258,24 +267,18 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                 let new = try await store.put(
                     name, bytes: Decoding.bytes(record, path: name),
                     condition: supportsConditionalWrites ? .unchanged(current) : .none)
-                return locked { tag = new }
+                return state.withLock { $0.tag = new }
             } catch let error as VaultError where error.code == .conflict {
                 // A write of our own whose answer was lost, or a renewal at the same time. The tag first: what is ours after it was
                 // ours then, as others never give it back.
                 guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),
                     held.holder == record.holder
                 else { throw lost() }
-                locked { tag = present.tag }
+                state.withLock { $0.tag = present.tag }
                 if held == record { return }
             }
         }
         throw lost()
-    }
-
-    private func locked<T>(_ body: () -> T) -> T {
-        lock.lock()
-        defer { lock.unlock() }
-        return body()
     }
 }
 

@@ -36,7 +36,7 @@ struct LocationMemory: Sendable {
     init?(_ store: any ObjectStore, _ local: LocalDirectories) {
         guard let state = local.state else { return nil }
         location = store.identity
-        directory = "\(state)/locations/\(Hash256(of: Array(location.utf8)).hex.prefix(32))"
+        directory = "\(state)/locations/\(Hash256(of: Array(location.utf8)).hexadecimal.prefix(32))"
     }
 
     /// Where the newest snapshots of a repository at this location are remembered.
@@ -160,7 +160,7 @@ extension Repository {
     /// lost but the memory.
     func rememberNewest(_ survey: DatabaseSurvey) {
         guard survey.rollback == nil, let last = survey.snapshots.last else { return }
-        try? remember(Head(sequence: last.sequence, hash: last.hash.hex), survey.database)
+        try? remember(Head(sequence: last.sequence, hash: last.hash.hexadecimal), survey.database)
     }
 
     /// What is remembered; nil when nothing is.
@@ -210,7 +210,7 @@ extension Repository {
         guard let head else { return }
         let advice = Remedy.all([.text("An older state of the repository was put back."), .acceptReplacement])
         if let same = survey.snapshots.first(where: { $0.sequence == head.sequence }) {
-            guard same.hash.hex != head.hash else { return }
+            guard same.hash.hexadecimal != head.hash else { return }
             throw VaultError(
                 .damaged,
                 "snapshot \(head.sequence) is not the one seen earlier: the repository was rolled back",

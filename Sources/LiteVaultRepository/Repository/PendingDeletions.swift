@@ -102,14 +102,14 @@ extension PendingDeletions {
     /// The packs whose blocks writers must not reuse.
     var avoided: AvoidedPacks {
         let names = packs.map(\.name) + sparse + (damaged ?? [])
-        return .these(Set(names.compactMap { $0.split(separator: "/").last.flatMap { PackID(hex: $0) } }))
+        return .these(Set(names.compactMap { $0.split(separator: "/").last.flatMap { PackID(hexadecimal: $0) } }))
     }
 }
 
 extension Repository {
     /// Schedules packs for deletion, as pruning does.
     package func scheduleDeletion(of names: [String]) async throws {
-        let now = try await store.now()
+        let now = try await store.now().timeIntervalSince1970
         let list = PendingDeletions(
             repository: config.id, packs: names.map { .init(name: $0, since: now, run: 1) }, sparse: [], run: 1)
         try await put(list, as: RepositoryFormat.pendingDeletions, condition: .none)

@@ -20,7 +20,7 @@ extension Repository {
             rememberNewest(survey)
             var snapshots = survey.snapshots
             for index in snapshots.indices {
-                snapshots[index].verification = verifications.results[snapshots[index].hash.hex]
+                snapshots[index].verification = verifications.results[snapshots[index].hash.hexadecimal]
             }
             return (snapshots, survey.warnings + more)
         }

@@ -115,7 +115,7 @@ public struct Repository: Sendable {
             }
             key = derived
         }
-        guard let id = [UInt8](hex: config.id) else {
+        guard let id = [UInt8](hexadecimal: config.id) else {
             throw VaultError(.damaged, "has no identifier", path: store.location)
         }
         let found = Repository(
@@ -145,7 +145,7 @@ public struct Repository: Sendable {
 
     /// The identifier of a database. It is derived from the name, so that concurrent first snapshots agree.
     static func databaseID(_ name: String, repository: [UInt8]) -> String {
-        String(Hash256(of: repository + Array(name.utf8)).hex.prefix(32))
+        String(Hash256(of: repository + Array(name.utf8)).hexadecimal.prefix(32))
     }
 
     package func databaseID(_ name: String) -> String { Self.databaseID(name, repository: id) }

@@ -20,7 +20,7 @@ public struct Snapshot: Sendable {
     }
 
     /// Its name: the first 16 digits of its manifest's hash.
-    public var id: String { String(hash.hex.prefix(16)) }
+    public var id: String { String(hash.hexadecimal.prefix(16)) }
     /// The name of its database.
     public var database: String { manifest.name }
     /// Its number among the snapshots of its database, from 1.

@@ -73,7 +73,7 @@ extension Repository {
             // It only tells what checks have found, and this is the result of one.
             all = noVerifications(database)
         }
-        let present = Set(try await survey(database).snapshots.map(\.hash.hex))
+        let present = Set(try await survey(database).snapshots.map(\.hash.hexadecimal))
         for (hash, result) in results {
             if let old = all.results[hash], old.passed, result.passed, old.level > result.level { continue }
             all.results[hash] = result

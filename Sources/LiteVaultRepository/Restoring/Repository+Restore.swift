@@ -104,7 +104,7 @@ extension Repository {
             let count = min(Int64(bytes.count), manifest.size - offset)
             // A manifest that tells another size or salt is of another image, whatever its hash says.
             guard bytes[Int(count)...].allSatisfy({ $0 == 0 }),
-                index > 0 || bytes.prefix(Int(min(16, count))).hex == manifest.salt
+                index > 0 || bytes.prefix(Int(min(16, count))).hexadecimal == manifest.salt
             else { throw VaultError(.damaged, "does not match the image that it names", path: snapshot.object) }
             try bytes.withUnsafeBytes {
                 try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)

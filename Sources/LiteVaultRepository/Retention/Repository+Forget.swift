@@ -57,7 +57,7 @@ extension Repository {
         let all = try await snapshots(database: database)
         all.warnings.forEach(warning)
         // Of two clocks the one that is behind: it may keep too much, where the other one would remove too much.
-        let now = min(Date(), Date(timeIntervalSince1970: try await store.now()))
+        let now = min(Date(), try await store.now())
         return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
             .flatMap { policy.decide($0.value, now: now) }
     }

@@ -43,7 +43,7 @@ extension Repository {
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: !dryRun)
-        let (now, grace) = (try await store.now(), grace.seconds)
+        let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
         let used = try await usedPacks()
         // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
         let before =
@@ -68,7 +68,7 @@ extension Repository {
             }
             // Probably of an active writer. Listing it would be harmless, but the next snapshot would store its blocks again.
             // One second of tolerance for stores that report whole seconds.
-            if pack.modified >= began - 1 { continue }
+            if pack.modified.timeIntervalSince1970 >= began - 1 { continue }
             let first = known[pack.name]
             listed.append(first ?? .init(name: pack.name, since: now, run: run))
             let isOld = first.map { $0.since + grace <= now && ($0.run ?? run) < firstSeen && $0.run != run } ?? false

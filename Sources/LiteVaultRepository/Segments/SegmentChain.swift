@@ -88,7 +88,7 @@ extension Repository {
                 continue
             }
             log.learn(record)
-            let hash = head.document.hash.hex
+            let hash = head.document.hash.hexadecimal
             if let last = row.segments.last {
                 if record.sequence == last.record.sequence {
                     if record.run == last.record.run, record.payloadHash == last.record.payloadHash {

@@ -200,7 +200,7 @@ extension Repository {
         for offset in stride(from: start, to: end, by: 8 << 20) {
             digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
         }
-        guard digest.finalize().hex == record.payloadHash else {
+        guard digest.finalize().hexadecimal == record.payloadHash else {
             throw VaultError(.damaged, "its frames are not the ones that were stored", path: name.object)
         }
     }

@@ -100,7 +100,7 @@ package actor SegmentWriter {
         let name = SegmentName(database: database, sequence: number, snapshot: snapshot, time: seen)
         let record = SegmentRecord(
             repository: repository.config.id, database: database, sequence: number, predecessor: last?.hash,
-            notedFrom: notedFrom, snapshot: snapshot, run: segment.run.hex, place: segment.sequence,
+            notedFrom: notedFrom, snapshot: snapshot, run: segment.run.hexadecimal, place: segment.sequence,
             began: Timestamp.text(began),
             salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
             frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
@@ -149,6 +149,6 @@ extension LocalFile {
     func hash() throws -> String {
         var digest = SHA256()
         try forEachPiece { digest.update(bufferPointer: $1) }
-        return digest.finalize().hex
+        return digest.finalize().hexadecimal
     }
 }

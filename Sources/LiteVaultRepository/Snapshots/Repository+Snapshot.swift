@@ -143,12 +143,13 @@ extension Repository {
         let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
-            predecessor: plan.previous?.hash.hex, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
+            predecessor: plan.previous?.hash.hexadecimal, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
             base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
             time: Timestamp.text(report.began), host: plan.host, source: plan.source, tool: options.tool,
-            salt: sink.salt.hex, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
+            salt: sink.salt.hexadecimal, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
             root: .init(
-                pack: captured.root.pack.hex, offset: captured.root.position, hash: captured.root.hash.hex),
+                pack: captured.root.pack.hexadecimal, offset: captured.root.position,
+                hash: captured.root.hash.hexadecimal),
             log: report.position.map { .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame)) },
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
             newestSegment: newestMark(database, previous: last),
@@ -208,7 +209,7 @@ extension Repository {
         }
         let snapshot = try Snapshot(manifest: manifest, hash: hash, name: name)
         do {
-            try remember(Head(sequence: manifest.sequence, hash: hash.hex), manifest.database)
+            try remember(Head(sequence: manifest.sequence, hash: hash.hexadecimal), manifest.database)
         } catch let error as VaultError {
             throw VaultError(
                 error.code,

@@ -110,15 +110,15 @@ public final class DirectoryStore: ObjectStore {
     }
 
     /// The time that the file system gives to a file that is touched.
-    public func now() async throws -> Double {
+    public func now() async throws -> Date {
         try LocalDirectory.create(location)
         let path = location + "/.clock"
         do {
-            return try LocalFile(updating: path).touch()
+            return Date(timeIntervalSince1970: try LocalFile(updating: path).touch())
         } catch let error as VaultError where error.code == .missing {
             // Two at a time may make it; then both find it.
             _ = try? LocalFile(creating: path)
-            return try LocalFile(updating: path).touch()
+            return Date(timeIntervalSince1970: try LocalFile(updating: path).touch())
         }
     }
 
@@ -202,7 +202,9 @@ extension DirectoryStore {
             throw VaultError(.damaged, "is not a regular file", path: path)
         }
         let size = Int64(status.st_size)
-        return ObjectAttributes(name: name, size: size, modified: status.modified, tag: try tag(status, path))
+        return ObjectAttributes(
+            name: name, size: size, modified: Date(timeIntervalSince1970: status.modified),
+            tag: try tag(status, path))
     }
 
     /// Small objects are told apart by their content, as those that are replaced are small: a file system may give a new
@@ -210,7 +212,7 @@ extension DirectoryStore {
     private func tag(_ status: stat, _ path: String) throws -> ETag {
         if status.st_size > 4096 { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
-            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hex)
+            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hexadecimal)
         } catch let error as VaultError where error.code == .missing {
             return ETag("")
         }

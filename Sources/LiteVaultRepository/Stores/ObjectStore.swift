@@ -1,3 +1,4 @@
+public import Foundation
 internal import LiteVaultCapture
 
 /// Stores a repository's objects, for example in a directory or a bucket.
@@ -63,8 +64,8 @@ public protocol ObjectStore: Sendable {
     /// Deletes the object; does nothing if it does not exist.
     func remove(_ name: String) async throws
 
-    /// The time of the store's own clock, in seconds since 1970. The ages of objects are measured by it.
-    func now() async throws -> Double
+    /// The time of the store's own clock. The ages of objects are measured by it.
+    func now() async throws -> Date
 
     /// Deletes the remains of interrupted writes that no listing shows, once they are old enough to be abandoned. Pruning
     /// calls it.
@@ -134,13 +135,13 @@ public struct ObjectAttributes: Sendable, Equatable {
     public let name: String
     /// Bytes.
     public let size: Int64
-    /// When it was stored, by the store's clock, in seconds since 1970.
-    public let modified: Double
+    /// When it was stored, by the store's clock.
+    public let modified: Date
     /// Identifies this version of the object.
     public let tag: ETag
 
     /// Creates the attributes of an object.
-    public init(name: String, size: Int64, modified: Double, tag: ETag) {
+    public init(name: String, size: Int64, modified: Date, tag: ETag) {
         self.name = name
         self.size = size
         self.modified = modified

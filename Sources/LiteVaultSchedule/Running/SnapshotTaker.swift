@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSupport
 internal import Logging
 
 /// Takes the snapshots of a job's databases, one at a time for each database.
@@ -168,15 +169,14 @@ actor AsyncSemaphore {
 }
 
 /// A permit that is released exactly once.
-private final class Permit: @unchecked Sendable {  // the lock guards `isHeld`
+private final class Permit: Sendable {
     private let semaphore: AsyncSemaphore
-    private let lock = NSLock()
-    private var isHeld = true
+    private let isHeld = Locked(true)
 
     init(_ semaphore: AsyncSemaphore) { self.semaphore = semaphore }
 
     func release() {
-        let wasHeld = lock.withLock {
+        let wasHeld = isHeld.withLock { isHeld in
             defer { isHeld = false }
             return isHeld
         }

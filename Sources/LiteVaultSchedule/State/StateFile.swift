@@ -3,25 +3,26 @@ internal import DurableFile
 internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultCipher
+internal import LiteVaultSupport
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
 /// jobs.
-package final class StateFile: @unchecked Sendable {  // its lock guards `state`
+package final class StateFile: Sendable {
     package let path: String
-    private let mutex = NSLock()
-    private var state: ScheduleState
-    private var descriptor: Int32 = -1
+    private let state: Locked<ScheduleState>
+    /// Of the lock file; -1 until ``lock()``.
+    private let descriptor = Locked<Int32>(-1)
 
     /// Reads the state of the configuration at path `configuration` from the directory `folder`.
     ///
     /// - Throws: `VaultError` `damaged` if the file is not a state file.
     package init(folder: String, configuration: String) throws {
         let name = SHA256.hash(data: Array(configuration.utf8)).prefix(8)
-        path = "\(folder)/schedule-\(Array(name).hex).json"
-        state = try Self.read(path)
+        path = "\(folder)/schedule-\(Array(name).hexadecimal).json"
+        state = Locked(try Self.read(path))
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { descriptor.withLock { if $0 >= 0 { close($0) } } }
 
     private static func read(_ path: String) throws -> ScheduleState {
         do {
@@ -50,21 +51,21 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
                 .busy, "another process is running the jobs of this configuration", path: lockPath,
                 typedRemedy: ScheduleRemedy.waitForRun)
         }
-        descriptor = opened
+        descriptor.withLock { $0 = opened }
         // Another process may have run between reading and locking.
         let fresh = try Self.read(path)
-        mutex.withLock { state = fresh }
+        state.withLock { $0 = fresh }
     }
 
     /// The state of a job; nil when it never ran.
-    package func job(_ name: String) -> JobState? { mutex.withLock { state.jobs[name] } }
+    package func job(_ name: String) -> JobState? { state.withLock { $0.jobs[name] } }
 
     /// Replaces the state of a job, durably.
     package func set(_ name: String, _ job: JobState) throws { try update(name) { $0 = job } }
 
     /// Changes the state of a job, durably.
     package func update(_ name: String, _ change: (inout JobState) -> Void) throws {
-        try mutex.withLock {
+        try state.withLock { state in
             change(&state.jobs[name, default: JobState()])
             let bytes = try Decoding.bytes(state, path: path)
             try LocalDirectory.create(LocalDirectory.parent(of: path))

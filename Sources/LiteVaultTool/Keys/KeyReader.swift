@@ -4,13 +4,13 @@ internal import LiteVaultBackup
 internal import LiteVaultSupport
 
 /// Reads keys from their sources and decodes them.
-final class KeyReader {
+final class KeyReader: Sendable {
     private let reporter: any Reporter
     private let terminal: Terminal
     /// The time limit of a key command; nil for none.
     private let commandLimit: Duration?
     /// Variables that were removed from the environment. Two options may name the same one.
-    private var variables: [String: SecretBuffer] = [:]
+    private let variables = Locked<[String: SecretBuffer]>([:])
 
     init(reporter: any Reporter, terminal: Terminal, commandLimit: Duration? = nil) {
         self.commandLimit = commandLimit
@@ -23,17 +23,28 @@ final class KeyReader {
     ///
     /// - Throws: `key-rejected` if the variable is not set.
     func reserve(_ source: KeySource?) throws(Failure) {
-        guard case .environment(let name)? = source, variables[name] == nil else { return }
-        guard let value = getenv(name) else {
-            throw Failure(
-                .keyRejected, "\(KeySource.environment(name).description) is not set",
-                remedy: "Set it, or use another source of the key.")
+        guard case .environment(let name)? = source else { return }
+        _ = try variable(name)
+    }
+
+    /// The variable of that name, removed from the environment when it is asked for first.
+    private func variable(_ name: String) throws(Failure) -> SecretBuffer {
+        try variables.withLock { variables throws(Failure) in
+            if let known = variables[name] { return known }
+            guard let value = getenv(name) else {
+                throw Failure(
+                    .keyRejected, "\(KeySource.environment(name).description) is not set",
+                    remedy: "Set it, or use another source of the key.")
+            }
+            let buffer = SecretBuffer()
+            // unsetenv removes only the pointer: the bytes stay readable in /proc/PID/environ until they are wiped.
+            do throws(SecretError) { try buffer.fill(takingOver: value) } catch {
+                throw failure(error, .environment(name))
+            }
+            unsetenv(name)
+            variables[name] = buffer
+            return buffer
         }
-        let buffer = SecretBuffer()
-        // unsetenv removes only the pointer: the bytes stay readable in /proc/PID/environ until they are wiped.
-        do { try buffer.fill(takingOver: value) } catch { throw failure(error, .environment(name)) }
-        unsetenv(name)
-        variables[name] = buffer
     }
 
     /// Reads the bytes of a key from its source.
@@ -51,12 +62,7 @@ final class KeyReader {
                     text: text, quiet: reporter is JSONReporter, limit: commandLimit
                 ).read()
             case .credential(let name): buffer = try readCredential(name)
-            case .environment(let name):
-                try reserve(source)
-                guard let value = variables[name] else {
-                    throw Failure(.internal, "a variable of the environment is gone")
-                }
-                buffer = value
+            case .environment(let name): buffer = try variable(name)
             case .prompt:
                 guard format != .raw else {
                     throw Failure(

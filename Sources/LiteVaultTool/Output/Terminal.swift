@@ -4,7 +4,7 @@ internal import LiteVaultSupport
 /// The two output streams. Commands do not write to them: they return a ``Report``, which a reporter prints here.
 ///
 /// Writes are unbuffered and under a lock: the signal thread clears the progress line while the main thread may be writing.
-final class Terminal: @unchecked Sendable {  // its lock guards `status`
+final class Terminal: Sendable {
     /// Whether a person can be asked.
     let inputIsTerminal = isatty(STDIN_FILENO) == 1
     /// Whether a status line can be redrawn in place.
@@ -12,9 +12,8 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
     /// Whether messages are colored.
     let usesColor: Bool
 
-    private let lock = NSLock()
     /// The status line on the screen.
-    private var status = ""
+    private let status = Locked("")
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let dumb = environment["TERM"] == "dumb"
@@ -27,10 +26,10 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
     ///
     /// - Throws: `io` or `no-space` if it cannot be written. A closed pipe (EPIPE) is ignored.
     func printResult(_ line: String) throws(Failure) {
-        lock.lock()
-        defer { lock.unlock() }
-        erase()
-        let code = Self.write(line + "\n", to: STDOUT_FILENO)
+        let code = status.withLock { status in
+            Self.erase(&status)
+            return Self.write(line + "\n", to: STDOUT_FILENO)
+        }
         guard code == 0 || code == EPIPE else {
             throw Failure(
                 code == ENOSPC ? .noSpace : .inputOutput,
@@ -41,19 +40,19 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
 
     /// Writes one line to standard error.
     func printMessage(_ line: String) {
-        lock.lock()
-        defer { lock.unlock() }
-        erase()
-        _ = Self.write(line + "\n", to: STDERR_FILENO)
+        status.withLock { status in
+            Self.erase(&status)
+            _ = Self.write(line + "\n", to: STDERR_FILENO)
+        }
     }
 
     /// Replaces the status line. An empty line removes it.
     func drawStatus(_ line: String) {
-        lock.lock()
-        defer { lock.unlock() }
-        guard errorIsTerminal, line != status else { return }
-        _ = Self.write("\r" + line + "\u{1B}[K", to: STDERR_FILENO)
-        status = line
+        status.withLock { status in
+            guard errorIsTerminal, line != status else { return }
+            _ = Self.write("\r" + line + "\u{1B}[K", to: STDERR_FILENO)
+            status = line
+        }
     }
 
     /// The width of the terminal in columns; 80 if unknown.
@@ -63,9 +62,9 @@ final class Terminal: @unchecked Sendable {  // its lock guards `status`
         return Int(size.ws_col)
     }
 
-    private func erase() {
+    private static func erase(_ status: inout String) {
         guard !status.isEmpty else { return }
-        _ = Self.write("\r\u{1B}[K", to: STDERR_FILENO)
+        _ = write("\r\u{1B}[K", to: STDERR_FILENO)
         status = ""
     }
 

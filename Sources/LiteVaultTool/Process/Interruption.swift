@@ -7,19 +7,23 @@ internal import LiteVaultSupport
 /// The signals are blocked in all threads, and one thread waits for them with `sigwait`. So ordinary code handles them, which
 /// may take locks, remove files and restore the terminal. The first signal asks the running operation to stop at its next
 /// progress report. If it does not within ``grace``, or at the second signal, the process is ended from here.
-final class Interruption: @unchecked Sendable {  // its lock guards every variable
+final class Interruption: Sendable {
     static let shared = Interruption()
 
     /// How long an operation may take to stop, unless ``allowMoreTime(_:)`` extends it.
     private static let grace = Duration.seconds(3)
 
-    private let lock = NSLock()
-    private var received: Int32 = 0
-    private var grace = Interruption.grace
-    private var isEnding = false
-    private var actions: [(token: Int, immediately: Bool, run: @Sendable () -> Void)] = []
-    private var nextToken = 0
-    private var children: Set<pid_t> = []
+    private struct State {
+        /// The first signal; 0 if none has arrived.
+        var received: Int32 = 0
+        var grace = Interruption.grace
+        var isEnding = false
+        var actions: [(token: Int, immediately: Bool, run: @Sendable () -> Void)] = []
+        var nextToken = 0
+        var children: Set<pid_t> = []
+    }
+
+    private let state = Locked(State())
 
     /// Starts the signal thread. Called once, before any other thread exists: threads inherit the signal mask.
     func start() {
@@ -41,32 +45,28 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
 
     /// Throws `Interrupted` once a signal has arrived. Operations call it from their progress reports.
     func check() throws(Interrupted) {
-        lock.lock()
-        defer { lock.unlock() }
-        if received != 0 { throw Interrupted(signal: received) }
+        if let signal { throw Interrupted(signal: signal) }
     }
 
     /// The signal that has arrived; nil if none has.
     var signal: Int32? {
-        lock.lock()
-        defer { lock.unlock() }
+        let received = state.withLock { $0.received }
         return received == 0 ? nil : received
     }
 
     /// Extends the time that the running operation may take to stop.
-    func allowMoreTime(_ time: Duration) { lock.withLock { grace = max(grace, time) } }
+    func allowMoreTime(_ time: Duration) { state.withLock { $0.grace = max($0.grace, time) } }
 
     /// Registers cleanup for an end by a signal.
     ///
     /// - Parameter immediately: whether a signal ends the process at once, as it waits for a person and reports no progress.
     /// - Returns: a token for ``remove(_:)``.
     func onEnd(immediately: Bool = false, _ run: @escaping @Sendable () -> Void) -> Int {
-        lock.lock()
-        nextToken += 1
-        let token = nextToken
-        actions.append((token, immediately, run))
-        let late = received
-        lock.unlock()
+        let (token, late) = state.withLock { state in
+            state.nextToken += 1
+            state.actions.append((state.nextToken, immediately, run))
+            return (state.nextToken, state.received)
+        }
         // The signal arrived just before: nothing else would act on it.
         if immediately, late != 0 { end(late) }
         return token
@@ -74,36 +74,31 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
 
     /// Removes cleanup that ``onEnd(immediately:_:)`` registered.
     func remove(_ token: Int) {
-        lock.lock()
-        actions.removeAll { $0.token == token }
-        lock.unlock()
+        state.withLock { state in state.actions.removeAll { $0.token == token } }
     }
 
     /// Registers a child process, or a group as its negative number, that gets the signal too.
     func watch(child: pid_t) {
-        lock.lock()
-        defer { lock.unlock() }
-        children.insert(child)
-        // The signal came after the child was started and before this.
-        if received != 0 { kill(child, received) }
+        state.withLock { state in
+            state.children.insert(child)
+            // The signal came after the child was started and before this.
+            if state.received != 0 { kill(child, state.received) }
+        }
     }
 
     /// Removes a child process that was waited for: its number may be reused.
     func unwatch(child: pid_t) {
-        lock.lock()
-        children.remove(child)
-        lock.unlock()
+        state.withLock { _ = $0.children.remove(child) }
     }
 
     private func handle(_ signal: Int32) {
-        lock.lock()
-        let isSecond = received != 0
-        if !isSecond { received = signal }
-        let first = received
-        for child in children { kill(child, signal) }
-        let grace = grace
-        let atOnce = isSecond || !children.isEmpty || actions.contains { $0.immediately }
-        lock.unlock()
+        let (first, grace, atOnce) = state.withLock { state in
+            let isSecond = state.received != 0
+            if !isSecond { state.received = signal }
+            for child in state.children { kill(child, signal) }
+            let atOnce = isSecond || !state.children.isEmpty || state.actions.contains { $0.immediately }
+            return (state.received, state.grace, atOnce)
+        }
         if atOnce { end(first) }
         Thread.detachNewThread { [self] in
             Thread.sleep(forTimeInterval: grace.seconds)
@@ -114,15 +109,13 @@ final class Interruption: @unchecked Sendable {  // its lock guards every variab
     /// Runs the cleanup in order of registration and ends the process with `_exit`: exit handlers must not run while the main
     /// thread is still running.
     private func end(_ signal: Int32) {
-        lock.lock()
-        guard !isEnding else {
-            lock.unlock()
-            return
+        let pending = state.withLock { state -> [@Sendable () -> Void]? in
+            guard !state.isEnding else { return nil }
+            state.isEnding = true
+            return state.actions.map(\.run)
         }
-        isEnding = true
-        let pending = actions
-        lock.unlock()
-        for action in pending { action.run() }
+        guard let pending else { return }
+        for run in pending { run() }
         _exit(128 + signal)
     }
 }

@@ -35,11 +35,10 @@ extension Session {
 
 /// Reads the keys that a configuration refers to. One reader keeps the variables of the environment; other sources may take
 /// long, and get a reader each.
-private final class ScheduleKeys: @unchecked Sendable {  // its lock guards the reader
+private final class ScheduleKeys: Sendable {
     /// The time limit of a key command: nobody can be asked.
     private static let commandLimit = Duration.seconds(120)
 
-    private let lock = NSLock()
     private let reader: KeyReader
     private let terminal: Terminal
     private let reporter: any Reporter
@@ -54,7 +53,7 @@ private final class ScheduleKeys: @unchecked Sendable {  // its lock guards the 
     func reserveSources(of configuration: ScheduleConfiguration) throws {
         for job in configuration.jobs {
             for reference in [job.repository.secret, job.verification?.key].compactMap(\.self) {
-                try lock.withLock { try reader.reserve(Self.source(reference)) }
+                try reader.reserve(Self.source(reference))
             }
         }
     }
@@ -78,7 +77,7 @@ private final class ScheduleKeys: @unchecked Sendable {  // its lock guards the 
         let prompt = KeyPrompt(subject: "", confirms: false, terminal: terminal)
         let source = Self.source(reference)
         if case .environment = source {
-            return try lock.withLock { (try reader.read(source, format: format, prompt: prompt), format) }
+            return (try reader.read(source, format: format, prompt: prompt), format)
         }
         let own = KeyReader(reporter: reporter, terminal: terminal, commandLimit: Self.commandLimit)
         return (try own.read(source, format: format, prompt: prompt), format)

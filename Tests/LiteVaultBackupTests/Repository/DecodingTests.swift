@@ -20,7 +20,7 @@ import Testing
     /// A document of that body, with its hash.
     func sealed(_ body: [UInt8]) -> [UInt8] {
         let line = body + [10]
-        return line + Array("sha256 \(Hash256(of: line).hex)\n".utf8)
+        return line + Array("sha256 \(Hash256(of: line).hexadecimal)\n".utf8)
     }
 
     func members(_ name: String) async throws -> [String: Any] {
@@ -82,10 +82,10 @@ import Testing
         let (repository, name) = try await made()
         var manifest = try await members(name)
         let root = try #require(manifest["root"] as? [String: Any])
-        let known = try #require(PackID(hex: root["pack"] as? String ?? ""))
-        let hash = try #require(Hash256(hex: root["hash"] as? String ?? ""))
+        let known = try #require(PackID(hexadecimal: root["pack"] as? String ?? ""))
+        let hash = try #require(Hash256(hexadecimal: root["hash"] as? String ?? ""))
         let offset = try #require(root["offset"] as? Int)
-        let own = try #require([UInt8](hex: manifest["repository"] as? String ?? ""))
+        let own = try #require([UInt8](hexadecimal: manifest["repository"] as? String ?? ""))
         // The first leaf of the map that is there, 32 times below each other: 32^7 blocks of a few kilobytes.
         let source = NodeSource(store: store, directory: scratch.path("nodes"))
         let top = try source.node(TreeEntry(pack: known, position: UInt32(offset), hash: hash), level: 1)
@@ -101,7 +101,7 @@ import Testing
         try await store.put(RepositoryFormat.tree(pack), bytes: bytes, condition: .absent)
         manifest["size"] = Int64(4096) << 35
         manifest["blocks"] = Int64(1) << 35
-        manifest["root"] = ["pack": pack.hex, "offset": Int(entry.position), "hash": entry.hash.hex]
+        manifest["root"] = ["pack": pack.hexadecimal, "offset": Int(entry.position), "hash": entry.hash.hexadecimal]
         try await put(manifest, name)
         let start = Date()
         #expect(try await repository.check().isIntact)

@@ -35,7 +35,7 @@ import Testing
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
         let body = lines[0].replacing("\"repository\"", with: "\"x\":1,\"repository\"") + "\n"
-        let hash = Hash256(of: Array(body.utf8)).hex
+        let hash = Hash256(of: Array(body.utf8)).hexadecimal
         return ["", lines[2] + "\n", "hmac-sha256 \(hash)\n"].map { Array("\(body)sha256 \(hash)\n\($0)".utf8) }
     }
 

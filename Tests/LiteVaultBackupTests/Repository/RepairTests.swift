@@ -76,7 +76,7 @@ import Testing
         guard hasSecret else { return }
         let text = String(decoding: original, as: UTF8.self).split(separator: "\n").map(String.init)
         let body = text[0].replacing("\"host\":\"", with: "\"host\":\"x") + "\n"
-        try write(Array("\(body)sha256 \(Hash256(of: Array(body.utf8)).hex)\n\(text[2])\n".utf8), name)
+        try write(Array("\(body)sha256 \(Hash256(of: Array(body.utf8)).hexadecimal)\n\(text[2])\n".utf8), name)
         #expect(try await repaired(repository, dryRun: true).lostSnapshots.map(\.path) == [name])
     }
 

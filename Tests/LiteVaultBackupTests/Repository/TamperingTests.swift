@@ -160,7 +160,7 @@ import Testing
         let text = String(decoding: try bytes(name), as: UTF8.self)
         let lines = text.split(separator: "\n").map(String.init)
         let forged = lines[0].replacingOccurrences(of: "\"host\":\"", with: "\"host\":\"x") + "\n"
-        let hash = Hash256(of: Array(forged.utf8)).hex
+        let hash = Hash256(of: Array(forged.utf8)).hexadecimal
         #expect(try await problems(repository).isEmpty)
         for ending in ["sha256 \(hash)\n", "sha256 \(hash)\n\(lines[2])\n"] {
             try write(Array((forged + ending).utf8), name)

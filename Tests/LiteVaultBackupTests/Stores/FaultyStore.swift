@@ -58,5 +58,5 @@ final class FaultyStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     }
     func list(_ prefix: String) async throws -> [ObjectAttributes] { try await call { try await base.list(prefix) } }
     func remove(_ name: String) async throws { try await call { try await base.remove(name) } }
-    func now() async throws -> Double { try await call { try await base.now() } }
+    func now() async throws -> Date { try await call { try await base.now() } }
 }

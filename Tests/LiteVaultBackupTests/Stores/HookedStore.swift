@@ -52,7 +52,7 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
         try await call("list", prefix) { try await base.list(prefix) }
     }
     func remove(_ name: String) async throws { try await call("remove", name) { try await base.remove(name) } }
-    func now() async throws -> Double { try await base.now() + lock.withLock { ahead } }
+    func now() async throws -> Date { try await base.now() + lock.withLock { ahead } }
 }
 
 /// Does something the first time that it is asked to.

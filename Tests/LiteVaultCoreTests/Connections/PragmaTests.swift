@@ -80,5 +80,15 @@ import Testing
         #expect(try db.pragma(.synchronous) == .normal)
     }
 
+    @Test func `synchronous set inside a transaction throws, and stays as it is`() throws {
+        try db.transaction { () throws in
+            #expect(throws: DatabaseError.self) { try db.setPragma(.synchronous, to: .off) }
+            #expect(try db.pragma(.synchronous) == .full)
+        }
+        #expect(try db.pragma(.synchronous) == .full)
+        try db.setPragma(.synchronous, to: .off)
+        #expect(try db.pragma(.synchronous) == .off)
+    }
+
     @Test func `synchronous is full unless it is set`() throws { #expect(try db.pragma(.synchronous) == .full) }
 }

@@ -6,18 +6,16 @@ internal import LiteVaultEngine
 public struct RowView: ~Copyable {
     @usableFromInline let statement: OpaquePointer
     /// Not counted: the row does not outlive the execution.
-    @usableFromInline let prepared: Unmanaged<PreparedStatement>
+    @usableFromInline let prepared: Uncounted<PreparedStatement>
 
     @inlinable
-    init(_ execution: Execution) {
-        statement = execution.handle
-        prepared = execution.prepared
+    init(_ statement: OpaquePointer, of prepared: Uncounted<PreparedStatement>) {
+        self.statement = statement
+        self.prepared = prepared
     }
 
-    package init(_ prepared: PreparedStatement) {
-        statement = prepared.handle
-        self.prepared = .passUnretained(prepared)
-    }
+    /// The current row of a statement that somebody keeps.
+    package init(_ prepared: PreparedStatement) { self.init(prepared.handle, of: Uncounted(prepared)) }
 
     /// The value of a column, by its position from 0.
     ///
@@ -33,7 +31,7 @@ public struct RowView: ~Copyable {
     /// - Throws: `QueryError`, also when there is no column of that name, or two.
     @inlinable
     public func get<V: ColumnValue>(_ name: String, as type: V.Type = V.self) throws -> V {
-        try V.read(from: ColumnReader(statement, prepared._withUnsafeGuaranteedRef { try $0.index(of: name) }))
+        try V.read(from: ColumnReader(statement, prepared.withObject { try $0.index(of: name) }))
     }
 
     /// The value of a column by its own storage class, or nil for NULL.
@@ -45,11 +43,11 @@ public struct RowView: ~Copyable {
     public var count: Int { Int(sqlite3_column_count(statement)) }
 
     /// The names of the columns, as the query gives them.
-    public var columnNames: [String] { prepared.takeUnretainedValue().columnNames }
+    public var columnNames: [String] { prepared.object.columnNames }
 
     /// A copy that can be kept.
     public func copy() -> Row {
-        let prepared = prepared.takeUnretainedValue()
+        let prepared = prepared.object
         return prepared.copyRow(prepared.rowColumns())
     }
 }
@@ -63,7 +61,7 @@ package struct RowColumnReader {
     @usableFromInline var index: Int32 = -1
 
     @inlinable
-    package init(_ execution: Execution) { statement = execution.handle }
+    init(_ statement: OpaquePointer) { self.statement = statement }
 
     /// The value of the next column.
     ///
@@ -73,24 +71,6 @@ package struct RowColumnReader {
     package mutating func next<V: ColumnValue>(_: V.Type) throws -> V {
         index &+= 1
         return try V.read(from: ColumnReader(statement, index))
-    }
-}
-
-extension Statement {
-    /// Runs the statement with the columns of a row of another statement, unconverted (`sqlite3_bind_value`).
-    ///
-    /// The locks of both connections are held by the caller.
-    ///
-    /// - Throws: `DatabaseError`; the statement is reset.
-    package func runCopying(_ row: borrowing RowView) throws {
-        guard let prepared else { return }
-        sqlite3_reset(prepared.handle)
-        defer { sqlite3_reset(prepared.handle) }
-        for index in 0..<prepared.parameterCount {
-            let code = sqlite3_bind_value(prepared.handle, index + 1, sqlite3_column_value(row.statement, index))
-            if code != SQLITE_OK { try connection.check(code, sql: prepared.sql) }
-        }
-        while try step(prepared) {}
     }
 }
 
@@ -129,12 +109,4 @@ private func areEqual(
     let rightBuffer = UnsafeRawBufferPointer(
         start: rightBytes, count: rightBytes == nil ? 0 : Int(sqlite3_value_bytes(right)))
     return leftBuffer.elementsEqual(rightBuffer)
-}
-
-extension Statement {
-    /// Whether the current row is equal to a row of another statement, in storage classes and in content.
-    package func isCurrentRowEqual(to row: borrowing RowView) -> Bool {
-        guard let prepared else { return false }
-        return RowView(prepared).isEqual(to: row)
-    }
 }

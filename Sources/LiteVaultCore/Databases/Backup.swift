@@ -203,7 +203,7 @@ extension Backup {
     /// SQLCipher 3 copies an encrypted database into a plain file in the clear, and a plain one into an encrypted file
     /// unreadably. Every version copies between encrypted databases of different page sizes into a file that no setting
     /// opens.
-    static func refuseUnreadableCopy(
+    private static func refuseUnreadableCopy(
         from source: Connection, _ sourceName: String, to target: Connection, _ targetName: String
     ) throws {
         let isSourceKeyed = try source.isKeyed(sourceName)

@@ -36,7 +36,7 @@ extension Connection {
     }
 
     /// Under the lock.
-    func installUpdateHook(_ db: OpaquePointer) {
+    private func installUpdateHook(_ db: OpaquePointer) {
         guard hooks.update != nil || hooks.observer != nil else {
             sqlite3_update_hook(db, nil, nil)
             hooks.updating = nil
@@ -77,7 +77,7 @@ extension Connection {
     }
 
     /// Under the lock.
-    func installCommitHook(_ db: OpaquePointer) {
+    private func installCommitHook(_ db: OpaquePointer) {
         guard hooks.commit != nil || hooks.observer != nil else {
             sqlite3_commit_hook(db, nil, nil)
             hooks.committing = nil
@@ -149,12 +149,12 @@ final class HookBox<Argument, Result> {
     }
 
     /// What the engine hands back to the callback.
-    var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+    var pointer: UnsafeMutableRawPointer { ObjectAddress.unretained(self) }
 
     /// Runs the closure that belongs to a pointer; the connection refuses to be used meanwhile.
     static func call(_ pointer: UnsafeMutableRawPointer?, _ argument: Argument) -> Result {
         // The engine only ever passes what it was given together with this callback, and that is never null.
-        let box = Unmanaged<HookBox>.fromOpaque(pointer.unsafelyUnwrapped).takeUnretainedValue()
+        let box = ObjectAddress.object(pointer.unsafelyUnwrapped, as: HookBox.self)
         return box.connection.insideCallback { box.body(argument) }
     }
 }
@@ -163,18 +163,26 @@ final class HookBox<Argument, Result> {
 struct Hooks {
     var busy: AnyObject?
     var trace: ((String) -> Void)?
-    var update: ((Connection.Operation, String, String, Int64) -> Void)?
-    var commit: (() throws -> Void)?
-    var rollback: (() -> Void)?
+    fileprivate var update: ((Connection.Operation, String, String, Int64) -> Void)?
+    fileprivate var commit: (() throws -> Void)?
+    fileprivate var rollback: (() -> Void)?
     /// What the engine was given for each of them. Kept as long as it may call it.
     var tracing: AnyObject?
-    var updating: AnyObject?
-    var committing: AnyObject?
-    var rollingBack: HookBox<Void, Void>?
+    fileprivate var updating: AnyObject?
+    fileprivate var committing: AnyObject?
+    fileprivate var rollingBack: HookBox<Void, Void>?
     /// What checkpoints after commits, instead of the engine.
-    var checkpoints: GuardedCheckpoints?
+    var checkpoints: (any CommitCheckpoints)?
     /// Notified of everything before the closures above, which are the user's.
     var observer: (any ConnectionObserver)?
+}
+
+/// Checkpoints after commits, in the engine's place.
+protocol CommitCheckpoints: AnyObject {
+    /// After how many pages in the log.
+    var pages: Int { get }
+    /// Closes what it has opened. The connection is about to close, or to give it up.
+    func letGo()
 }
 
 /// Is notified of changes on a connection. All of it is called inside callbacks of the engine, on the thread that runs the

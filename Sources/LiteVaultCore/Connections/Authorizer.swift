@@ -8,7 +8,7 @@ final class Authorizer {
     /// Whether statements about keys are refused.
     var refusesKeys = false
     /// Above 0 while this library's own statements may ask about keys whatever others may.
-    var trust = 0
+    fileprivate var trust = 0
     /// Records what is read.
     var reads: ReadCollector?
     /// Records what is written.
@@ -42,7 +42,7 @@ extension Connection {
             sqlite3_set_authorizer(db, nil, nil)
             return
         }
-        sqlite3_set_authorizer(db, authorize, Unmanaged.passUnretained(authorizer).toOpaque())
+        sqlite3_set_authorizer(db, authorize, ObjectAddress.unretained(authorizer))
     }
 }
 
@@ -52,7 +52,7 @@ private func authorize(
 ) -> Int32 {
     guard let context else { return SQLITE_OK }
     // The connection keeps it for as long as the engine has it.
-    let authorizer = Unmanaged<Authorizer>.fromOpaque(context).takeUnretainedValue()
+    let authorizer = ObjectAddress.object(context, as: Authorizer.self)
     authorizer.reads?.note(action, first, second, schema)
     authorizer.writes?.note(action, first, second, schema, origin)
     if let observer = authorizer.observer, let change = SchemaChange(action, first, second, schema) {
@@ -97,7 +97,9 @@ private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
 /// Whether an action that the engine reports to the authorizer concerns keys.
-func refusesKeyStatement(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Bool {
+private func refusesKeyStatement(
+    _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
+) -> Bool {
     func name(_ text: UnsafePointer<CChar>?) -> String { text.map { String(cString: $0).lowercased() } ?? "" }
     switch action {
     case SQLITE_ATTACH: return true

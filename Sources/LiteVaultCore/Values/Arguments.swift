@@ -84,44 +84,6 @@ public struct Unbound: StatementArgument {
     public func bind(to statement: OpaquePointer, after index: inout Int32) -> Int32 { SQLITE_OK }
 }
 
-// A parameter pack would do for all of this, but the compiler does not specialise the loop over one (Swift 6.3), which then
-// costs half as much as inserting a row. With a type parameter for each argument everything is inlined, and those that are
-// left out cost nothing.
-
-extension Execution {
-    /// Binds the arguments that are given, in order.
-    @inlinable
-    @inline(__always)
-    func bind<
-        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
-        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
-        K: StatementArgument, L: StatementArgument
-    >(_ a: A, _ b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H, _ i: I, _ j: J, _ k: K, _ l: L) throws {
-        var index: Int32 = 0
-        var code = SQLITE_OK
-        try bind(a, after: &index, &code)
-        try bind(b, after: &index, &code)
-        try bind(c, after: &index, &code)
-        try bind(d, after: &index, &code)
-        try bind(e, after: &index, &code)
-        try bind(f, after: &index, &code)
-        try bind(g, after: &index, &code)
-        try bind(h, after: &index, &code)
-        try bind(i, after: &index, &code)
-        try bind(j, after: &index, &code)
-        try bind(k, after: &index, &code)
-        try bind(l, after: &index, &code)
-        if code != SQLITE_OK || index != parameterCount { throw bindingFailure(code, count: index) }
-    }
-
-    @inlinable
-    @inline(__always)
-    func bind<V: StatementArgument>(_ value: V, after index: inout Int32, _ code: inout Int32) throws {
-        let bound = try value.bind(to: handle, after: &index)
-        if code == SQLITE_OK { code = bound }
-    }
-}
-
 extension DatabaseError {
     init(wrongCount count: Int, expected: Int, sql: String) {
         self = .error(

@@ -41,7 +41,8 @@ extension Connection {
 
     /// Rebuilds the database file without free pages (`VACUUM`).
     ///
-    /// It needs up to twice the file's size in free disk space. Rowids of tables without INTEGER PRIMARY KEY may change.
+    /// It needs up to twice the file's size in free disk space. Rowids of tables without INTEGER PRIMARY KEY may change. A copy
+    /// without free pages, in a file of its own, is made by `DatabaseFile.vacuum(into:)`.
     ///
     /// - Throws: `DatabaseError`, for example inside a transaction; the database is unchanged then.
     @_disfavoredOverload
@@ -54,35 +55,4 @@ extension Connection {
             isKeyVerified = true
         }
     }
-
-    /// Writes a copy without free pages into a new file (`VACUUM INTO`, SQLite 3.27): with SQLCipher under the same key.
-    ///
-    /// The file is not synced to the disk, and incomplete when the process dies: `DatabaseFile.vacuum(into:)` is the
-    /// safe form.
-    ///
-    /// - Parameter path: a file that does not exist, or is empty.
-    /// - Throws: `VaultError` `unsupported` before 3.27; `DatabaseError`.
-    public func vacuum(into path: String) throws {
-        try EngineInfo.require(3, 27, for: "VACUUM INTO")
-        // A name that begins with "file:" is read as a URI, and one with a key in it would change the key.
-        try Location.uri(path).refuseNUL()
-        try run("VACUUM INTO ?", with: Location.isURI(path) ? "./" + path : path)
-    }
-}
-
-/// A name as an SQL identifier, whatever characters it holds.
-package func quoted(_ identifier: String) -> String { quoted(identifier, by: "\"") }
-
-/// A text in quotes, those within it doubled.
-///
-/// By Unicode scalars, as SQLite reads it: a quote with a combining accent is one `Character`, and no quote among those.
-func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
-    var result = String.UnicodeScalarView()
-    result.append(quote)
-    for scalar in text.unicodeScalars {
-        if scalar == quote { result.append(quote) }
-        result.append(scalar)
-    }
-    result.append(quote)
-    return String(result)
 }

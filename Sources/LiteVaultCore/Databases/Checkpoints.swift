@@ -91,10 +91,9 @@ extension Connection {
                 db,
                 { context, db, schema, pages in
                     guard let context, let db, let schema else { return SQLITE_OK }
-                    Unmanaged<GuardedCheckpoints>.fromOpaque(context).takeUnretainedValue()
-                        .committed(db, schema, Int(pages))
+                    ObjectAddress.object(context, as: GuardedCheckpoints.self).committed(db, schema, Int(pages))
                     return SQLITE_OK
-                }, Unmanaged.passUnretained(checkpoints).toOpaque())
+                }, ObjectAddress.unretained(checkpoints))
             hooks.checkpoints = checkpoints
         }
     }
@@ -142,7 +141,7 @@ extension Connection {
 }
 
 /// The checkpoints after the commits of a connection. Under the connection's lock.
-final class GuardedCheckpoints {
+private final class GuardedCheckpoints: CommitCheckpoints {
     let pages: Int
     private let open: () throws -> Connection
     private var guardian: Connection?

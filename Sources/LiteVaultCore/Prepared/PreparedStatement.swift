@@ -25,9 +25,9 @@ package final class PreparedStatement {
     /// How many rows an array was made of last.
     var lastRowCount = 0
     /// The row that was copied last: its memory is used again unless it was kept.
-    var cells: RowCells?
+    private var cells: RowCells?
     /// What the columns of copied rows are called.
-    var layout: ColumnLayout?
+    private var layout: ColumnLayout?
     private var names: [String] = []
     private var nameReprepares: Int32 = -1
     /// Where the next column is probably looked for.
@@ -148,10 +148,10 @@ extension PreparedStatement {
 }
 
 /// Marks columns that no query describes.
-final class NamedByStatement {}
+private final class NamedByStatement {}
 
 /// What is known about the columns of a statement's rows.
-struct ColumnLayout {
+private struct ColumnLayout {
     let columns: RowColumns
     let origin: AnyObject
     let reprepares: Int32

@@ -1,4 +1,4 @@
-internal import LiteVaultEngine
+public import LiteVaultCore
 
 /// The rows of a query, one after the other.
 public struct RowIterator: FailableIterator {
@@ -12,7 +12,7 @@ public struct RowIterator: FailableIterator {
     ///
     /// - Parameter columns: finds out what the columns are called. It is asked under the lock when there is a row, and
     ///   again when the statement was run by somebody else meanwhile.
-    package init(
+    init(
         _ statement: Statement, columns: @escaping (PreparedStatement) throws -> RowColumns = { $0.rowColumns() }
     ) {
         self.statement = Statement(iterating: statement)

@@ -134,7 +134,7 @@ package final class RowCells: @unchecked Sendable {  // written only while there
     }
 
     /// Cells of values that come from elsewhere.
-    convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
+    fileprivate convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
         self.init(columns)
         let length = values.prefix(count).reduce(0) { sum, value in
             switch value {
@@ -200,9 +200,7 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
 
     deinit {
         for index in 0..<count {
-            if let owner = UnsafeRawPointer(bitPattern: owners[index]) {
-                Unmanaged<AnyObject>.fromOpaque(owner).release()
-            }
+            ObjectAddress.release(UnsafeMutableRawPointer(bitPattern: owners[index]))
         }
         words.deallocate()
         owners.deallocate()
@@ -260,8 +258,8 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
     /// Notes the expression that names a column, the first one for each.
     package func remember(_ owner: AnyObject, identity: UInt, at index: Int) {
         guard index >= 0, index < count, lv_word_load(words + index + 1) == 0 else { return }
-        let reference = Unmanaged.passRetained(owner)
-        guard lv_word_claim(owners + index, UInt(bitPattern: reference.toOpaque())) else { return reference.release() }
+        let address = ObjectAddress.retained(owner)
+        guard lv_word_claim(owners + index, UInt(bitPattern: address)) else { return ObjectAddress.release(address) }
         // Only who claimed the slot gets here, and the owner is kept already.
         lv_word_store(words + index + 1, identity)
     }

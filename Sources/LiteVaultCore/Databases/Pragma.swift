@@ -78,7 +78,7 @@ extension Pragma<Int> {
 }
 
 extension Pragma<Connection.Synchronous> {
-    /// `PRAGMA synchronous`: how often the engine waits for the disk. The engine ignores it inside a transaction.
+    /// `PRAGMA synchronous`: how often the engine waits for the disk. It cannot be changed inside a transaction, and throws there.
     public static var synchronous: Pragma<Connection.Synchronous> {
         .init {
             Connection.Synchronous(rawValue: Int(try $0.integer("synchronous"))) ?? .full
@@ -108,50 +108,4 @@ extension Connection {
         case full = 2
         case extra = 3
     }
-
-    /// How changes are made atomic (https://sqlite.org/pragma.html#pragma_journal_mode).
-    public enum JournalMode: String, CaseIterable, Sendable {
-        case delete
-        case truncate
-        case persist
-        case memory
-        case wal
-        case off
-    }
-
-    /// The value of a pragma that returns one number.
-    ///
-    /// SQLCipher answers some of SQLite's pragmas itself (page_size of an encrypted database), and in text.
-    package func integer(_ pragma: String) throws -> Int64 {
-        let value = try untypedValue("PRAGMA \(pragma)")
-        return value as? Int64 ?? (value as? String).flatMap { Int64($0) } ?? 0
-    }
-
-    /// The value of a pragma, or of another query for one value, by its own storage class; nil for NULL and without a row.
-    package func untypedValue(_ sql: String) throws -> (any Binding)? { try first(sql) { $0.value(0) } ?? nil }
-
-    package func currentJournalMode() throws -> JournalMode {
-        let mode = try value("PRAGMA journal_mode", as: String?.self)
-        return mode.flatMap { JournalMode(rawValue: $0.lowercased()) } ?? .delete
-    }
-
-    /// Changes the journal mode, and throws where a file keeps another one.
-    func changeJournalMode(to mode: JournalMode) throws {
-        let actual = try requestJournalMode(mode)
-        guard actual == mode || !location.isFile else {
-            throw DatabaseError(misuse: "the journal mode is still \(actual.rawValue), not \(mode.rawValue)")
-        }
-    }
-
-    /// Asks for a journal mode, and returns the one that is in force then.
-    package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
-        let answer = try value("PRAGMA journal_mode = \(mode.rawValue)", as: String?.self)
-        guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
-            throw DatabaseError(misuse: "the engine did not accept journal mode \(mode.rawValue)")
-        }
-        return actual
-    }
-
-    /// Whether there is a file that may be written: only such a database has a journal mode to choose.
-    package var canChangeJournalMode: Bool { !isReadOnly && !description.isEmpty }
 }

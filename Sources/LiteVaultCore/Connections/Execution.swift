@@ -1,0 +1,343 @@
+internal import CEngineSupport
+public import LiteVaultEngine
+
+/// One execution of a statement, from taking the connection's lock to giving it back.
+///
+/// It holds plain pointers: counting references would cost more than everything else that is added to the engine here.
+/// Whoever runs it has the connection or the statement, and a statement in use is kept by the cache or, when it is not
+/// to be cached, by `begin` and `end`.
+@usableFromInline
+package struct Execution {
+    @usableFromInline let handle: OpaquePointer
+    @usableFromInline let parameterCount: Int32
+    @usableFromInline let prepared: Uncounted<PreparedStatement>
+    private let connection: Uncounted<Connection>
+
+    init(_ prepared: PreparedStatement, of connection: Connection) {
+        handle = prepared.handle
+        parameterCount = prepared.parameterCount
+        self.prepared = Uncounted(prepared)
+        self.connection = Uncounted(connection)
+    }
+
+    /// Binds a value to each parameter, in order, whose types are known only now.
+    @usableFromInline
+    package func bind(values: [(any Binding)?]) throws {
+        var code = SQLITE_OK
+        values.withUnsafeBufferPointer { values in
+            for offset in values.indices {
+                let index = Int32(truncatingIfNeeded: offset + 1)
+                let bound = values[offset]?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
+                if code == SQLITE_OK { code = bound }
+            }
+        }
+        if code != SQLITE_OK || values.count != parameterCount {
+            throw bindingFailure(code, count: Int32(clamping: values.count))
+        }
+    }
+
+    /// Binds a value to a parameter, from 0; NULL for nil. Returns the engine's result code, as the others do.
+    package func bind(_ value: (any Binding)?, at offset: Int) -> Int32 {
+        value?.bind(to: handle, at: Int32(truncatingIfNeeded: offset &+ 1)) ?? bindNull(at: offset)
+    }
+
+    /// Binds NULL.
+    @inlinable
+    @inline(__always)
+    package func bindNull(at offset: Int) -> Int32 {
+        sqlite3_bind_null(handle, Int32(truncatingIfNeeded: offset &+ 1))
+    }
+
+    /// Binds an integer.
+    @inlinable
+    @inline(__always)
+    package func bind(integer: Int64, at offset: Int) -> Int32 {
+        sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: offset &+ 1), integer)
+    }
+
+    /// Binds a real.
+    @inlinable
+    @inline(__always)
+    package func bind(real: Double, at offset: Int) -> Int32 {
+        sqlite3_bind_double(handle, Int32(truncatingIfNeeded: offset &+ 1), real)
+    }
+
+    /// Binds a text that the engine need not copy: it has to stay where it is until the execution has ended
+    /// (`SQLITE_STATIC`). The engine's copy takes an allocation, and a lock around that.
+    @inlinable
+    @inline(__always)
+    package func bind(staying utf8: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int32 {
+        bindText(utf8, to: handle, at: Int32(truncatingIfNeeded: offset &+ 1), nil)
+    }
+
+    /// Runs the statement to its end, after values were bound to parameters one by one.
+    ///
+    /// - Parameters:
+    ///   - code: the first result of binding that was not `SQLITE_OK`.
+    ///   - count: how many values there are.
+    @inlinable
+    package func run(afterBinding code: Int32, count: Int) throws {
+        if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: Int32(clamping: count)) }
+        while try step() {}
+    }
+
+    /// The rowid of the last row inserted on the connection.
+    package var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
+
+    /// The statement, to be used again by ``Connection/reuse(_:)``.
+    package var statement: PreparedStatement { prepared.object }
+
+    /// For how many rows room is made at once: as many as the statement gave last. Arrays that grow are copied.
+    @usableFromInline
+    package var expectedRowCount: Int { prepared.withObject { min($0.lastRowCount, 1 << 16) } }
+
+    /// Records how many rows there were.
+    @usableFromInline
+    package func noteRowCount(_ count: Int) { prepared.withObject { $0.lastRowCount = count } }
+
+    /// Whether there is a row.
+    @inlinable
+    package func step() throws -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE { return false }
+        throw failure(code)
+    }
+
+    /// Ends a statement that was not stepped to its end. One that writes commits only now, and that can fail.
+    @inlinable
+    package func finish() throws {
+        guard sqlite3_stmt_readonly(handle) == 0 else { return }
+        let code = sqlite3_reset(handle)
+        if code != SQLITE_OK { throw failure(code) }
+    }
+
+    @usableFromInline
+    func bindingFailure(_ code: Int32, count: Int32) -> any Error {
+        guard count == parameterCount else {
+            return DatabaseError(
+                wrongCount: Int(count), expected: Int(parameterCount), sql: prepared.object.sql)
+        }
+        // Not the handle's code: values that were bound after the one that failed have cleared it.
+        return failure(code)
+    }
+
+    @usableFromInline
+    func failure(_ code: Int32) -> any Error {
+        let sql = prepared.object.sql
+        do { try connection.object.check(code, sql: sql) } catch { return error }
+        return DatabaseError(misuse: "unexpected result code \(code)", sql: sql)
+    }
+}
+
+extension Connection {
+    /// Takes the lock, and a statement from the cache or a new one.
+    @usableFromInline
+    package func begin(_ sql: String) throws -> Execution { try begin { try checkOut(sql) } }
+
+    /// The same for a text that is not a `String` yet: it becomes one only where the statement is not that of the last time.
+    package func begin(_ utf8: UnsafeBufferPointer<UInt8>) throws -> Execution {
+        try begin {
+            guard let statement = cache.lastStatement(for: utf8) else {
+                return try checkOut(String(decoding: utf8, as: UTF8.self))
+            }
+            statement.isInUse = true
+            return statement
+        }
+    }
+
+    /// Takes the statement of an earlier execution again; nil when the cache has dropped it or it is in use, and when
+    /// beginning it would throw.
+    ///
+    /// Under the lock, which ending the execution gives back: one that left the cache may be finalized already, or belong
+    /// to somebody.
+    package func reuse(_ statement: PreparedStatement) -> Execution? {
+        guard statement.isCached, !statement.isInUse, !isOutsideTransaction else { return nil }
+        statement.isInUse = true
+        statement.mayHaveNewNames = true
+        return Execution(statement, of: self)
+    }
+
+    @inline(__always)
+    private func begin(_ checkOut: () throws -> PreparedStatement) throws -> Execution {
+        _ = try enter()
+        do {
+            try requireTransaction()
+            let prepared = try checkOut()
+            let execution = Execution(prepared, of: self)
+            if !prepared.isCached { execution.prepared.retain() }
+            prepared.mayHaveNewNames = true
+            return execution
+        } catch {
+            leave()
+            throw error
+        }
+    }
+
+    /// Resets the statement, gives it back, and the lock.
+    @usableFromInline
+    package func end(_ execution: Execution) {
+        execution.prepared.withObject { prepared in
+            checkIn(prepared)
+            if !prepared.isCached { execution.prepared.release() }
+        }
+        leave()
+    }
+}
+
+// A parameter pack would do for all of this, but the compiler does not specialise the loop over one (Swift 6.3), which then
+// costs half as much as inserting a row. With a type parameter for each argument everything is inlined, and those that are
+// left out cost nothing.
+
+extension Execution {
+    /// Binds the arguments that are given, in order.
+    @inlinable
+    @inline(__always)
+    func bind<
+        A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
+        F: StatementArgument, G: StatementArgument, H: StatementArgument, I: StatementArgument, J: StatementArgument,
+        K: StatementArgument, L: StatementArgument
+    >(_ a: A, _ b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H, _ i: I, _ j: J, _ k: K, _ l: L) throws {
+        var index: Int32 = 0
+        var code = SQLITE_OK
+        try bind(a, after: &index, &code)
+        try bind(b, after: &index, &code)
+        try bind(c, after: &index, &code)
+        try bind(d, after: &index, &code)
+        try bind(e, after: &index, &code)
+        try bind(f, after: &index, &code)
+        try bind(g, after: &index, &code)
+        try bind(h, after: &index, &code)
+        try bind(i, after: &index, &code)
+        try bind(j, after: &index, &code)
+        try bind(k, after: &index, &code)
+        try bind(l, after: &index, &code)
+        if code != SQLITE_OK || index != parameterCount { throw bindingFailure(code, count: index) }
+    }
+
+    @inlinable
+    @inline(__always)
+    func bind<V: StatementArgument>(_ value: V, after index: inout Int32, _ code: inout Int32) throws {
+        let bound = try value.bind(to: handle, after: &index)
+        if code == SQLITE_OK { code = bound }
+    }
+}
+
+extension Execution {
+    /// Asks something about the statement.
+    package func withPrepared<T>(_ body: (PreparedStatement) throws -> T) rethrows -> T {
+        try body(prepared.object)
+    }
+
+    /// A copy of the current row.
+    ///
+    /// - Parameter columns: finds out what the columns are called.
+    package func copyRow(_ columns: (PreparedStatement) throws -> RowColumns) rethrows -> Row {
+        let prepared = prepared.object
+        return prepared.copyRow(try columns(prepared))
+    }
+}
+
+extension RowView {
+    /// The current row of an execution.
+    @inlinable
+    init(_ execution: Execution) { self.init(execution.handle, of: execution.prepared) }
+}
+
+extension RowColumnReader {
+    /// The columns of an execution's current row.
+    @inlinable
+    package init(_ execution: Execution) { self.init(execution.handle) }
+}
+
+extension ColumnReader {
+    /// A column of an execution's current row, by its position.
+    @inlinable
+    @inline(__always)
+    package init(_ execution: Execution, _ index: Int) {
+        self.init(execution.handle, Int32(truncatingIfNeeded: index))
+    }
+}
+
+// The statements: from the cache, or prepared
+
+extension Connection {
+    /// A statement from the cache, or a new one. It is marked as used; `checkIn` ends that. Under the lock.
+    func checkOut(_ sql: String) throws -> PreparedStatement {
+        let statement = try cache.statement(for: sql) ?? compileForUse(sql)
+        statement.isInUse = true
+        return statement
+    }
+
+    private func compileForUse(_ sql: String) throws -> PreparedStatement {
+        guard let statement = try compile(sql) else { throw DatabaseError(misuse: "the SQL text is empty", sql: sql) }
+        if statement.isCacheable, let evicted = cache.insert(statement), evicted !== statement {
+            sqlite3_finalize(evicted.handle)
+        }
+        return statement
+    }
+
+    /// Ends the use of a statement that was checked out. Under the lock.
+    func checkIn(_ statement: PreparedStatement) {
+        statement.isInUse = false
+        statement.reset()
+        if !statement.isCached { sqlite3_finalize(statement.handle) }
+    }
+
+    /// Prepares one statement; nil when the text holds none. Under the lock.
+    func compile(_ sql: String) throws -> PreparedStatement? {
+        guard let db else { throw DatabaseError(misuse: "the connection is closed", sql: sql) }
+        try requireUntracedExport(sql)
+        let isCacheable = StatementCache.isCacheable(sql)
+        var handle: OpaquePointer?
+        var text = sql
+        let (code, rest) = text.withUTF8 { utf8 -> (Int32, String) in
+            utf8.withMemoryRebound(to: CChar.self) { bytes in
+                guard let start = bytes.baseAddress else { return (SQLITE_OK, "") }
+                var tail: UnsafePointer<CChar>?
+                let code = lv_prepare(db, start, Int32(clamping: bytes.count), isCacheable, &handle, &tail)
+                guard let tail, tail > start, tail < start + bytes.count else { return (code, "") }
+                let remaining = UnsafeRawBufferPointer(start: tail, count: start + bytes.count - tail)
+                return (code, String(decoding: remaining, as: UTF8.self))
+            }
+        }
+        do { try check(code, sql: sql) } catch let error as DatabaseError {
+            // An engine that is too old for the text is reported as such.
+            throw EngineRequirement.unmet(by: sql, error) ?? error
+        }
+        guard let handle else { return nil }
+        guard !Self.holdsStatement(rest) else {
+            sqlite3_finalize(handle)
+            throw DatabaseError(misuse: "the text holds more than one statement: use execute(_:) for several", sql: sql)
+        }
+        return PreparedStatement(handle: handle, sql: sql, isCacheable: isCacheable)
+    }
+
+    /// Whether anything but blanks, comments and semicolons is left after a statement.
+    private static func holdsStatement(_ rest: String) -> Bool {
+        SQLTokens(rest).contains { token in
+            switch token.kind {
+            case .space, .comment: false
+            default: token.text != ";" && token.text != "\0"
+            }
+        }
+    }
+
+    /// SQLCipher 3 crashes when it exports while a trace is installed (sqlcipher issue 216).
+    func requireUntracedExport(_ sql: String) throws {
+        guard hooks.tracing != nil, EngineInfo.linked.sqlcipherMajorVersion == 3,
+            sql.lowercased().contains("sqlcipher_export")
+        else { return }
+        throw DatabaseError(misuse: "SQLCipher 3 cannot export while a trace is installed: remove it first", sql: sql)
+    }
+
+    /// Keeps or finalizes a statement whose owner went away. Under the lock.
+    func recycle(_ statement: PreparedStatement) {
+        // An iteration over it that is still to be ended is over.
+        statement.execution &+= 1
+        guard db != nil else { return }
+        statement.isInUse = false
+        statement.reset()
+        if let evicted = cache.insert(statement) { sqlite3_finalize(evicted.handle) }
+    }
+}

@@ -1,0 +1,118 @@
+/// Splits SQL text into words, literals, spaces and the rest: just enough to find statements and literals in it.
+package struct SQLTokens: IteratorProtocol, Sequence {
+    /// A piece of the text.
+    package struct Token {
+        package enum Kind { case word, literal, space, comment, other }
+        package let kind: Kind
+        package let text: String
+
+        /// A quoted name without its quotes; anything else as it is.
+        package var unquoted: String {
+            guard kind == .literal, text.count >= 2, let first = text.first, "\"'`[".contains(first) else {
+                return text
+            }
+            return String(text.dropFirst().dropLast())
+        }
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    package init(_ sql: String) { bytes = Array(sql.utf8) }
+
+    package mutating func next() -> Token? {
+        guard position < bytes.count else { return nil }
+        let start = position
+        let kind = scan()
+        return Token(kind: kind, text: String(decoding: bytes[start..<position], as: UTF8.self))
+    }
+
+    private mutating func scan() -> Token.Kind {
+        let byte = bytes[position]
+        switch byte {
+        case UInt8(ascii: " "), 0x09...0x0d:
+            while position < bytes.count, bytes[position] == 0x20 || (0x09...0x0d).contains(bytes[position]) {
+                position += 1
+            }
+            return .space
+        case 0xef where peek(1) == 0xbb && peek(2) == 0xbf:
+            // A byte order mark: a blank to SQLite at the start of a token.
+            position += 3
+            return .space
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+            skipQuoted(by: byte)
+            return .literal
+        case UInt8(ascii: "["):
+            while position < bytes.count, bytes[position] != UInt8(ascii: "]") { position += 1 }
+            position = Swift.min(position + 1, bytes.count)
+            return .literal
+        case UInt8(ascii: "-") where peek(1) == UInt8(ascii: "-"):
+            while position < bytes.count, bytes[position] != 0x0a { position += 1 }
+            return .comment
+        case UInt8(ascii: "/") where peek(1) == UInt8(ascii: "*"):
+            position += 2
+            while position < bytes.count, !(bytes[position] == UInt8(ascii: "*") && peek(1) == UInt8(ascii: "/")) {
+                position += 1
+            }
+            position = Swift.min(position + 2, bytes.count)
+            return .comment
+        case UInt8(ascii: "x") where peek(1) == UInt8(ascii: "'"), UInt8(ascii: "X") where peek(1) == UInt8(ascii: "'"):
+            position += 1
+            skipQuoted(by: UInt8(ascii: "'"))
+            return .literal
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+            while position < bytes.count, Self.isWord(bytes[position]) { position += 1 }
+            return .literal
+        case _ where Self.isWord(byte):
+            while position < bytes.count, Self.isWord(bytes[position]) { position += 1 }
+            return .word
+        default:
+            position += 1
+            return .other
+        }
+    }
+
+    /// A doubled quote stands for itself; an unterminated literal reaches to the end.
+    private mutating func skipQuoted(by quote: UInt8) {
+        position += 1
+        while position < bytes.count {
+            if bytes[position] == quote {
+                guard peek(1) == quote else { break }
+                position += 1
+            }
+            position += 1
+        }
+        position = Swift.min(position + 1, bytes.count)
+    }
+
+    private func peek(_ distance: Int) -> UInt8? {
+        position + distance < bytes.count ? bytes[position + distance] : nil
+    }
+
+    /// Whether a byte is one of a name.
+    static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...0xff:
+            true
+        default: false
+        }
+    }
+}
+
+/// A name as an SQL identifier, whatever characters it holds.
+package func quoted(_ identifier: String) -> String { quoted(identifier, by: "\"") }
+
+/// A text in quotes, those within it doubled.
+///
+/// By Unicode scalars, as SQLite reads it: a quote with a combining accent is one `Character`, and no quote among those.
+func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
+    var result = String.UnicodeScalarView()
+    result.append(quote)
+    for scalar in text.unicodeScalars {
+        if scalar == quote { result.append(quote) }
+        result.append(scalar)
+    }
+    result.append(quote)
+    return String(result)
+}

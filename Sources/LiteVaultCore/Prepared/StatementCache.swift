@@ -1,0 +1,82 @@
+internal import CEngineSupport
+internal import LiteVaultEngine
+
+/// The prepared statements that a connection keeps: the most recently used ones, by their SQL text.
+///
+/// Kept is what is safe to run again later: queries, changes and transaction control. Never a PRAGMA (it may act while it
+/// is being prepared, keys included), ATTACH or a change of the schema.
+struct StatementCache {
+    private var statements: [String: PreparedStatement] = [:]
+    /// The statement of the last look-up: code that repeats one statement does not even hash its text.
+    private var last: PreparedStatement?
+    private var uses: UInt64 = 0
+    let capacity = 64
+
+    /// The statement of this text, if it is here and nobody uses it. It stays in the cache.
+    mutating func statement(for sql: String) -> PreparedStatement? {
+        if let last, !last.isInUse, last.isOf(sql) { return last }
+        guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
+        uses += 1
+        found.lastUse = uses
+        last = found
+        return found
+    }
+
+    /// The statement of the last look-up, if it is of this text and nobody uses it.
+    func lastStatement(for utf8: UnsafeBufferPointer<UInt8>) -> PreparedStatement? {
+        if let last, !last.isInUse, last.isOf(utf8) { return last }
+        return nil
+    }
+
+    /// Takes the statement of this text out of the cache, for somebody who keeps it.
+    mutating func remove(_ sql: String) -> PreparedStatement? {
+        guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
+        remove(found)
+        return found
+    }
+
+    /// Keeps a statement that nobody uses. Returns the one that has to go: this one, or the least recently used.
+    mutating func insert(_ statement: PreparedStatement) -> PreparedStatement? {
+        guard statement.isCacheable, statements[statement.sql] == nil else { return statement }
+        uses += 1
+        statement.lastUse = uses
+        var evicted: PreparedStatement?
+        if statements.count >= capacity {
+            evicted = statements.values.filter { !$0.isInUse }.min { $0.lastUse < $1.lastUse }
+            guard let evicted else { return statement }
+            remove(evicted)
+        }
+        statements[statement.sql] = statement
+        statement.isCached = true
+        return evicted
+    }
+
+    private mutating func remove(_ statement: PreparedStatement) {
+        statements[statement.sql] = nil
+        statement.isCached = false
+        if last === statement { last = nil }
+    }
+
+    /// Empties the cache of everything that is not in use.
+    mutating func removeAll() -> [PreparedStatement] {
+        let idle = statements.values.filter { !$0.isInUse }
+        for statement in idle { remove(statement) }
+        return idle
+    }
+
+    /// Whether a statement that begins like this may be kept.
+    static func isCacheable(_ sql: String) -> Bool {
+        for token in SQLTokens(sql) {
+            switch token.kind {
+            case .space, .comment: continue
+            case .word:
+                return [
+                    "SELECT", "VALUES", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE", "BEGIN", "COMMIT", "END",
+                    "ROLLBACK",
+                ].contains(token.text.uppercased())
+            default: return false
+            }
+        }
+        return false
+    }
+}

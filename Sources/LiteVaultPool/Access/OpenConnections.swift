@@ -1,0 +1,186 @@
+internal import Foundation
+internal import LiteVaultCore
+internal import LiteVaultSupport
+
+/// The connections of a ``DatabasePool`` or ``DatabaseQueue``: readers come and go, the writer stays.
+///
+/// The ``ConnectionCoordinator`` decides when each of them is used.
+final class OpenConnections: Sendable {
+    /// A reader that is not in use.
+    private struct IdleReader {
+        let connection: Connection
+        let since: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var writer: Connection?
+        var tracker: ChangeTracker?
+        var readers: [IdleReader] = []
+        var openReaders = 0
+        var setups: [@Sendable (Connection) throws -> Void] = []
+        var isClosed = false
+        var isSweeping = false
+    }
+
+    let source: ConnectionSource
+    private let configuration: DatabaseConfiguration
+    private let usesWAL: Bool
+    private let state = Locked(State())
+
+    init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, usesWAL: Bool) {
+        self.source = source
+        self.configuration = configuration
+        self.usesWAL = usesWAL
+    }
+
+    /// The number of open readers, idle or not.
+    var openReaderCount: Int { state.withLock { $0.openReaders } }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    // MARK: The writer
+
+    /// The writer, opened if necessary.
+    func writer() throws -> Connection {
+        let (writer, setups) = try state.withLock { state in
+            guard !state.isClosed else { throw VaultError.closed(source.path) }
+            return (state.writer, state.setups)
+        }
+        if let writer { return writer }
+        let opened = try source.openWriter(configuration, usesWAL: usesWAL)
+        for setup in setups { try setup(opened) }
+        try guardCheckpoints(of: opened)
+        state.withLock { state in
+            state.writer = opened
+            state.tracker = nil
+        }
+        return opened
+    }
+
+    /// Closes a writer that cannot be used any more.
+    func discard(_ writer: Connection) {
+        state.withLock { state in
+            // A barrier may have opened another one.
+            if state.writer === writer { (state.writer, state.tracker) = (nil, nil) }
+        }
+        try? writer.close()
+    }
+
+    /// The tracker of a writer's changes, which are recorded only while they are observed.
+    func tracker(of writer: Connection, isWanted: Bool, _ schemaCache: SchemaCache) -> ChangeTracker? {
+        let present = state.withLock { $0.tracker }
+        guard isWanted != (present != nil) else { return present }
+        let tracker = isWanted ? ChangeTracker(writer, schemaCache) : nil
+        writer.setObserver(tracker)
+        state.withLock { $0.tracker = tracker }
+        return tracker
+    }
+
+    /// Has the writer, if it is open, give back the memory that it can do without.
+    func releaseMemoryOfWriter() {
+        let writer = state.withLock { $0.writer }
+        try? writer?.withLock {
+            writer?.finalizeCache()
+            try writer?.execute("PRAGMA shrink_memory")
+        }
+    }
+
+    /// Makes commits of the writer checkpoint after the configured number of pages, while no other connection, in any process,
+    /// can commit. Readers cannot write, so no other connection checkpoints here.
+    private func guardCheckpoints(of writer: Connection) throws {
+        let pages = try writer.pragma(.walAutoCheckpoint)
+        guard pages > 0 else { return }
+        try writer.setWALAutoCheckpoint(
+            pages, guardedBy: { [source, configuration] in try source.openGuardian(configuration) })
+    }
+
+    /// Runs a setup on the writer now, and on every connection that is opened later. Inside a barrier.
+    func add(_ setup: @escaping @Sendable (Connection) throws -> Void, to writer: Connection) throws {
+        try setup(writer)
+        try guardCheckpoints(of: writer)
+        // There are no reads, so all readers are idle: they are opened again on demand.
+        closeIdleReaders()
+        state.withLock { $0.setups.append(setup) }
+    }
+
+    // MARK: Readers
+
+    /// An idle reader, or a new one.
+    func checkOutReader() throws -> Connection {
+        let (idle, setups) = try state.withLock { state in
+            guard !state.isClosed else { throw VaultError.closed(source.path) }
+            let idle = state.readers.popLast()
+            if idle == nil { state.openReaders += 1 }
+            return (idle, idle == nil ? state.setups : [])
+        }
+        if let idle { return idle.connection }
+        do {
+            let reader = try source.openReader(configuration)
+            for setup in setups { try setup(reader) }
+            return reader
+        } catch {
+            state.withLock { $0.openReaders -= 1 }
+            throw error
+        }
+    }
+
+    func checkIn(_ reader: Connection, isUsable: Bool) {
+        let now = ContinuousClock.now
+        let sweeps = state.withLock { state in
+            guard isUsable, !state.isClosed else {
+                state.openReaders -= 1
+                return false
+            }
+            state.readers.append(IdleReader(connection: reader, since: now))
+            defer { state.isSweeping = true }
+            return !state.isSweeping
+        }
+        if sweeps { sweepLater() }
+    }
+
+    /// Closes readers after their idle time. Runs only while there are readers.
+    private func sweepLater() {
+        guard let timeout = configuration.idleReaderTimeout else { return }
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + timeout.seconds) { [weak self] in
+            guard let self else { return }
+            closeIdleReaders(since: .now - timeout)
+            let remain = state.withLock { state in
+                state.isSweeping = !state.readers.isEmpty
+                return state.isSweeping
+            }
+            if remain { sweepLater() }
+        }
+    }
+
+    /// Closes readers that have been idle since then.
+    func closeIdleReaders(since limit: ContinuousClock.Instant = .now) {
+        let closing = state.withLock { state in
+            let closing = state.readers.filter { $0.since <= limit }
+            state.readers.removeAll { $0.since <= limit }
+            state.openReaders -= closing.count
+            return closing
+        }
+        // Not under the lock: closing may wait for the disk. If it fails, deinit closes the connection.
+        for reader in closing { try? reader.connection.close() }
+    }
+
+    // MARK: Closing
+
+    /// Closes every connection; the next access opens them again. Inside a barrier.
+    func closeAll() throws {
+        closeIdleReaders()
+        let writer = state.withLock { $0.writer }
+        try writer?.close()
+        state.withLock { state in
+            state.writer = nil
+            state.tracker = nil
+        }
+    }
+
+    /// Closes every connection, and opens none any more. Inside a barrier.
+    func closeFinally() throws {
+        guard !isClosed else { return }
+        try closeAll()
+        state.withLock { $0.isClosed = true }
+    }
+}
