@@ -1,7 +1,8 @@
 /// How long to wait between attempts: twice as long each time, within a range.
 ///
-/// A loop of its own that waits for one thing calls ``next()`` and ``reset()``. Where many clients may fail together,
-/// ``jittered(_:asked:)`` keeps them from coming back together.
+/// A single waiting loop calls ``next()`` and ``reset()``. Where many clients may fail together, ``jittered(_:asked:)``
+/// keeps
+/// them from retrying together.
 package struct Backoff: Sendable {
     /// The first and the longest pause, in seconds.
     package let range: ClosedRange<Double>
@@ -23,7 +24,8 @@ package struct Backoff: Sendable {
 
     /// A random pause of at most ``limit(_:)`` after the given attempt failed, in seconds ("full jitter").
     ///
-    /// - Parameter asked: the pause that the server asked for, in seconds. It is kept, up to a minute or the longest pause,
+    /// - Parameter asked: the pause requested by the server, in seconds. It is honored up to a minute or the longest
+    ///   pause,
     ///   whichever is more.
     package func jittered(_ attempt: Int, asked: Double? = nil) -> Double {
         min(max(Double.random(in: 0...limit(attempt)), asked ?? 0), max(range.upperBound, 60))

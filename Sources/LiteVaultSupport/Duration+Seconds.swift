@@ -1,10 +1,10 @@
 extension Duration {
-    /// The longest duration that ``init(seconds:)`` makes, in seconds: 31 million years.
+    /// The longest duration that ``init(seconds:)`` creates, in seconds: 31 million years.
     private static var longest: Double { 1e15 }
 
     /// Creates a duration from a number of seconds that may come from outside: it never traps.
     ///
-    /// - Parameter seconds: what is too large or infinite becomes about 31 million years, what is not a number becomes zero.
+    /// - Parameter seconds: too large or infinite values become about 31 million years, NaN becomes zero.
     package init(seconds: Double) {
         guard !seconds.isNaN else {
             self = .zero

@@ -1,6 +1,7 @@
 public import LiteVaultCore
 
-// Functions as SQLite.swift defines them: they cannot throw, and a definition that fails shows when the function is used.
+// Functions as SQLite.swift defines them: they cannot throw, and a definition that fails shows when the function is
+// used.
 // `defineFunction` and `defineAggregation` throw, and so may their closures.
 
 extension Connection {
@@ -8,7 +9,7 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - functionName: its name in SQL, at most 255 bytes.
-    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same arguments always give the same result. Only then can it be used in an index.
     ///   - block: the arguments, each `Int64`, `Double`, `String`, `Blob` or nil; returns the result.
     public func createFunction(
@@ -22,11 +23,11 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - functionName: its name in SQL.
-    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same rows always give the same result.
     ///   - step: called for each row.
-    ///   - final: called once, after the last row or when there is none, to give the result. It frees the state.
-    ///   - state: called at the first row of each group, to make the state.
+    ///   - final: called once, after the last row or when there is none, to return the result. It frees the state.
+    ///   - state: called at the first row of each group, to create the state.
     public func createAggregation<T>(
         _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
         step: @escaping ([(any Binding)?], UnsafeMutablePointer<T>) -> Void,

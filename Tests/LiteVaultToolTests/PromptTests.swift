@@ -27,11 +27,11 @@ struct PromptTests {
         let terminal = try start("encrypt", "notes.db", "vault.db")
         #expect(terminal.waitFor("New passphrase for vault.db: "))
         terminal.type("one")
-        #expect(terminal.waitFor("The same again: "))
+        #expect(terminal.waitFor("Repeat it: "))
         terminal.type("two")
         #expect(terminal.waitFor("New passphrase for vault.db: "))
         terminal.type("three")
-        #expect(terminal.waitFor("The same again: "))
+        #expect(terminal.waitFor("Repeat it: "))
         terminal.type("three")
         #expect(terminal.end() == 0)
         try workspace.write("three", to: "key")
@@ -44,7 +44,7 @@ struct PromptTests {
         for _ in 1...3 {
             #expect(terminal.waitFor("New passphrase for vault.db: "))
             terminal.type("one")
-            #expect(terminal.waitFor("The same again: "))
+            #expect(terminal.waitFor("Repeat it: "))
             terminal.type("two")
         }
         #expect(terminal.end() == 77)

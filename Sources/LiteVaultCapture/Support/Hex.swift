@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-    /// Two lowercase digits a byte.
+    /// The bytes as hexadecimal text, two lowercase digits per byte.
     package var hex: String {
         var text = ""
         for byte in self {
@@ -15,7 +15,7 @@ extension Sequence<UInt8> {
 }
 
 extension [UInt8] {
-    /// The bytes that lowercase or uppercase digits stand for; nil for anything else.
+    /// The bytes that lowercase or uppercase hexadecimal digits stand for; nil for anything else.
     package init?(hex text: String) {
         let digits = Array<UInt8>(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -27,7 +27,7 @@ extension FileKind {
         return try read(0, 65536).withUnsafeBytes { classify(size: size, start: $0) }
     }
 
-    /// Classifies a file by its first 65536 bytes, or all of them if it is shorter.
+    /// Classifies a file by its first 65536 bytes, or the whole file if it is shorter.
     package static func classify(size: Int64, start: UnsafeRawBufferPointer) -> FileKind {
         if size == 0 { return .empty }
         guard size >= 512 else { return .notADatabase }

@@ -114,7 +114,7 @@ extension ConnectionCoordinator {
         }
     }
 
-    /// While no connection is in use.
+    /// Called while no connection is in use.
     private func closeFinally() throws {
         guard !state.withLock({ $0.isClosed }) else { return }
         try closeConnections()
@@ -122,7 +122,7 @@ extension ConnectionCoordinator {
         pressure.stop()
     }
 
-    /// Closes every connection. Inside a barrier.
+    /// Closes every connection. Called in a barrier.
     func closeConnections() throws {
         closeIdleReaders()
         let writer = state.withLock { $0.writer }
@@ -135,20 +135,20 @@ extension ConnectionCoordinator {
 }
 
 extension ConnectionCoordinator {
-    /// Inside a barrier.
+    /// Called in a barrier.
     func rekey(to key: DatabaseKey, _ progress: OperationProgress.Report?) throws {
         guard source.isEncrypted else {
             return try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
         }
         try closeConnections()
         defer {
-            // Should this fail, the next access tries again.
+            // If this fails, the next access tries again.
             _ = try? openedWriter()
         }
         try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
     }
 
-    /// Inside a barrier.
+    /// Called in a barrier.
     func vacuum(_ writer: Connection) throws {
         try writer.vacuum()
         if try writer.pragma(.journalMode) == .wal { _ = try writer.emptyLog() }
@@ -161,7 +161,7 @@ extension ConnectionCoordinator {
 }
 
 extension Cancellation {
-    /// A report of progress by which an operation is cancelled.
+    /// A progress report that cancels the operation.
     func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report {
         { step in
             try self.check()

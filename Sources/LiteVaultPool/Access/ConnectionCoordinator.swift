@@ -27,14 +27,14 @@ package final class ConnectionCoordinator: Sendable {
     let source: ConnectionSource
     let configuration: DatabaseConfiguration
     let writerSemaphore = FairSemaphore(count: 1)
-    /// Nil where reads use the writer.
+    /// Nil if reads use the writer.
     let readerSemaphore: FairSemaphore?
     let state = Locked(State())
     let broker = ChangeBroker()
     let schemaCache = SchemaCache()
     let pressure = MemoryPressure()
 
-    /// - Throws: as opening a connection.
+    /// - Throws: as for opening a connection.
     init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, hasReaders: Bool) throws {
         self.source = source
         self.configuration = configuration
@@ -49,7 +49,7 @@ package final class ConnectionCoordinator: Sendable {
     /// The number of open readers, idle or not.
     package var openReaderCount: Int { state.withLock { $0.openReaders } }
 
-    /// The number of accesses under way.
+    /// The number of running accesses.
     package var accessCount: Int { writerSemaphore.inUse + (readerSemaphore?.inUse ?? 0) }
 
     /// The number of key derivations from a passphrase.
@@ -74,7 +74,7 @@ package final class ConnectionCoordinator: Sendable {
         try await job(in: semaphore(for: kind)) { cancellation, _ in try self.perform(kind, cancellation, body) }
     }
 
-    /// A barrier whose body checks for cancellation itself: what it has done by then stays.
+    /// A barrier whose body checks for cancellation itself: changes made by then stay.
     func asyncBarrier<T: Sendable>(
         _ body: @escaping @Sendable (Connection, Cancellation) throws -> T
     ) async throws -> T {
@@ -295,7 +295,8 @@ extension ConnectionCoordinator {
 }
 
 extension Connection {
-    /// Resets statements that a closure left in the middle of their rows, which would pin a snapshot, and rolls back an open
+    /// Resets statements that a closure left in the middle of their rows, which would pin a snapshot, and rolls back an
+    /// open
     /// transaction.
     ///
     /// - Returns: false if the connection cannot be used for another access.

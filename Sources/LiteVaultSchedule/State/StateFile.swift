@@ -47,7 +47,7 @@ package final class StateFile: @unchecked Sendable {  // its lock guards `state`
             close(opened)
             throw BackupError(
                 .busy, "another process is running the jobs of this configuration", path: lockPath,
-                remedy: "Wait until it ends. 'litevault schedule status' shows what the jobs did.")
+                remedy: "Wait until it ends. 'litevault schedule status' shows the state of the jobs.")
         }
         descriptor = opened
         // Another process may have run between reading and locking.

@@ -1,6 +1,6 @@
 public import LiteVaultCore
 
-/// A row that references a row that does not exist.
+/// A row that references a missing row.
 public struct ForeignKeyError: CustomStringConvertible, Equatable, Sendable {
     /// The table of the row.
     public let from: String
@@ -22,7 +22,7 @@ extension SchemaReader {
     /// Finds the rows that violate foreign keys, whether these are enforced or not (`PRAGMA foreign_key_check`).
     ///
     /// - Parameter table: the table to check; all tables by default.
-    /// - Throws: `DatabaseError`, also if there is no such table, or a foreign key does not reference a key.
+    /// - Throws: `DatabaseError`, also if the table does not exist, or a foreign key does not reference a key.
     public func foreignKeyCheck(table: String? = nil) throws -> [ForeignKeyError] {
         let found = try connection.all("PRAGMA \(prefix)foreign_key_check" + argument(table)) { row in
             (
@@ -30,7 +30,7 @@ extension SchemaReader {
                 to: try row.get(2, as: String.self)
             )
         }
-        // Old engines report some number of the row for a table WITHOUT ROWID.
+        // Old engines report an arbitrary row number for a table WITHOUT ROWID.
         let reader = attached(schemaName ?? "main")
         var hasRowids: [String: Bool] = [:]
         for table in Set(found.map(\.from)) { hasRowids[table] = try reader.hasRowids(table) }
@@ -43,8 +43,9 @@ extension SchemaReader {
     ///
     /// - Parameter table: the table to check, with its indexes; everything by default.
     /// - Returns: a message for each defect; empty if there is none.
-    /// - Throws: `DatabaseError`, also if there is no such table; `EngineUnsupported` for a single table before
-    ///   SQLite 3.33, which would check everything.
+    /// - Throws: `DatabaseError`, also if the table does not exist; `EngineUnsupported` for a single table before
+    ///   SQLite 3.33,
+    ///   which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
         if table != nil { try EngineUnsupported.require(3, 33, for: "an integrity check of a single table") }
         return try connection.all("PRAGMA \(prefix)integrity_check" + argument(table)) {

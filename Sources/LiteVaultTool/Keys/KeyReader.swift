@@ -54,7 +54,7 @@ final class KeyReader {
             case .environment(let name):
                 try reserve(source)
                 guard let value = variables[name] else {
-                    throw Failure(.internal, "a variable of the environment is gone")
+                    throw Failure(.internal, "an environment variable is gone")
                 }
                 buffer = value
             case .prompt:

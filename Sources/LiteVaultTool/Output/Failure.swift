@@ -1,12 +1,12 @@
 internal import LiteVault
 internal import LiteVaultBackup
 
-/// Why a command ends without having done its work. Reporters print it, and its code decides the exit status.
+/// Why a command failed. Reporters print it, and its code decides the exit status.
 struct Failure: Error, Equatable {
     var code: FailureCode
-    /// What happened: a phrase without a capital letter and a full stop.
+    /// What happened: a phrase in lower case, without a full stop.
     var message: String
-    /// The file that it is about.
+    /// The file concerned.
     var path: String?
     /// What to do next: one or more sentences.
     var remedy: String?
