@@ -75,8 +75,7 @@ package struct FileMetadata: Sendable, Equatable {
     }
 
     /// The path with every symbolic link resolved. A file that is to be replaced must be specified this way, or the
-    /// rename
-    /// would replace the link and leave the old file behind.
+    /// rename would replace the link and leave the old file behind.
     package static func resolvedPath(_ path: String) throws(DurableFileError) -> String {
         guard let resolved = realpath(path, nil) else {
             throw DurableFileError(.system, operation: "realpath", path: path, code: errno)

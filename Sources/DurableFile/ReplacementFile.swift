@@ -7,15 +7,12 @@ internal import LiteVaultSupport
 ///
 /// The writer, such as SQLite, opens ``path`` and closes it again before ``publish(replacing:like:beforeRename:)``.
 /// While the temporary file exists, this object holds one descriptor of it, with an `flock` that tells sweeping
-/// processes
-/// that its owner is alive. Closing any descriptor of a file drops the POSIX locks that SQLite holds on it in this
-/// process,
-/// so between creation and publication nothing here opens or closes the temporary file, and nothing ever opens the
-/// destination or the source.
+/// processes that its owner is alive. Closing any descriptor of a file drops the POSIX locks that SQLite holds on it in
+/// this process, so between creation and publication nothing here opens or closes the temporary file, and nothing ever
+/// opens the destination or the source.
 ///
 /// An object that is released unpublished removes its file, unless the process is killed: then the file stays, under
-/// the
-/// temporary name, and the next ``ReplacementFile`` created in that directory sweeps it.
+/// the temporary name, and the next ``ReplacementFile`` created in that directory sweeps it.
 package final class ReplacementFile: Sendable {
     /// The final path, as given.
     package let destination: String
@@ -73,8 +70,7 @@ package final class ReplacementFile: Sendable {
                 // The process's umask may have removed permission bits that SQLite needs.
                 try systemCall("fchmod", path) { fchmod(descriptor, 0o600) }
                 // On network file systems an flock may be a POSIX lock in disguise, which would lock SQLite out of the
-                // file; there
-                // sweeping relies on the process alone.
+                // file; there sweeping relies on the process alone.
                 guard cfs_is_local(descriptor) == 1 else { return (name, descriptor) }
                 let isOurs = flock(descriptor, LOCK_EX | LOCK_NB) == 0
                 if isOurs, try FileMetadata(descriptor: descriptor, path: path).linkCount == 1 {
@@ -137,8 +133,7 @@ extension ReplacementFile {
     ///     throws, nothing has changed.
     /// - Throws: ``DurableFileError``. Unless the reason is `durabilityUnknown`, the destination is untouched and the
     ///   temporary file still exists: ``discard()`` removes it, as does the end of this object. With
-    ///   `durabilityUnknown` the file
-    ///   is complete and in place, and there is no temporary file.
+    ///   `durabilityUnknown` the file is complete and in place, and there is no temporary file.
     package func publish(
         replacing: Bool = false, like original: FileMetadata? = nil, beforeRename: () throws -> Void = {}
     ) throws {

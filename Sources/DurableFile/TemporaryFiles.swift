@@ -19,8 +19,7 @@ package final class TemporaryFileRegistry: Sendable {
     package init() {}
 
     /// Removes every registered file and SQLite's files beside it, and rejects new ones from now on: the caller is
-    /// about to end
-    /// the process. A file that was just published keeps its final name.
+    /// about to end the process. A file that was just published keeps its final name.
     package func removeAll() {
         state.withLock { state in
             state.isClosed = true
@@ -127,8 +126,7 @@ struct StaleFileSweep {
             geteuid() == 0 || metadata.owner == geteuid()
         else { return false }
         // If a rename without replacing had to be done with a second link, the file may by now be a database under its
-        // final
-        // name. It must not be opened then; removing the second name is what its owner was about to do.
+        // final name. It must not be opened then; removing the second name is what its owner was about to do.
         if metadata.linkCount > 1 { return state == .dead && remove(temporary.name) }
         if cfs_is_local(directory.descriptor) == 1 { return removeUnlocked(temporary.name) }
         return state == .dead && remove(temporary.name)

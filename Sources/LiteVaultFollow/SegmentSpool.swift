@@ -6,8 +6,7 @@ internal import LiteVaultRepository
 internal import LiteVaultSupport
 
 /// Spools the frames that a follower reads to files, each a whole segment, until they are stored. One thread may fill
-/// it
-/// while another empties it.
+/// it while another empties it.
 package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one thread uses `unfinished`
     /// A segment waiting to be stored.
     package struct Waiting {

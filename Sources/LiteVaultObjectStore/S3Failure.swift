@@ -134,8 +134,7 @@ extension S3Failure {
 }
 
 /// Why there was no readable response, in plain words: the errors of the underlying libraries show numbers, and paths
-/// of
-/// the machine they were built on.
+/// of the machine they were built on.
 struct TransportFailure {
     /// What happened: the end of a sentence.
     let message: String

@@ -60,8 +60,7 @@ extension Connection {
     /// Replaces the busy timeout, as setting that replaces the handler.
     ///
     /// - Parameter callback: receives the number of previous calls for this lock; returns whether to try again. It must
-    ///   not use
-    ///   the connection. nil: calls fail at once.
+    ///   not use the connection. nil: calls fail at once.
     public func busyHandler(_ callback: ((Int) -> Bool)?) { setBusyHandler(callback) }
 
     /// Whether errors are thrown as `Result.extendedError`. Off by default.

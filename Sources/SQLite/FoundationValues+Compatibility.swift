@@ -3,8 +3,7 @@ internal import LiteVaultCore
 internal import LiteVaultQuery
 
 // The conversions without `throws` that SQLite.swift declares. Rows are read by the throwing ones, so a malformed value
-// in a
-// file is an error and never ends the program; only code that calls these directly has to ensure that its text is
+// in a file is an error and never ends the program; only code that calls these directly has to ensure that its text is
 // valid.
 
 extension Date {
@@ -36,8 +35,7 @@ private func malformed(_ expected: String, _ alternative: String) -> Never {
 }
 
 /// The formatter of dates: `yyyy-MM-dd'T'HH:mm:ss.SSS`, `en_US_POSIX`, UTC. If it is replaced or its format changed
-/// before
-/// the first use of a connection, dates are written and read by it; the forms of `DateText` are still read.
+/// before the first use of a connection, dates are written and read by it; the forms of `DateText` are still read.
 ///
 /// Unless this variable is used, dates are written and read without a formatter, which is several times as fast.
 /// Getting and setting it is safe from every thread; changing the formatter's own properties is not.

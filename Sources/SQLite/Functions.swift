@@ -1,8 +1,8 @@
 public import LiteVaultCore
+public import LiteVaultQuery
 
 // Functions as SQLite.swift defines them: they cannot throw, and a definition that fails shows when the function is
-// used.
-// `defineFunction` and `defineAggregation` throw, and so may their closures.
+// used. `defineFunction` and `defineAggregation` throw, and so may their closures.
 
 extension Connection {
     /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`).
@@ -57,5 +57,19 @@ extension Connection {
         try? defineAggregation(
             aggregate, argumentCount: argumentCount, deterministic: deterministic, initialValue: initialValue,
             step: { $0 = reduce($0, $1) }, result: result)
+    }
+
+    /// Defines an SQL function by a closure with typed arguments, for use in expressions and in SQL.
+    ///
+    /// - Parameters:
+    ///   - function: its name in SQL.
+    ///   - deterministic: whether equal arguments always give the same result.
+    ///   - block: takes any number of arguments, each a `Value` or an optional one.
+    /// - Returns: the function, for use in expressions.
+    /// - Throws: `DatabaseError`
+    public func createFunction<Z: SQLType, each A: SQLType>(
+        _ function: String, deterministic: Bool = false, _ block: @escaping (repeat each A) -> Z
+    ) throws -> (repeat Expression<each A>) -> Expression<Z> {
+        try defineFunction(function, deterministic: deterministic, block)
     }
 }

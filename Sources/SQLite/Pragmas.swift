@@ -48,8 +48,7 @@ extension Connection {
     }
 
     /// Changes the journal mode (`PRAGMA journal_mode`), if there is a writable file. With write-ahead logging
-    /// `synchronous`
-    /// becomes `.normal`: a power failure may then undo the last commits, without damage.
+    /// `synchronous` becomes `.normal`: a power failure may then undo the last commits, without damage.
     ///
     /// - Returns: the mode in effect, which may differ from the requested one.
     /// - Throws: `Result`, for example with `SQLITE_BUSY`.

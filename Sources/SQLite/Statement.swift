@@ -119,8 +119,7 @@ extension Array where Element == [(any Binding)?] {
 /// The columns of a statement's current row, from 0.
 ///
 /// The subscripts cannot throw and convert as SQLite does (https://sqlite.org/c3ref/column_blob.html): NULL reads as 0,
-/// ""
-/// or an empty blob, and so does a column that does not exist. ``get(_:as:)`` is strict and throws.
+/// "" or an empty blob, and so does a column that does not exist. ``get(_:as:)`` is strict and throws.
 public struct Cursor {
     private let statement: Statement
 
@@ -169,5 +168,25 @@ extension Cursor: Sequence {
             defer { index += 1 }
             return .some(self[index] as (any Binding)?)
         }
+    }
+}
+
+extension DatabaseError {
+    /// Creates the error for a result code; nil for success.
+    ///
+    /// - Parameters:
+    ///   - errorCode: the result of a C function.
+    ///   - connection: the connection that it was called for, which has the error message.
+    ///   - statement: the statement concerned, if any.
+    public init?(errorCode: Int32, connection: Connection, statement: Statement? = nil) {
+        guard ![SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(errorCode) else { return nil }
+        let message = sqlite3_errmsg(connection.handle).map { String(cString: $0) } ?? ""
+        let isExtended = connection.usesExtendedErrorCodes
+        let extendedCode = isExtended ? sqlite3_extended_errcode(connection.handle) : errorCode
+        let context = statement.map { ErrorContext(sql: $0.description, extendedCode: extendedCode) }
+        self =
+            isExtended
+            ? .extendedError(message: message, extendedCode: extendedCode, statement: context)
+            : .error(message: message, code: errorCode, statement: context)
     }
 }

@@ -72,7 +72,7 @@ struct PromptTests {
         #expect(try workspace.names().contains("notes.db") == (status == 0))
     }
 
-    @Test func `a missing file and an existing destination are told before a passphrase is asked for`() throws {
+    @Test func `a missing file and an existing destination are reported before the passphrase prompt`() throws {
         try workspace.makeDatabase("notes.db")
         #expect(try start("encrypt", "missing.db", "vault.db").end() == 66)
         #expect(try start("encrypt", "notes.db", "notes.db").end() == 73)

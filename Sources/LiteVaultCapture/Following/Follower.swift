@@ -4,18 +4,14 @@ package import Foundation
 ///
 /// It holds the SHARED lock, as every connection in WAL mode does, so that nobody removes the log, and one lock of the
 /// index that keeps the log from being reset before it was read: the lock of an unused read mark, which blocks no
-/// checkpoint.
-/// Once all frames are read and checkpointed, it changes to the lock of mark 0, under which the log may be reset but
-/// not
-/// checkpointed, so the next write cannot be missed either. Its work depends on the volume of writes, not on the size
-/// of the
-/// database.
+/// checkpoint. Once all frames are read and checkpointed, it changes to the lock of mark 0, under which the log may be
+/// reset but not checkpointed, so the next write cannot be missed either. Its work depends on the volume of writes, not
+/// on the size of the database.
 ///
 /// Effects on other connections: the database cannot leave WAL mode, and is busy for a process that wants to replace
 /// it; `-wal` and `-shm` stay when the last connection closes; RESTART and TRUNCATE checkpoints wait for the follower's
 /// next poll, or return busy if they do not wait; and under continuous commits the log may grow, up to
-/// ``FollowerLimits/logBytes``.
-/// ``FollowerLimits/logBytes``.
+/// ``FollowerLimits/logBytes``. ``FollowerLimits/logBytes``.
 package final class Follower {
     package let path: String
     package let limits: FollowerLimits
@@ -50,8 +46,7 @@ package final class Follower {
     /// Reads the log once, and passes the frames committed since the last poll to the sink.
     ///
     /// - Throws: what the sink throws, and ``BackupError`` for a lasting condition (`noInput`, `unsupported`, `io`). No
-    ///   lock
-    ///   is held then, and the next call begins a new run.
+    ///   lock is held then, and the next call begins a new run.
     package func poll(into sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         do {
             guard let hold else { return try attach(&sink) }
@@ -168,8 +163,7 @@ package enum FollowerOutcome: Sendable, Equatable {
 /// Receives what a follower reads from a write-ahead log. It must be quick: the log may grow meanwhile.
 package protocol WALSegmentSink {
     /// Begins a run without a gap: the segments that follow continue from `position`, and need a snapshot taken after
-    /// this
-    /// call. `gap` says why the previous run ended; nil for the first run of this follower.
+    /// this call. `gap` says why the previous run ended; nil for the first run of this follower.
     mutating func begin(run: [UInt8], at position: LogPosition, gap: String?) throws
 
     /// Begins a segment; its ``WALSegment/header`` has to be stored first.

@@ -62,8 +62,7 @@ final class FollowerHold {
         guard let header = Self.header(index) else { throw LogLostError(reason: "the log's index was lost") }
         if header.salts != position.salts {
             // Under mark 0 the log can be reset at most once before any of it is checkpointed; without a frame nothing
-            // could be
-            // lost yet.
+            // could be lost yet.
             guard mark == 0 || position.frame == 0 else { throw LogLostError(reason: "the log was reset") }
             position = .init(salts: header.salts, frame: 0)
             reader = nil

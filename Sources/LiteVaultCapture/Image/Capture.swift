@@ -3,12 +3,9 @@ package import Foundation
 /// Reads a consistent image of a live database, without its key, while others write to it.
 ///
 /// The database and its log do not change; in the index (`-shm`) only lock marks do. Without the key it is unknown
-/// whether
-/// the database is in WAL mode: the bytes that record it are encrypted, and without a `-wal` file it looks like a
-/// database
-/// in rollback-journal mode. So a copy under the SHARED lock is valid only if there was no `-wal` file when it began
-/// and
-/// none just before the lock is released; nobody can remove one in between.
+/// whether the database is in WAL mode: the bytes that record it are encrypted, and without a `-wal` file it looks like
+/// a database in rollback-journal mode. So a copy under the SHARED lock is valid only if there was no `-wal` file when
+/// it began and none just before the lock is released; nobody can remove one in between.
 package struct Capture {
     private let path: String
     private let limits: CaptureLimits
@@ -26,11 +23,9 @@ package struct Capture {
     /// Copies the image into `sink`. No lock is held once this returns.
     ///
     /// - Throws: ``BackupError``: `noInput` if the file does not exist; `busy` if the locks could not be taken in time
-    ///   (a long
-    ///   write transaction, exclusive locking mode) or a limit was reached; `unsupported` on a network file system and
-    ///   if
-    ///   the `-shm` file is not writable; `damaged` if the log does not match its index; `io`. Rethrows errors of the
-    ///   sink.
+    ///   (a long write transaction, exclusive locking mode) or a limit was reached; `unsupported` on a network file
+    ///   system and if the `-shm` file is not writable; `damaged` if the log does not match its index; `io`. Rethrows
+    ///   errors of the sink.
     package func run(into sink: inout some BlockSink) throws -> CaptureReport {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)

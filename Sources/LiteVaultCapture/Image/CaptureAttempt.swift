@@ -115,8 +115,8 @@ struct CaptureAttempt {
     }
 
     /// The protocol of SQLite's own readers (sqlite.org/walformat.html#how_readers_and_writers…): take a mark, then
-    /// read the
-    /// header again. The SHARED lock keeps the log from being removed, the read mark keeps it from being reset.
+    /// read the header again. The SHARED lock keeps the log from being removed, the read mark keeps it from being
+    /// reset.
     private func indexedImage(_ index: WALIndex, _ header: WALIndexHeader) throws -> CapturedImage {
         let walBytes = CompanionFile.size(logPath)
         if index.backfilled == header.lastFrame {

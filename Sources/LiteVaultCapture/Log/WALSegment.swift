@@ -18,8 +18,7 @@ internal import CEngineSupport
 ///     80            the frames, each 24 bytes of header and a page: https://sqlite.org/fileformat2.html#walformat
 ///
 /// A reader continues the checksum over all frames and compares it with each, so a segment verifies itself, and the
-/// next
-/// one of the same log begins with the checksum that this one ends with.
+/// next one of the same log begins with the checksum that this one ends with.
 package struct WALSegment: Sendable, Equatable {
     package static let headerLength = 80
     /// Bytes before the page of each frame.
@@ -144,8 +143,7 @@ package struct SegmentFile {
 ///
 /// The image is a snapshot taken during the run. Segments are applied in order, without a gap, starting with one that
 /// begins at or before the snapshot's position, up to a commit at or after that position. Rewriting pages that the
-/// snapshot
-/// already contains is harmless. Nobody else may have the image open.
+/// snapshot already contains is harmless. Nobody else may have the image open.
 package struct SegmentApplier {
     private let path: String
     private let image: LocalFile
@@ -162,8 +160,7 @@ package struct SegmentApplier {
     /// Applies a segment, whole or up to a frame that ends a transaction.
     ///
     /// - Throws: ``BackupError`` `damaged` for a damaged segment, or one that does not follow the previous one;
-    ///   `internal`
-    ///   for a frame that does not end a transaction. The image is then unusable.
+    ///   `internal` for a frame that does not end a transaction. The image is then unusable.
     package mutating func apply(_ file: SegmentFile, through stop: UInt32? = nil) throws {
         let segment = file.segment
         try requireFollows(segment)

@@ -79,8 +79,7 @@ struct WALReader {
 
     /// The number of commit frames in this log, valid or not.
     ///
-    /// Frames of rolled-back transactions are there too, but are no commit frames; frames of earlier runs of the log
-    /// have
+    /// Frames of rolled-back transactions are there too, but do not commit; frames of earlier runs of the log have
     /// other salts.
     func commits(behind frame: UInt32, through last: UInt32) throws -> Int {
         var count = 0

@@ -6,8 +6,7 @@ internal import LiteVaultEngine
 ///
 /// The object belongs to a connection that runs no statement, so closing it recovers, checkpoints and deletes nothing.
 /// SQLite's file object also preserves the locks of other connections of this process: a process loses its POSIX locks
-/// when
-/// it closes any descriptor of the file, and SQLite defers its own closes.
+/// when it closes any descriptor of the file, and SQLite defers its own closes.
 final class SourceFile {
     private let handle: OpaquePointer
     private let file: UnsafeMutablePointer<sqlite3_file>
@@ -163,8 +162,7 @@ enum IndexLock {
 /// Properties of the file system that holds a database.
 package enum SourceVolume {
     /// Network and shared file systems, by `f_type` of statfs(2): locks taken here do not hold on other machines, and
-    /// shared
-    /// memory is not shared.
+    /// shared memory is not shared.
     package static let networkTypes: [UInt32: String] = [
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x564C: "NCP", 0x5346_414F: "AFS",
         0x7375_7245: "Coda", 0x0102_1997: "9P", 0x00C3_6400: "Ceph", 0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS",
@@ -182,8 +180,7 @@ package enum SourceVolume {
     }
 
     /// Whether the file system itself is mounted read-only, so that nobody can write to the file. A container's
-    /// read-only
-    /// mount of a directory that others write to does not count.
+    /// read-only mount of a directory that others write to does not count.
     static func isReadOnlyMedium(_ path: String) -> Bool {
         var information = statvfs()
         guard statvfs(path, &information) == 0, information.f_flag & UInt(ST_RDONLY) != 0 else { return false }

@@ -165,8 +165,7 @@ extension Remedy: CustomStringConvertible {
 // The one place where errors of lower layers become errors of this one.
 extension BackupError {
     /// Runs a body and throws its errors as ``BackupError``, with `path` where they name none. Errors of other types,
-    /// such
-    /// as cancellation, pass unchanged.
+    /// such as cancellation, pass unchanged.
     package static func withPath<T>(_ path: String?, _ body: () throws -> T) throws -> T {
         do {
             return try body()

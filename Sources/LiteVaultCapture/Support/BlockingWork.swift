@@ -3,10 +3,8 @@ internal import Foundation
 /// Runs tasks that may block indefinitely without holding up other tasks.
 ///
 /// Swift's cooperative pool has one thread per core. A store on a hanging disk blocks its thread; two of those would
-/// stop
-/// every task of the process, including those that enforce time limits. Tasks created here run on threads of their own,
-/// as
-/// many as needed, together with everything they await.
+/// stop every task of the process, including those that enforce time limits. Tasks created here run on threads of their
+/// own, as many as needed, together with everything they await.
 package enum BlockingWork {
     /// Starts an unstructured task that inherits nothing.
     package static func task<T: Sendable>(_ body: @escaping @Sendable () async -> T) -> Task<T, Never> {

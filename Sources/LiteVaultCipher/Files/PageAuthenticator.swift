@@ -107,7 +107,7 @@ package struct PageReport: Sendable, Equatable {
     package var failures: [UInt32] = []
     /// The number of all such pages.
     package var failureCount = 0
-    /// Bytes after the last whole page: the file was cut off in the middle of one.
+    /// Bytes after the last whole page: the file was truncated in the middle of one.
     package var trailingBytes = 0
 
     package static let limit = 100
@@ -128,8 +128,7 @@ extension PageAuthenticator {
     /// Authenticates every page of the main file.
     ///
     /// A page of zeros counts as unwritten, as in the engine: a page that was freed before it was ever written remains
-    /// a
-    /// hole. `PRAGMA integrity_check` finds zero pages that are in use.
+    /// a hole. `PRAGMA integrity_check` finds zero pages that are in use.
     ///
     /// - Parameters:
     ///   - size: the file's size in bytes.

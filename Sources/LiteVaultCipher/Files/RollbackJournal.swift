@@ -24,8 +24,7 @@ package struct RollbackJournal: Sendable {
     /// Reads a journal; nil when it contains nothing to roll back: it is finished, or was never started.
     ///
     /// Call it under a SHARED lock of the database while no connection holds the RESERVED lock: otherwise the journal
-    /// belongs
-    /// to a transaction in progress.
+    /// belongs to a transaction in progress.
     ///
     /// - Parameter exists: whether a file exists. With a super-journal, the transaction is unfinished only as long as the
     ///   super-journal exists.

@@ -23,8 +23,7 @@ package struct WriteAheadLog: Sendable {
     /// Valid frames after the last commit: an unfinished transaction, which SQLite ignores.
     package private(set) var uncommitted = 0
     /// The frame (from 1) at which the checksums stop matching although it or a later one ends a transaction of the
-    /// same log.
-    /// SQLite silently ignores everything from this frame on.
+    /// same log. SQLite silently ignores everything from this frame on.
     package private(set) var brokenAt: Int?
 
     /// Reads a log; nil when it is empty or shorter than its header.

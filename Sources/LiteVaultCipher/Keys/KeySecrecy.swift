@@ -12,10 +12,9 @@ public enum CrashReports {
     ///   user from attaching and from reading memory and environment).
     ///
     /// This applies to the whole process, so the library never does it by itself. Call it first, before reading a key
-    /// and
-    /// before installing handlers of your own for these signals. Starting the process with `SWIFT_BACKTRACE=enable=no`
-    /// has
-    /// the effect of the first item. Best effort: if the system refuses, that is not reported.
+    /// and before installing handlers of your own for these signals. Starting the process with
+    /// `SWIFT_BACKTRACE=enable=no` has the effect of the first item. Best effort: if the system refuses, that is not
+    /// reported.
     public static func disable() {
         cps_forbid_backtraces()
         cps_forbid_dumps()

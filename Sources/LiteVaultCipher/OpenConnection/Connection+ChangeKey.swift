@@ -74,8 +74,7 @@ extension Connection {
     }
 
     /// With readers the engine reports success and changes nothing, with writers it destroys the file; and other
-    /// connections,
-    /// even idle ones, could no longer read it.
+    /// connections, even idle ones, could no longer read it.
     private func holdExclusively(walMode: Bool) throws {
         let lease = try leaseIfPossible()
         defer { lease?.release() }

@@ -3,8 +3,7 @@ internal import LiteVaultEngine
 internal import LiteVaultSupport
 
 // Support for module SQLite on an open connection: a key that is applied late, and an encrypted copy. `import
-// LiteVault`
-// opens a database with its key, which cannot come too late, and copies with `DatabaseFile`.
+// LiteVault` opens a database with its key, which cannot come too late, and copies with `DatabaseFile`.
 
 extension Connection {
     /// Applies the key of an open connection. It must be the first operation on it.
@@ -14,10 +13,8 @@ extension Connection {
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - schemaName: `main`; an attached database gets its key when it is attached.
     /// - Throws: ``VaultError``. The connection is then closed, and the file and its log are unchanged, so that code
-    ///   that
-    ///   continues cannot write plaintext. Only a key that comes too late leaves the connection usable as it was
-    ///   (`usage`: in a
-    ///   transaction, or a second key; `wrongKind`: a plaintext database).
+    ///   that continues cannot write plaintext. Only a key that comes too late leaves the connection usable as it was
+    ///   (`usage`: in a transaction, or a second key; `wrongKind`: a plaintext database).
     package func unlock(
         with key: @autoclosure () throws -> DatabaseKey, settings: CipherSettings = .init(),
         of schemaName: String = "main"

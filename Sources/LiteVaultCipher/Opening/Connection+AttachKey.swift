@@ -14,8 +14,7 @@ extension Connection {
     ///   - settings: the settings that the file is, or will be, encrypted with. During the call they are the engine's
     ///     defaults, which are global to the process: do not open encrypted databases by other means meanwhile.
     /// - Throws: ``VaultError`` as for opening; `DatabaseError`, for example inside a transaction. The database is not
-    ///   attached
-    ///   then.
+    ///   attached then.
     public func attach(
         _ location: Location, as schemaName: String, key: DatabaseKey, settings: CipherSettings = .init()
     ) throws {

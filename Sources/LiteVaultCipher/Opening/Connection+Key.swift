@@ -5,9 +5,8 @@ extension Connection {
     /// Opens an encrypted database, or creates one.
     ///
     /// The key is set before anything else happens, the settings right after it, and then the first page is read: when
-    /// this
-    /// returns, the key is verified, unless the file is new. A missing or empty file accepts any key; its first write
-    /// encrypts it with this one. Opened read-only, such a file is rejected, because no key could be verified.
+    /// this returns, the key is verified, unless the file is new. A missing or empty file accepts any key; its first
+    /// write encrypts it with this one. Opened read-only, such a file is rejected, because no key could be verified.
     ///
     /// - Parameters:
     ///   - location: the location of the database. Keys in URI parameters and shared caches are rejected.
@@ -134,8 +133,7 @@ extension Connection.Location {
     }
 
     /// Rejects a key in the URI, which would remain readable for the life of the connection, and a shared cache, which
-    /// would
-    /// expose the content to connections without a key.
+    /// would expose the content to connections without a key.
     func requirePrivateCacheAndNoKey() throws {
         let text = description
         guard text.isURI, let start = text.firstIndex(of: "?") else { return }

@@ -79,8 +79,7 @@ struct KeyUnlocker: ConnectionUnlocker {
 
     /// The key is applied with the default settings, which reserve too many bytes for the smallest page: SQLite then
     /// silently uses 1024 instead of 512 bytes, SQLCipher does not, and nothing can open the result. These pages have
-    /// no HMAC, so
-    /// it must be off from the start.
+    /// no HMAC, so it must be off from the start.
     private var neededDefaults: CipherSettings { settings.pageSize == 512 ? CipherSettings(usesHMAC: false) : .init() }
 
     /// `sqlite3_key_v2`. Its result does not show whether the key is right.
@@ -167,8 +166,7 @@ enum CipherDefaults {
 }
 
 /// SQLCipher's log. From 4.6 on the engine prints lines to standard error for every wrong key, with less information
-/// than
-/// the thrown error: the log is off unless requested.
+/// than the thrown error: the log is off unless requested.
 package enum CipherLog {
     /// Whether the log was requested, see `Connection.enableCipherLogging`. For the whole process, like the log.
     package static var isWanted: Bool {
@@ -186,8 +184,7 @@ package enum CipherLog {
     }
 
     /// For a body that applies a key and reads a page in one call: another connection with a key, which exists until
-    /// the
-    /// body returns, sets the level.
+    /// the body returns, sets the level.
     static func silencing<T>(engine: CipherVersion, _ body: () throws -> T) throws -> T {
         guard engine.hasLog, !isWanted else { return try body() }
         let other = try Connection(.inMemory, key: .raw([UInt8](repeating: 1, count: 32)))

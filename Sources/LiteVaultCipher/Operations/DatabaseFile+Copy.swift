@@ -7,8 +7,7 @@ extension DatabaseFile {
     /// Writes an encrypted copy of a plaintext database into a new file.
     ///
     /// The copy is a consistent snapshot with everything in the source, including rowids and header fields. It is
-    /// compared
-    /// with the source before it appears under its name. Writers of a source in WAL mode are not blocked.
+    /// compared with the source before it appears under its name. Writers of a source in WAL mode are not blocked.
     ///
     /// - Parameters:
     ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.
@@ -16,8 +15,7 @@ extension DatabaseFile {
     ///   - settings: the settings that the new file will be encrypted with. The file does not record them.
     ///   - progress: called periodically; throws to cancel.
     /// - Throws: ``VaultError``: `noEncryption` before anything is touched; `wrongKind` when the source is not a
-    ///   plaintext
-    ///   database, `cannotCreate`, `noSpace`, `damaged` and others. The destination does not exist then.
+    ///   plaintext database, `cannotCreate`, `noSpace`, `damaged` and others. The destination does not exist then.
     public func encrypt(
         to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
@@ -78,8 +76,7 @@ extension DatabaseFile {
     /// Copies a database that may be in use to a new file.
     ///
     /// The copy is a snapshot as of the start of the call. In WAL mode writers continue meanwhile, in rollback-journal
-    /// mode
-    /// they wait. Journal mode, page size and cipher settings are those of the source.
+    /// mode they wait. Journal mode, page size and cipher settings are those of the source.
     ///
     /// - Parameters:
     ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.

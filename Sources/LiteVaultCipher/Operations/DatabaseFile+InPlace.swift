@@ -6,12 +6,9 @@ extension DatabaseFile {
     /// Replaces a plaintext database with its encrypted form.
     ///
     /// The encrypted file is written beside it, as by ``encrypt(to:key:settings:progress:)``, gets the mode and owner
-    /// of the
-    /// old one, and replaces it atomically: at any moment one of the two exists, complete. The old file's bytes are
-    /// overwritten
-    /// afterwards, as far as the file system makes that effective; flash storage, snapshots and backups may still
-    /// contain
-    /// them.
+    /// of the old one, and replaces it atomically: at any moment one of the two exists, complete. The old file's bytes
+    /// are overwritten afterwards, as far as the file system makes that effective; flash storage, snapshots and backups
+    /// may still contain them.
     ///
     /// - Parameters:
     ///   - key: the new key.
@@ -42,10 +39,8 @@ extension DatabaseFile {
     /// Changes the key.
     ///
     /// A new file is written beside the old one under the new key, compared with it, and replaces it atomically, with
-    /// the
-    /// same mode and owner. The engine's own rekey rewrites the file in place, may report success after a failure, and
-    /// destroys
-    /// the database if another connection writes meanwhile.
+    /// the same mode and owner. The engine's own rekey rewrites the file in place, may report success after a failure,
+    /// and destroys the database if another connection writes meanwhile.
     ///
     /// - Parameters:
     ///   - old: the current key.
@@ -107,8 +102,7 @@ extension DatabaseFile {
     /// Rebuilds the file without free pages (`VACUUM`), in place.
     ///
     /// The engine may change the rowids of tables without INTEGER PRIMARY KEY, on which external-content full-text
-    /// indexes
-    /// depend; ``vacuum(into:key:settings:progress:)`` preserves all rowids.
+    /// indexes depend; ``vacuum(into:key:settings:progress:)`` preserves all rowids.
     ///
     /// - Parameters:
     ///   - key: the key; nil for a plaintext database.
@@ -123,8 +117,7 @@ extension DatabaseFile {
             if hasLog { try connection.setPragma(.walAutoCheckpoint, to: 0) }
             try connection.vacuum()
             // In WAL mode the rebuilt pages are in the log, and the file keeps its size until they are checkpointed. If
-            // other
-            // connections use the log, that is left to their checkpoints.
+            // other connections use the log, that is left to their checkpoints.
             if hasLog { _ = try connection.emptyLog() }
             try connection.close()
         }

@@ -142,8 +142,7 @@ extension DatabaseFile {
 
 extension Connection {
     /// Keeps temporary data in memory, because the engine would write it to plaintext files, and reads the schema, so
-    /// that an
-    /// unreadable one fails here.
+    /// that an unreadable one fails here.
     func prepareForOperation() throws {
         try execute("PRAGMA temp_store = MEMORY")
         _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
@@ -192,8 +191,7 @@ extension Connection {
 
 extension DatabaseError {
     /// Whether the schema refers to a collation, function or module that this process does not define. That does not
-    /// depend
-    /// on the state of the file.
+    /// depend on the state of the file.
     var needsItsApplication: Bool {
         code == 1 && (message.hasPrefix("no such ") || message.hasPrefix("unknown function"))
     }

@@ -48,15 +48,13 @@ extension DatabaseFile {
     /// Returns information about the file and, with its key or if it is not encrypted, about its content.
     ///
     /// Nothing is written, recovered, created or removed: neither the file nor its log, journal and index. A pending
-    /// log is
-    /// read with the file.
+    /// log is read with the file.
     ///
     /// - Parameters:
     ///   - key: the key. Without it, only kind and size of an encrypted file are returned.
     ///   - settings: the settings that the file is encrypted with.
     /// - Throws: ``VaultError``, as for opening, if a key is passed or the file is plaintext; `damaged` when the log
-    ///   beside it
-    ///   is damaged or belongs to another database.
+    ///   beside it is damaged or belongs to another database.
     public func info(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws -> DatabaseInfo {
         let kind = try kind()
         let file = try resolved()

@@ -4,10 +4,9 @@ internal import LiteVaultCore
 /// Replaces a database file with a new one while no other connection uses it.
 ///
 /// Two locks together ensure that. SQLite's exclusive lock excludes connections that already have the file open. A
-/// lease of
-/// the kernel shows that no other process has it open, and blocks processes that try; both are held past the rename.
-/// Without
-/// them another connection could commit to the old file, which no longer has a name, and lose the commit.
+/// lease of the kernel shows that no other process has it open, and blocks processes that try; both are held past the
+/// rename. Without them another connection could commit to the old file, which no longer has a name, and lose the
+/// commit.
 struct InPlaceReplacement {
     /// Whether the file was, and will be, in WAL mode.
     let walMode: Bool
@@ -20,8 +19,7 @@ struct InPlaceReplacement {
     ///
     /// - Parameter source: this process's only connection to the file.
     /// - Throws: ``VaultError`` `busy` when another connection uses the file, `unsupported` if the system has no
-    ///   leases. The
-    ///   file is unchanged.
+    ///   leases. The file is unchanged.
     init(of path: String, source: Connection) throws {
         self.path = path
         self.source = source
@@ -95,8 +93,7 @@ struct InPlaceReplacement {
     }
 
     /// A process that looked the name up before the rename, and waits for the lease, gets the old file: it must not use
-    /// that
-    /// as the database. Without a first page it cannot.
+    /// that as the database. Without a first page it cannot.
     private func retireOld(erasing: Bool) {
         if erasing || lease.isBroken {
             try? source.withHandle { handle in

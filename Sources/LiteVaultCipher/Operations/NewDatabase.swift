@@ -12,8 +12,7 @@ struct NewDatabase {
     /// Creates a file for a name that does not exist.
     ///
     /// - Throws: ``VaultError`` `cannotCreate` when the name exists, or a log or journal of another database would be
-    ///   replayed
-    ///   into the new one.
+    ///   replayed into the new one.
     init(at destination: String, key: DatabaseKey?, settings: CipherSettings) throws {
         try EngineFile.requirePath(destination)
         try withErrorContext(path: destination, creating: true) {
@@ -46,8 +45,7 @@ struct NewDatabase {
     }
 
     /// Opens the file to write it: as it is private and discarded on any failure, a journal and syncs would only cost
-    /// time.
-    /// It is synced once, when it is complete.
+    /// time. It is synced once, when it is complete.
     private func openForWriting() throws -> Connection {
         let connection = try open()
         try connection.execute(

@@ -28,12 +28,9 @@ public struct PendingLog: Sendable, Equatable {
 /// database is encrypted; nothing is copied, so size does not matter.
 ///
 /// Three locks, none of which changes a byte, make the image consistent: SHARED on the file keeps others from writing
-/// to it
-/// and from removing the log; two read marks of the log's index, if there is one, keep the log from being checkpointed
-/// and
-/// reset. Without an index to lock, a connection that starts to use the database meanwhile changes the file or the log,
-/// which
-/// ``isUnchanged`` reports afterwards.
+/// to it and from removing the log; two read marks of the log's index, if there is one, keep the log from being
+/// checkpointed and reset. Without an index to lock, a connection that starts to use the database meanwhile changes the
+/// file or the log, which ``isUnchanged`` reports afterwards.
 final class ReadOnlyImage {
     private let file: EngineFile
     private let size: Int64

@@ -143,8 +143,7 @@ extension Verification {
     /// Checks the write-ahead log, if there is one.
     ///
     /// - Returns: whether the database must not be opened: the log belongs to another database or is damaged, and
-    ///   SQLite would
-    ///   copy the apparently valid part to the file, and delete the rest.
+    ///   SQLite would copy the apparently valid part to the file, and delete the rest.
     mutating func logIsDangerous() throws -> Bool {
         // A writer may restart the log while it is read: only problems that persist count.
         var findings: [VerificationReport.Problem] = []

@@ -5,8 +5,7 @@ package enum CipherEngine {
     /// Returns the version of SQLCipher.
     ///
     /// Call it before a file is opened, because opening creates it: a database that is to be encrypted must not be
-    /// created in
-    /// plaintext.
+    /// created in plaintext.
     ///
     /// - Throws: ``VaultError`` `noEncryption`.
     package static func require(for path: String? = nil) throws -> CipherVersion {

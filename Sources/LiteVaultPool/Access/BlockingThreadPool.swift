@@ -3,8 +3,8 @@ internal import Foundation
 /// Threads for the asynchronous accesses of tasks.
 ///
 /// Swift's cooperative pool, and Dispatch's, which are the same on Linux, have one thread per processor: long
-/// statements would
-/// block all other work, including code that wants to cancel them. The semaphores limit the number of threads here.
+/// statements would block all other work, including code that wants to cancel them. The semaphores limit the number of
+/// threads here.
 final class BlockingThreadPool: @unchecked Sendable {  // all state only under `condition`
     static let shared = BlockingThreadPool()
 

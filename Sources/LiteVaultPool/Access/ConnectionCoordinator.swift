@@ -296,8 +296,7 @@ extension ConnectionCoordinator {
 
 extension Connection {
     /// Resets statements that a closure left in the middle of their rows, which would pin a snapshot, and rolls back an
-    /// open
-    /// transaction.
+    /// open transaction.
     ///
     /// - Returns: false if the connection cannot be used for another access.
     fileprivate func becomeIdle() -> Bool {

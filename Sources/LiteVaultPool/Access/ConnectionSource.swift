@@ -34,8 +34,7 @@ final class ConnectionSource: Sendable {
     }
 
     /// Opens a connection for writing and configures it. The file then exists and has its salt: if two connections find
-    /// it
-    /// empty at the same time, each chooses a salt, and the second one reopens it with the salt of the first.
+    /// it empty at the same time, each chooses a salt, and the second one reopens it with the salt of the first.
     func openWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
         for _ in 0..<4 {
             let salt = try fileSalt()

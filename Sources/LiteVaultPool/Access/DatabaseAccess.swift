@@ -147,8 +147,7 @@ extension DatabaseAccess {
     /// Changes the key of the file.
     ///
     /// Waits for running accesses and blocks new ones, closes every connection, rewrites the file as
-    /// `DatabaseFile.rekey`
-    /// does, and reopens it under the new key. No connection under the old key remains.
+    /// `DatabaseFile.rekey` does, and reopens it under the new key. No connection under the old key remains.
     ///
     /// - Parameters:
     ///   - key: the new key.
@@ -203,8 +202,7 @@ extension DatabaseAccess {
     /// Copies the database into a new file, without blocking a thread of the caller.
     ///
     /// - Throws: as the synchronous form; `CancellationError` when the task was cancelled before the copy got its name.
-    ///   The
-    ///   destination does not exist then.
+    ///   The destination does not exist then.
     public func backup(
         to destination: String, newKey: DatabaseKey? = nil,
         progress: (@Sendable (OperationProgress) throws -> Void)? = nil

@@ -1,10 +1,8 @@
 internal import LiteVaultCore
 
 /// Determines the changes of a transaction that the hooks do not report: the columns that were set, and the tables
-/// whose
-/// changed rows no hook reports. It uses the authorizer to find out what the statements of the transaction write, once
-/// per
-/// text.
+/// whose changed rows no hook reports. It uses the authorizer to find out what the statements of the transaction write,
+/// once per text.
 ///
 /// If that cannot be determined, it assumes that more was changed, never less.
 struct ChangeResolver {

@@ -136,8 +136,7 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
 /// The columns that the coding keys of a type refer to.
 ///
 /// The keys of most enums are one byte, and the same keys are encoded repeatedly. The name of each is requested once,
-/// and
-/// an INSERT finds its statement by the identity of the columns.
+/// and an INSERT finds its statement by the identity of the columns.
 private final class KeyColumns: Sendable {
     /// By the byte of the key. Empty for keys that are not one byte.
     private let nodes: [SQLNode?]

@@ -78,8 +78,7 @@ public struct JSONColumn: Expressible {
     }
 
     /// An element of an array, from 0, as an SQL value: `"scores" ->> 0`. Negative indices count from the end. NULL if
-    /// the
-    /// element does not exist.
+    /// the element does not exist.
     public subscript(_ index: Int) -> Column {
         hasArrows && index >= 0 ? arrow(.value(index)) : extract(index < 0 ? "$[#\(index)]" : "$[\(index)]")
     }

@@ -2,8 +2,7 @@ public import LiteVaultCore
 
 // How a query becomes values, in this file from top to bottom: `begin` renders SQL and values and passes both to the
 // connection, which takes its lock and a cached statement; each step of the execution returns a row; `RowColumnReader`
-// reads
-// its columns in order, with the types of the query.
+// reads its columns in order, with the types of the query.
 
 /// A query whose columns have known types. Its rows are Swift tuples.
 ///
@@ -30,9 +29,9 @@ public struct TypedQuery<each Column: SQLType>: QueryType {
 extension QueryType {
     /// Selects columns, whose types become those of the rows.
     ///
-    /// Use it directly inside `all`, `first` or `forEach`. Where the context requires no type, as in
-    /// `let query = users.select(id, email)`, `select` returns the query itself, as in SQLite.swift: write
-    /// `let query: TypedQuery<Int64, String> = …` there.
+    /// Use it directly inside `all`, `first` or `forEach`. Where the context requires no type, as in `let query =
+    /// users.select(id, email)`, `select` returns the query itself, as in SQLite.swift: write `let query:
+    /// TypedQuery<Int64, String> = …` there.
     @_disfavoredOverload
     public func select<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>

@@ -26,8 +26,7 @@ extension Row {
     }
 
     /// Reads a value. Types that SQLite stores natively need no `StoredValue` in between; the compiler resolves their
-    /// tests
-    /// wherever it knows the type.
+    /// tests wherever it knows the type.
     @inlinable
     @inline(__always)
     func value<V: Value>(at index: Int) throws -> V? {
@@ -98,8 +97,7 @@ extension Row {
 
 extension Connection {
     /// The names of a query's columns, for lookup by expression. Each is the text that the query has for it. Columns of
-    /// a `*`
-    /// have their own names, qualified by their table if tables are joined.
+    /// a `*` have their own names, qualified by their table if tables are joined.
     ///
     /// The names are kept with the statement. Its text does not show which expressions it was built from, so these are
     /// compared; and if `*` may stand for the columns of several tables, the same text can stand for other tables.

@@ -2,8 +2,7 @@ internal import Foundation
 internal import LiteVaultCore
 
 // Every shortcut around Swift's safety in this target, each with the invariant that makes it sound. They exist for
-// speed:
-// `Benchmarks/run` measures it (structs, structs by Codable, fetch by expression, insert by setters).
+// speed: `Benchmarks/run` measures it (structs, structs by Codable, fetch by expression, insert by setters).
 
 // MARK: Casts
 
@@ -42,8 +41,7 @@ func assumingSendable(_ value: Any) -> any Sendable { unsafeBitCast(value, to: (
 /// Invariants:
 /// * The memory of a state is never freed, only reused (`idle`), so the address is always valid.
 /// * `end()` increments the number. A handle that outlives its query finds another number: `isCurrent` is false, and
-///   callers
-///   throw. They check before anything that follows a pointer of the state.
+///   callers throw. They check before anything that follows a pointer of the state.
 /// * A column position is known only while the query runs: `end()` forgets the positions. So reading a column at a known
 ///   position needs no further test.
 /// * The owner and its execution outlive the query: `DecodedRows` calls `end()` before it gives its statement back, and
@@ -118,8 +116,7 @@ private struct DecodingState {
     var container: Unmanaged<AnyObject>?
     var keyType: ObjectIdentifier?
     /// For keys of one byte, the position of each key's column once it is known, otherwise -1. The last element belongs
-    /// to no
-    /// byte and stays -1.
+    /// to no byte and stays -1.
     let positions: UnsafeMutablePointer<Int32>
 
     static let noByte = 256
@@ -166,8 +163,7 @@ private final class ContainerBox<Container> {
     init(_ container: Container) { self.container = container }
 
     /// The container. Not specialized for its type: the object knows the type, while a specialized caller would have to
-    /// look it
-    /// up by name and arguments in every row.
+    /// look it up by name and arguments in every row.
     @inline(never)
     @_semantics("optimize.sil.specialize.generic.never")
     func copy() -> Container { container }

@@ -119,8 +119,7 @@ extension Connection {
     }
 
     /// Passes each statement to a closure, inside a savepoint: changes of one are kept only if all succeed, unless the
-    /// conflict
-    /// clause specifies otherwise.
+    /// conflict clause specifies otherwise.
     func forEachPart(of rows: InsertedRows, _ body: (SQLNode) throws -> Void) throws {
         try withLock {
             let parts = try rows.parts(self)

@@ -92,8 +92,7 @@ extension Connection {
     /// Inserts a row.
     ///
     /// Applications insert into the same columns repeatedly. The statement of an earlier insert is found by comparing
-    /// table and
-    /// columns, without rendering the SQL.
+    /// table and columns, without rendering the SQL.
     ///
     /// - Returns: the rowid of the inserted row.
     func insert(_ row: InsertedRow) throws -> Int64 {
@@ -131,8 +130,7 @@ extension Connection {
 
     /// Binds the values from a position on, runs the statement and ends its execution.
     /// It calls itself for each text. The bytes of a text are guaranteed to stay in place only within a closure, and
-    /// there the
-    /// engine does not have to copy them. The depth is limited, because a row may have thousands of texts.
+    /// there the engine does not have to copy them. The depth is limited, because a row may have thousands of texts.
     /// texts.
     ///
     /// - Parameter code: the first result of binding other than `SQLITE_OK` (0).

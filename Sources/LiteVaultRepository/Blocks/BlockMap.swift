@@ -15,8 +15,7 @@ package struct TreeEntry: Hashable, Sendable {
 }
 
 /// A node of a block map. A leaf (level 0) has an entry for each of up to 32 blocks; a node above has one for each of
-/// up
-/// to 32 nodes of the level below. A node's position in the map determines which blocks it covers.
+/// up to 32 nodes of the level below. A node's position in the map determines which blocks it covers.
 package struct TreeNode: Equatable, Sendable {
     package let level: Int
     package let entries: [TreeEntry]

@@ -25,8 +25,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
     /// The node that `entry` refers to.
     ///
     /// - Throws: ``BackupError`` `damaged` if it does not have that hash or level, `missing` if its pack was not made
-    ///   available
-    ///   by ``prepare(_:)``.
+    ///   available by ``prepare(_:)``.
     package func node(_ entry: TreeEntry, level: Int) throws -> TreeNode {
         let name = RepositoryFormat.tree(entry.pack)
         let file = try file(entry.pack)
@@ -48,8 +47,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
     /// Makes the pack available to ``node(_:level:)``.
     ///
     /// A copy is compared with its hash before its first use, and fetched again if it differs: copies are not synced,
-    /// and
-    /// nothing else protects them.
+    /// and nothing else protects them.
     package func prepare(_ pack: PackID) async throws {
         let name = RepositoryFormat.tree(pack)
         let path = path(pack)
@@ -112,8 +110,7 @@ package final class NodeSource: @unchecked Sendable {  // its lock guards `open`
     /// Makes every pack of a block map available.
     package func prepare(root: TreeEntry, blocks: Int) async throws {
         // Level by level, each node once: the number of distinct nodes is bounded by the size of the packs, however
-        // many paths
-        // lead to them.
+        // many paths lead to them.
         var level = TreeShape.height(blocks: blocks) - 1
         var nodes: Set<TreeEntry> = [root]
         while true {

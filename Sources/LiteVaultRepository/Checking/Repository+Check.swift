@@ -4,8 +4,7 @@ internal import LiteVaultCapture
 
 extension Repository {
     /// Checks the repository: every document's hash and authentication code, the sequence of snapshots, whether it was
-    /// rolled
-    /// back, every block map, and that every block exists where its map says. `options` select deeper checks.
+    /// rolled back, every block map, and that every block exists where its map says. `options` select deeper checks.
     ///
     /// The results are recorded in the repository if it is writable.
     ///

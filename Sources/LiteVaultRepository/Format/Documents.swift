@@ -5,8 +5,7 @@ internal import LiteVaultCapture
 /// A JSON document from outside: a store, a cache or a state file.
 ///
 /// Code may compute with the numbers of a decoded value: each was compared with the limits of the format. The same
-/// limits
-/// apply to writing, so that nothing is stored that a reader would reject.
+/// limits apply to writing, so that nothing is stored that a reader would reject.
 package protocol CheckedDocument: Codable {
     /// The maximum size of its JSON in bytes.
     static var byteLimit: Int { get }
@@ -38,8 +37,7 @@ package enum Decoding {
     ///
     /// - Parameter path: for the message.
     /// - Throws: ``BackupError`` `damaged` if it exceeds the size limit of such documents, is not JSON in UTF-8, or has
-    ///   a value
-    ///   outside the limits.
+    ///   a value outside the limits.
     package static func value<T: CheckedDocument>(_ type: T.Type, from bytes: [UInt8], path: String) throws -> T {
         func damaged(_ message: String, _ cause: (any Error)? = nil) -> BackupError {
             BackupError(.damaged, "is not valid: \(message)", path: path, cause: cause)
@@ -167,8 +165,7 @@ extension Sequence<Int64> {
 }
 
 /// A small object that contains its own hash: one line of JSON, a line `sha256 HEX`, and in a repository with a secret
-/// a
-/// line `hmac-sha256 HEX`. Both cover the stored bytes of the first line, including its newline.
+/// a line `hmac-sha256 HEX`. Both cover the stored bytes of the first line, including its newline.
 struct SealedDocument {
     /// The first line with its newline.
     let body: [UInt8]
@@ -240,8 +237,7 @@ struct SealedDocument {
     /// Decodes the value.
     ///
     /// - Throws: ``BackupError`` `damaged` if the document is not authenticated with the required key, or does not have
-    ///   that
-    ///   type.
+    ///   that type.
     func value<T: CheckedDocument>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
         if let key, !isAuthentic(key) {
             throw BackupError(

@@ -58,8 +58,7 @@ package enum RepositoryFormat {
     package static func lease(_ name: String) -> String { "leases/\(name)" }
 
     /// The sequence number in a manifest's name; nil for a name outside the format, such as that of a file left by a
-    /// program
-    /// that synchronises directories or by an editor.
+    /// program that synchronises directories or by an editor.
     static func sequence(ofSnapshot name: String, _ database: String) -> Int? {
         let prefix = snapshots(database)
         guard name.hasPrefix(prefix) else { return nil }

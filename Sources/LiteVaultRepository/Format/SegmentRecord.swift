@@ -12,14 +12,12 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     /// The hash of the previous segment; absent for the first.
     var predecessor: String?
     /// The first segment since which all versions that stored segments remember the newest one and record removals;
-    /// absent in
-    /// segments of older versions.
+    /// absent in segments of older versions.
     var notedFrom: Int?
     /// The sequence of the newest snapshot when the segment was stored.
     var snapshot: Int
     /// The run of the follower, 32 hexadecimal digits, the segment's index in it, from 0, and when it began. The
-    /// segments of a
-    /// run are contiguous.
+    /// segments of a run are contiguous.
     var run: String
     var place: UInt64
     var began: String

@@ -47,8 +47,7 @@ enum Timestamp {
         time.tm_min = Int32(minute)
         time.tm_sec = Int32(second)
         // Added to the date's own number, as in Foundation's parser: a time given as an argument has to be the same to
-        // the last
-        // bit.
+        // the last bit.
         let whole = Double(timegm(&time))
         let date = Date(timeIntervalSinceReferenceDate: whole - Date.timeIntervalBetween1970AndReferenceDate + fraction)
         return (0...limit).contains(whole) ? date : nil

@@ -4,9 +4,8 @@ internal import LiteVaultCapture
 
 extension Repository {
     /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. Its
-    /// content is
-    /// recovered from the damaged object if a single byte changed, from this machine's memory, or, without a secret,
-    /// from manifests.
+    /// content is recovered from the damaged object if a single byte changed, from this machine's memory, or, without a
+    /// secret, from manifests.
     ///
     /// - Parameters:
     ///   - store: the store that holds the repository.
@@ -58,8 +57,7 @@ extension Repository {
     }
 
     /// The document of a line, sealed again; nil if the line does not describe a repository, or the seal after it does
-    /// not
-    /// prove it.
+    /// not prove it.
     ///
     /// - Parameter bytes: the line and its seal. The line matches the hash, or the code except for a few digits.
     private static func sealed(_ bytes: [UInt8], _ secret: RepositorySecret?) throws -> [UInt8]? {
@@ -126,8 +124,7 @@ enum DocumentSalvage {
     }
 
     /// A document whose line was recovered by its hash, or its hash by its line, with its code unchanged: for the
-    /// document
-    /// that has to be read before the key is known.
+    /// document that has to be read before the key is known.
     static func line(_ bytes: [UInt8]) -> [UInt8]? {
         for hasCode in [false, true] {
             guard let (body, seal) = split(bytes, hasCode: hasCode) else { continue }

@@ -301,8 +301,7 @@ private final class Repair {
     }
 
     /// Whether a file can be set aside by a hard link, which only files of this user with mode 0600 get, or is small
-    /// enough
-    /// to copy. Sets that mode.
+    /// enough to copy. Sets that mode.
     private static func canBeKept(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return true }

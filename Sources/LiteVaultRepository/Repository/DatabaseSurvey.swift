@@ -129,8 +129,7 @@ extension Repository {
     }
 
     /// The results of verifications, and problems with documents that only describe snapshots. Those are reported and
-    /// stop
-    /// nothing, as reading snapshots does not depend on them.
+    /// stop nothing, as reading snapshots does not depend on them.
     func advisories(
         _ survey: DatabaseSurvey
     ) async throws -> (verifications: Verifications, newestForgotten: Int, warnings: [RepositoryWarning]) {

@@ -5,10 +5,8 @@ internal import LiteVaultCapture
 ///
 /// A process that ends the lease of a writer that may only be suspended stores a fence under the name that the writer
 /// would publish. Confirming a lease and storing a manifest are two requests, between which a process may sleep for
-/// hours:
-/// then the condition that the name is free stops it. A fence is permanent, as nobody can tell when the last such
-/// writer
-/// has ended.
+/// hours: then the condition that the name is free stops it. A fence is permanent, as nobody can tell when the last
+/// such writer has ended.
 struct Fence: CheckedDocument {
     var type = "fence"
     var repository: String
@@ -24,8 +22,7 @@ extension Repository {
     /// Makes sure that a writer publishes nothing under a lease that is about to be ended.
     ///
     /// If its snapshot is stored already, a mark keeps the name from becoming free: the writer may store it again, as
-    /// it may
-    /// not know that it succeeded.
+    /// it may not know that it succeeded.
     ///
     /// - Parameters:
     ///   - held: the content of the lease; without a sequence, its writer updates the lease before it stores anything,

@@ -1,8 +1,7 @@
 internal import LiteVaultCapture
 
 /// The snapshots of a database that retention removed or a repair set aside, so that a check can detect that somebody
-/// else
-/// removed others.
+/// else removed others.
 struct ForgetRecord: CheckedDocument, Equatable {
     var type = "forgotten"
     var repository: String
@@ -45,8 +44,7 @@ struct ForgetRecord: CheckedDocument, Equatable {
     func contains(_ sequence: Int) -> Bool { overlaps(sequence...sequence) }
 
     /// Ranges of sequences below the newest of `present` that neither exist nor were removed by retention. The cost
-    /// depends on
-    /// the number of ranges, not on their length.
+    /// depends on the number of ranges, not on their length.
     func missing(_ present: [Int]) -> [ClosedRange<Int>] {
         guard let newest = present.max() else { return [] }
         let known = (present.map { $0...$0 } + ranges.map { $0[0]...$0[1] }).sorted { $0.lowerBound < $1.lowerBound }

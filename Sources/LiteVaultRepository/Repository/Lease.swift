@@ -6,8 +6,7 @@ internal import LiteVaultSupport
 /// The exclusive right to write a database's snapshots, or to delete: an object that is taken and renewed by conditional writes.
 ///
 /// Its age by the store's clock shows whether the holder still renews it. A dead holder on this machine is detected
-/// without
-/// waiting.
+/// without waiting.
 final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     struct Record: CheckedDocument, Equatable {
         var type = "lease"
@@ -47,8 +46,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     /// later.
     static let staleAgeWithoutConditions = 7 * 86_400.0
     /// The prefix of a second object that announces a writer if the store has no conditional writes. The first object
-    /// may be
-    /// overwritten by another writer at the same time.
+    /// may be overwritten by another writer at the same time.
     static let announcement = "write-"
     /// The prefix of followers' leases. Followers do not write packs.
     static let follower = "follow-"
@@ -145,8 +143,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     }
 
     /// Whether a lease was not renewed for so long that its holder is presumed dead. A holder renews it every minute,
-    /// so a
-    /// lease dated that far in the future was written before the store's clock was set back.
+    /// so a lease dated that far in the future was written before the store's clock was set back.
     static func isStale(_ object: ObjectAttributes, _ now: Double, _ age: Double) -> Bool {
         abs(now - object.modified) >= age
     }
@@ -197,8 +194,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
     func abandon() { locked { isAbandoned = true } }
 
     /// Ends the lease of a holder that has not renewed it in time. If that holder was only suspended, it finds out
-    /// before
-    /// it relies on objects removed meanwhile.
+    /// before it relies on objects removed meanwhile.
     ///
     /// - Returns: whether it was ended; false if its holder has just renewed it.
     static func end(_ object: ObjectAttributes, _ held: Record, _ store: any ObjectStore) async throws -> Bool {
@@ -266,8 +262,7 @@ final class Lease: @unchecked Sendable {  // its lock guards `tag` and `record`
                 return locked { tag = new }
             } catch let error as BackupError where error.code == .conflict {
                 // Our own write whose response was lost, or a concurrent renewal. Read the tag first: a tag that is
-                // ours afterwards was
-                // ours then, as others never return it.
+                // ours afterwards was ours then, as others never return it.
                 guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),
                     held.holder == record.holder
                 else { throw lost() }

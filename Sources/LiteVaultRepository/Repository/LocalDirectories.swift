@@ -8,8 +8,7 @@ public struct LocalDirectories: Sendable {
     /// For cached block maps of remote stores. It can be removed at any time.
     public var cache: String
     /// For files waiting to be stored, and databases restored for a test. Nil uses the directory that the store
-    /// prefers, or
-    /// else the system's temporary directory.
+    /// prefers, or else the system's temporary directory.
     public var spool: String?
 
     /// Creates a set of directories. They are created on disk when needed, with mode 0700.

@@ -53,8 +53,7 @@ struct PendingDeletions: CheckedDocument {
     private static let runs = 1 << 52
 
     /// The number of a run that starts now. A lost list, or one replaced by an older one, does no harm: each list is
-    /// correct
-    /// by itself.
+    /// correct by itself.
     var nextRun: Int { min(run ?? 0, Self.runs - 1) + 1 }
 
     /// When, and in which run, each scheduled pack was scheduled. A pack without a run counts as scheduled now.

@@ -58,8 +58,7 @@ extension Repository {
     }
 
     /// Finds one snapshot of a database. Only its manifest has to be intact; but if the selected snapshot may be one
-    /// that
-    /// cannot be read, no older one is chosen instead.
+    /// that cannot be read, no older one is chosen instead.
     ///
     /// - Parameters:
     ///   - selection: which snapshot.

@@ -39,8 +39,7 @@ extension Repository {
         grace: Duration, dryRun: Bool, progress: BackupProgress.Report, holding lease: Lease
     ) async throws -> PruneResult {
         // In this order: a scheduled pack belongs to a writer that acquired its lease before. If that has ended, its
-        // manifest is
-        // found below; if not, its lease is. Tests/Protocol proves it, without relying on clocks.
+        // manifest is found below; if not, its lease is. Tests/Protocol proves it, without relying on clocks.
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: !dryRun)
@@ -68,8 +67,7 @@ extension Repository {
                 continue
             }
             // Probably an active writer's. Scheduling it would be harmless, but the next snapshot would store its
-            // blocks again.
-            // One second of tolerance for stores that report whole seconds.
+            // blocks again. One second of tolerance for stores that report whole seconds.
             if pack.modified >= began - 1 { continue }
             let first = known[pack.name]
             listed.append(first ?? .init(name: pack.name, since: now, run: run))
@@ -82,8 +80,7 @@ extension Repository {
         if dryRun { return result }
         // Copies on this machine: problems with them do not stop pruning.
         try? sweepCache(trees)
-        // Packs deleted now stay on the list until they are confirmed to be gone.
-        // The rest is left to a later run.
+        // Packs deleted now stay on the list until they are confirmed to be gone. The rest is left to a later run.
         let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
@@ -109,8 +106,7 @@ extension Repository {
     ///
     /// - Parameter endingOthers: whether leases that were not renewed in time are ended, so that a writer that was only
     ///   suspended publishes nothing that needs a pack deleted now. Without conditional writes nothing can stop it
-    ///   then, and it
-    ///   is given much more time.
+    ///   then, and it is given much more time.
     private func writers(endingOthers: Bool) async throws -> [Lease.Record] {
         var found: [Lease.Record] = []
         let now = try await store.now()

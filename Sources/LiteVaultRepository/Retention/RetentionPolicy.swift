@@ -41,12 +41,10 @@ extension RetentionPolicy {
     /// Decides about the snapshots of one database.
     ///
     /// The newest snapshot is always kept, and so is the newest one that passed verification: at least one kept
-    /// snapshot is
-    /// then known to be good.
+    /// snapshot is then known to be good.
     ///
     /// A snapshot dated in the future was taken before the next one, and before now: that time is used instead.
-    /// Otherwise all
-    /// others would be too old compared with it.
+    /// Otherwise all others would be too old compared with it.
     ///
     /// - Parameters:
     ///   - snapshots: the snapshots of one database, in order.

@@ -55,8 +55,7 @@ extension Repository {
     /// The segments that lead from a snapshot to a time, without a gap; none if there are none.
     ///
     /// They are segments of one run that began before the snapshot was taken, starting with the first one read after
-    /// that. It
-    /// may begin before the snapshot: its pages are then rewritten.
+    /// that. It may begin before the snapshot: its pages are then rewritten.
     ///
     /// - Parameters:
     ///   - newest: the newest snapshot, which carries the last known newest segment forward.
@@ -67,8 +66,7 @@ extension Repository {
         let database = snapshot.manifest.database
         var log = try await segmentLog(database, [snapshot, newest].compactMap(\.self))
         // Times are truncated to milliseconds, and clocks are corrected. An additional segment is harmless, as long as
-        // the chain
-        // continues beyond the snapshot.
+        // the chain continues beyond the snapshot.
         let exact = snapshot.time.addingTimeInterval(-0.002)
         // Both are in whole milliseconds, but may round differently.
         let end = time?.addingTimeInterval(0.0005)
@@ -152,8 +150,7 @@ extension Repository {
     }
 
     /// Segments that are missing after the last one of a chain, or after a snapshot without a chain, and may contain
-    /// the
-    /// wanted time.
+    /// the wanted time.
     private func missing(
         behind last: SegmentChain.Element?, _ snapshot: Snapshot, _ exact: Date, _ log: SegmentLog, until end: Date?
     ) async throws -> ClosedRange<Int>? {

@@ -117,8 +117,7 @@ extension Repository {
     /// - Parameter snapshots: snapshots of the database, whose manifests may refer to a segment.
     func segmentLog(_ database: String, _ snapshots: [Snapshot]) async throws -> SegmentLog {
         // In this order: remembered segments are stored before the list is made, and segments that retention removes
-        // are
-        // recorded before they are missing from it.
+        // are recorded before they are missing from it.
         var memories: [SegmentLog.Memory] = []
         var faults: [BackupError] = []
         func add(_ place: String, _ mark: () throws -> SegmentMark?) throws {

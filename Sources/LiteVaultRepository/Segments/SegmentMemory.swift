@@ -85,8 +85,7 @@ extension Repository {
     }
 
     /// The newest segment for a snapshot's manifest: the one that this machine remembers, otherwise that of the
-    /// previous
-    /// manifest. It costs no request.
+    /// previous manifest. It costs no request.
     func newestMark(_ database: String, previous: Manifest?) -> SegmentMark? {
         // A file that cannot be read must not stop a snapshot; checks report it.
         let known = try? rememberedMark(database)

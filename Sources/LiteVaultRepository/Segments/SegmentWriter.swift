@@ -3,8 +3,7 @@ package import Foundation
 internal import LiteVaultCapture
 
 /// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would use the
-/// same
-/// numbers.
+/// same numbers.
 package actor SegmentWriter {
     private let repository: Repository
     private let database: String
@@ -125,8 +124,7 @@ package actor SegmentWriter {
         let mark = SegmentMark(record, hash)
         last = mark
         // It is stored with the next renewal of the lease, which costs no request. The segment is stored: a failure
-        // from here on
-        // must not cause it to be stored again.
+        // from here on must not cause it to be stored again.
         if let note = try? repository.note(mark, database) { lease.note = note }
         // If it cannot be recorded here, it is recorded in the lease.
         try? repository.remember(mark, database)

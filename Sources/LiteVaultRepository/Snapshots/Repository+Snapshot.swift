@@ -102,7 +102,7 @@ extension Repository {
                 .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
                 path: source, advice: .nameDatabase)
         }
-        // Before anything is stored: whoever breaks the lease has to know which name to occupy.
+        // Before anything is stored: a process that breaks the lease has to know which name to occupy.
         try await lease.promise(highest + 1)
         var plan = SnapshotPlan(
             name: name, source: source, host: host, sequence: highest + 1, previous: survey.snapshots.last,
@@ -258,10 +258,8 @@ public struct SnapshotResult: Sendable {
     /// The number of packs that were stored.
     public let packs: Int
     /// The number of commits in the database's write-ahead log, after a damaged frame, that are not in the snapshot.
-    /// SQLite
-    /// does not recover them either: after a power failure they may never have been complete; otherwise the log was
-    /// damaged or
-    /// tampered with.
+    /// SQLite does not recover them either: after a power failure they may never have been complete; otherwise the log
+    /// was damaged or tampered with.
     public let unreachableCommits: Int
     /// Other problems found in the repository. This snapshot is intact.
     public let warnings: [RepositoryWarning]

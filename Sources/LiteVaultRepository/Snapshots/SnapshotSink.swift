@@ -5,8 +5,7 @@ package import LiteVaultCipher
 /// The sink of a capture: hashes each block, compares it with the previous snapshot's, and spools changed blocks.
 ///
 /// Every spooled block of an encrypted database is examined: plaintext does not get into the repository. Blocks that
-/// the
-/// previous snapshot has as well were examined when they were stored.
+/// the previous snapshot has as well were examined when they were stored.
 final class SnapshotSink: BlockSink {
     private let repository: [UInt8]
     private let directory: String

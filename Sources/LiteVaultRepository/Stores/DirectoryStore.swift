@@ -205,8 +205,7 @@ extension DirectoryStore {
     }
 
     /// Small objects are distinguished by their content, as the replaced ones are small: a file system may give a new
-    /// file
-    /// the inode number and, within a tick of its clock, the time of the file that it replaces.
+    /// file the inode number and, within a tick of its clock, the time of the file that it replaces.
     private func tag(_ status: stat, _ path: String) throws -> ETag {
         if status.st_size > 4096 { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {

@@ -3,16 +3,14 @@ internal import LiteVaultCapture
 /// Stores a repository's objects, for example in a directory or a bucket.
 ///
 /// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears atomically, and its
-/// bytes
-/// never change afterwards unless it is replaced as a whole. All errors of a store are ``BackupError``; a store retries
-/// transient failures (a timeout, a 503) itself before it throws.
+/// bytes never change afterwards unless it is replaced as a whole. All errors of a store are ``BackupError``; a store
+/// retries transient failures (a timeout, a 503) itself before it throws.
 public protocol ObjectStore: Sendable {
     /// The store's location for messages: a path, or `s3://bucket/prefix`. Never contains credentials.
     var location: String { get }
 
     /// Distinguishes this store from every other one that this machine may use, as the key of what is remembered about
-    /// a
-    /// repository. By default the ``location``.
+    /// a repository. By default the ``location``.
     var identity: String { get }
 
     /// Whether the store honors the conditions of ``put(_:bytes:condition:)``. Probed once, then remembered.
@@ -37,8 +35,7 @@ public protocol ObjectStore: Sendable {
     /// Reads a whole object of at most 64 MiB.
     ///
     /// - Throws: ``BackupError`` with code ``BackupError/Code/missing`` if it does not exist,
-    ///   ``BackupError/Code/damaged`` if
-    ///   it is larger.
+    ///   ``BackupError/Code/damaged`` if it is larger.
     func get(_ name: String) async throws -> [UInt8]
 
     /// Reads a whole object of at most `limit` bytes.
@@ -70,8 +67,7 @@ public protocol ObjectStore: Sendable {
     func now() async throws -> Double
 
     /// Deletes the remains of interrupted writes that do not appear in listings, once they are old enough to be
-    /// abandoned.
-    /// Pruning calls it.
+    /// abandoned. Pruning calls it.
     ///
     /// - Returns: the number of deleted remains.
     @discardableResult

@@ -94,8 +94,7 @@ package actor FollowSupervisor {
     package static let grace = Duration.seconds(8)
 
     /// Stops following. Each follower reads its log a last time and stores what it has read. Returns when all have
-    /// stopped,
-    /// or after ``grace``.
+    /// stopped, or after ``grace``.
     package func end() async {
         stopFollowers(within: Self.grace.seconds)
         await loop?.value

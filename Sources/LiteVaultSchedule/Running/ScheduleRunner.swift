@@ -145,8 +145,7 @@ package final class ScheduleRunner: Sendable {
     /// Runs a job within its time limit.
     ///
     /// - Returns: the outcome, and the run if it could not be stopped in time: a thread that hangs in a read or write
-    ///   cannot
-    ///   be cancelled.
+    ///   cannot be cancelled.
     private func run(_ job: Job) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         log.info("job started", metadata: ["job": "\(job.name)"])
         let start = now()

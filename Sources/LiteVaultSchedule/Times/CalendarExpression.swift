@@ -24,8 +24,7 @@ package struct CalendarExpression: Sendable, Equatable {
     /// The first match after `time`, in whole seconds; nil when there is none within the next 40 years.
     ///
     /// A local time skipped when clocks go forward matches the same amount later. A time that occurs twice when clocks
-    /// go back
-    /// matches the first time only. An expression for every hour matches every actual hour.
+    /// go back matches the first time only. An expression for every hour matches every actual hour.
     package func next(after time: Date) -> Date? {
         // Beyond all years that an expression can name, and before the arithmetic on days overflows.
         guard abs(time.timeIntervalSince1970) < 1e12 else { return nil }

@@ -18,8 +18,7 @@ struct WallClock {
     }
 
     /// The times at which the local clock shows `local` (seconds since 1970, as if it were UTC): none for a local time
-    /// skipped
-    /// when clocks go forward, two for one repeated when they go back.
+    /// skipped when clocks go forward, two for one repeated when they go back.
     func moments(_ local: Int) -> [Int] {
         Set([offset(local - 86_400), offset(local), offset(local + 86_400)]).map { local - $0 }
             .filter { $0 + offset($0) == local }.sorted()

@@ -105,8 +105,7 @@ public final class ColumnSpecification {
     /// Sets the value of rows that are inserted without one.
     ///
     /// - Parameter sql: SQL text such as `CURRENT_TIMESTAMP` or `abs(-1)`. It is used verbatim: never build it from
-    ///   untrusted
-    ///   input.
+    ///   untrusted input.
     @discardableResult
     public func defaults(sql: String) -> Self {
         let value = LiteralValue(sql)

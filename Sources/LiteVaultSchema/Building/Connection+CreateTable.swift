@@ -36,8 +36,7 @@ extension Connection {
     /// Drops a table with its indexes and triggers: `DROP TABLE "obsolete"`.
     ///
     /// While foreign keys are enforced, the rows of the table are deleted first, which applies the actions of the
-    /// foreign
-    /// keys that reference them. A full-text index synchronized with the table is not dropped.
+    /// foreign keys that reference them. A full-text index synchronized with the table is not dropped.
     ///
     /// - Parameters:
     ///   - table: the table's name.
@@ -51,8 +50,7 @@ extension Connection {
     /// constraint or order of columns (https://sqlite.org/lang_altertable.html#otheralter).
     ///
     /// Rows keep their rowids. Indexes, triggers, views and the foreign keys of other tables are preserved; a rebuild
-    /// that
-    /// would break one of them is rejected.
+    /// that would break one of them is rejected.
     ///
     /// ```swift
     /// try db.recreate(table: "player", copying: ["score": Column("points") * 10]) { t in
@@ -71,8 +69,7 @@ extension Connection {
     ///     the old column of the same name, or else their default value.
     ///   - body: adds all columns and constraints. An index that it adds replaces one of the same name.
     /// - Throws: `DatabaseError`, ``SchemaBuilderError``, ``SchemaChangeRefused``, also for rows that would violate
-    ///   foreign
-    ///   keys, `QueryError.noSuchTable`, and what the closure throws. The table is unchanged then.
+    ///   foreign keys, `QueryError.noSuchTable`, and what the closure throws. The table is unchanged then.
     public func recreate(
         table name: String, options: TableOptions = [], copying values: [String: any Expressible] = [:],
         body: (TableSpecification) throws -> Void

@@ -63,8 +63,7 @@ public enum SchemaBuilderError: Error, Equatable, Sendable, CustomStringConverti
     /// A column in raw SQL inside `primaryKey { }`, which needs its name and adds NOT NULL.
     case rawColumnInPrimaryKey(table: String)
     /// A foreign key to a table without a primary key. While foreign keys are enforced, the engine would reject every
-    /// row with
-    /// such a reference ("foreign key mismatch"): the rowid cannot be referenced.
+    /// row with such a reference ("foreign key mismatch"): the rowid cannot be referenced.
     case noPrimaryKey(table: String)
     /// A foreign key with another number of columns than the primary key that it references.
     case foreignKeyMismatch(table: String, columns: [String], primaryKey: [String])

@@ -12,8 +12,7 @@ public final class TableAlteration {
     /// Adds a column at the end: `ADD COLUMN "hasBonus" BOOLEAN`.
     ///
     /// A column that ADD COLUMN does not support (one that is UNIQUE or stored, or has a computed default value) is
-    /// added by
-    /// rebuilding the table.
+    /// added by rebuilding the table.
     ///
     /// - Returns: the column, to add clauses to.
     @discardableResult
@@ -30,8 +29,7 @@ public final class TableAlteration {
     public func addColumn(literal: SQL) { changes.append(.addRaw(literal.root)) }
 
     /// Renames a column, also in indexes, constraints, triggers, views and foreign keys. Before SQLite 3.25 the table
-    /// is
-    /// rebuilt, and the change is rejected if a view mentions the column.
+    /// is rebuilt, and the change is rejected if a view mentions the column.
     public func rename(column: String, to newName: String) { changes.append(.renameColumn(column, newName)) }
 
     /// Drops a column that no index, key, trigger or view uses. Before SQLite 3.35 the table is rebuilt.
@@ -63,8 +61,7 @@ extension Connection {
     /// Renames a table: `ALTER TABLE "referer" RENAME TO "referrer"`.
     ///
     /// Foreign keys of other tables are updated, and so are triggers and views if the engine supports it (SQLite 3.26
-    /// and
-    /// later). A change that would break one of them is rejected.
+    /// and later). A change that would break one of them is rejected.
     ///
     /// - Throws: `DatabaseError` or ``SchemaChangeRefused``; the table keeps its name.
     public func rename(table: String, to newName: String) throws {

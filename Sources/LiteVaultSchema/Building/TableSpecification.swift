@@ -90,8 +90,7 @@ public final class TableSpecification {
     /// adds `"teamId" INTEGER REFERENCES "team"("id")`.
     ///
     /// It adds a column for each column of the referenced primary key, named after `name` and the referenced column,
-    /// with the
-    /// same type.
+    /// with the same type.
     ///
     /// - Parameters:
     ///   - name: the name of the relation.

@@ -17,8 +17,7 @@ public import LiteVaultCore
 /// ```
 ///
 /// Each migration runs in one transaction. If it fails or the process is killed, the database stays at the previous
-/// migration.
-/// Applied migrations are recorded in the database, in the table `litevault_migrations`.
+/// migration. Applied migrations are recorded in the database, in the table `litevault_migrations`.
 ///
 /// Never edit, rename or remove a released migration: register a new one.
 public struct Migrator: Sendable {

@@ -3,8 +3,7 @@ internal import LiteVaultCore
 /// A column as the schema declares it.
 ///
 /// A definition does not contain checks, collations, generated values and constraints on several columns. Altering a
-/// table
-/// does not lose them: alterations edit the table's own SQL text.
+/// table does not lose them: alterations edit the table's own SQL text.
 public struct ColumnDefinition: Equatable, Sendable {
     /// The column's name.
     public let name: String

@@ -44,8 +44,7 @@ extension SchemaReader {
     /// - Parameter table: the table to check, with its indexes; everything by default.
     /// - Returns: a message for each defect; empty if there is none.
     /// - Throws: `DatabaseError`, also if the table does not exist; `EngineUnsupported` for a single table before
-    ///   SQLite 3.33,
-    ///   which would check everything.
+    ///   SQLite 3.33, which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
         if table != nil { try EngineUnsupported.require(3, 33, for: "an integrity check of a single table") }
         return try connection.all("PRAGMA \(prefix)integrity_check" + argument(table)) {

@@ -1,8 +1,7 @@
 internal import LiteVaultCore
 
 /// A CREATE TABLE statement, split into its columns and constraints, so that one column can change while everything
-/// else
-/// stays as written.
+/// else stays as written.
 struct CreateTableText {
     /// A column or a constraint of the table.
     struct Element {

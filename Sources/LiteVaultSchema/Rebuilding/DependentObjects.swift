@@ -24,8 +24,7 @@ public struct SchemaChangeRefused: Error, CustomStringConvertible, Sendable, Equ
 }
 
 /// The views and triggers that mention a table. They are compiled before and after a change, so that a change that
-/// breaks
-/// one is rejected.
+/// breaks one is rejected.
 struct DependentObjects {
     private let table: String
     private let connection: Connection

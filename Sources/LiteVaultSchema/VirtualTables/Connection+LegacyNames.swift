@@ -2,8 +2,7 @@ public import LiteVaultCore
 public import LiteVaultQuery
 
 // Spellings of other schema builders, for code written for them. They forward to the functions that they name, and are
-// left
-// out of the documentation.
+// left out of the documentation.
 
 extension Connection {
     /// Creates a table.

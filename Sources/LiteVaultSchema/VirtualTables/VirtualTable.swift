@@ -81,8 +81,7 @@ extension Connection {
     ///   - module: the module.
     ///   - body: adds columns and options.
     /// - Throws: `DatabaseError`, ``SchemaBuilderError``, `EngineUnsupported` if the engine lacks the module, and what
-    ///   the
-    ///   closure and the module throw. Nothing is created then.
+    ///   the closure and the module throw. Nothing is created then.
     public func create<Module: VirtualTableModule>(
         virtualTable name: String, options: VirtualTableOptions = [], using module: Module,
         _ body: ((Module.TableDefinition) throws -> Void)? = nil

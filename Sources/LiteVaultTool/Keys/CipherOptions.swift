@@ -93,8 +93,7 @@ extension CipherOptions<WrittenSide> {
         let salt = key.salt ?? SaltFile.makeSalt()
         try file.write(salt)
         // A signal ends the process without a return from `body`. A new file does not have its name yet, but a file
-        // that is
-        // being replaced may be the old or the new one: the salt then stays.
+        // that is being replaced may be the old or the new one: the salt then stays.
         let token = Interruption.shared.onEnd { if access(result, F_OK) != 0 { file.remove() } }
         defer { Interruption.shared.remove(token) }
         do {

@@ -15,10 +15,8 @@ public import LiteVaultSchema
 /// ```
 ///
 /// Each call is one transaction: it applies all changes, or none. Before SQLite 3.25 (columns renamed) and 3.35
-/// (columns
-/// dropped) the table is rebuilt: rows keep their rowids, and indexes, triggers, constraints and the foreign keys of
-/// other
-/// tables are preserved. A change that would break one of them throws `SchemaChangeRefused`.
+/// (columns dropped) the table is rebuilt: rows keep their rowids, and indexes, triggers, constraints and the foreign
+/// keys of other tables are preserved. A change that would break one of them throws `SchemaChangeRefused`.
 public final class SchemaChanger: CustomStringConvertible {
     private let connection: Connection
     private let version: SQLiteVersion
