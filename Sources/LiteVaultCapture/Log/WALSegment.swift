@@ -7,8 +7,8 @@ internal import CEngineSupport
 ///      0  8 bytes   "LVWALSG1"
 ///      8  16 bytes  run: a random name; segments of one run follow each other without a gap
 ///     24  u64       sequence in the run, from 0
-///     32  u64       milliseconds since 1970: nothing of this had been committed when the log was looked at then
-///     40  u64       milliseconds since 1970: all of this had been committed when the log was looked at next
+///     32  u64       milliseconds since 1970 of the previous poll, at which none of this had been committed
+///     40  u64       milliseconds since 1970 of this poll, at which all of this had been committed
 ///     48  u64       salts of the log
 ///     56  u32       number of the first frame in the log, from 1
 ///     60  u32       frames in the segment, at least 1; the last one ends a transaction

@@ -124,9 +124,10 @@ extension DatabaseFile {
     func requireSuitable(hasKey: Bool) throws {
         switch (try kind(), hasKey) {
         case (.empty, _):
-            throw VaultError(.wrongKind, "The file is empty: it does not contain a database", path: path)
+            throw VaultError(
+                .wrongKind, "The file is empty: it does not contain a database", path: path, remedy: "Check the path.")
         case (.notADatabase, false):
-            throw VaultError(.wrongKind, "This is not a database", path: path)
+            throw VaultError(.wrongKind, "This is not a database", path: path, remedy: "Check the path.")
         case (.plain, true):
             throw VaultError(
                 .wrongKind, "The database is not encrypted", path: path, remedy: "Use it without a key.")

@@ -138,8 +138,10 @@ extension Repository {
             if let one = survey.unreadable.first { throw instead(of: one, nil) }
             if let rollback = survey.rollback { throw rollback }
             throw BackupError(
-                .noInput, "the oldest snapshot is of \(survey.snapshots.first.map { Timestamp.text($0.time) } ?? "")",
-                path: store.location)
+                .noInput,
+                "there is no snapshot before that time: the oldest is of "
+                    + (survey.snapshots.first.map { Timestamp.text($0.time) } ?? ""),
+                path: store.location, advice: .listSnapshots)
         }
         // A snapshot taken after it may be dated before the wanted time.
         if let one = survey.unreadable(after: chosen).first { throw instead(of: one, chosen) }

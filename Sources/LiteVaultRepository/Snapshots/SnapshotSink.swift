@@ -211,8 +211,10 @@ extension FileKind {
                     .wrongKind, "this database is not encrypted and would be readable in the repository",
                     advice: .encryptOrAllowPlaintext)
             }
-        case .empty: throw BackupError(.wrongKind, "the file is empty: it does not contain a database")
-        case .notADatabase: throw BackupError(.wrongKind, "this is not a database")
+        case .empty:
+            throw BackupError(
+                .wrongKind, "the file is empty: it does not contain a database", remedy: "Check the path.")
+        case .notADatabase: throw BackupError(.wrongKind, "this is not a database", remedy: "Check the path.")
         }
     }
 }

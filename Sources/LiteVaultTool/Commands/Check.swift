@@ -16,7 +16,7 @@ struct Check: VaultCommand {
         """,
         examples: [
             "litevault check --repository /backup/vaults --read-data",
-            "litevault check --repository r --restore-test --key-file k --assert 'SELECT 1'",
+            "litevault check --repository r --restore-test --assert 'SELECT 1'",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
