@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A `-wal` or `-journal` file. It carries no locks, so a descriptor of it may be closed.
+/// A `-wal` or `-journal` file. It carries no locks, so its descriptors may be closed.
 final class CompanionFile {
     private let file: LocalFile
     var path: String { file.path }
 
-    /// Nil if there is no such file.
+    /// Nil if the file does not exist.
     init?(path: String) throws {
         do {
             file = try LocalFile(reading: path)
@@ -37,16 +37,4 @@ final class CompanionFile {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The big-endian 32-bit number at `offset`.
-    package func word(_ offset: Int) -> UInt32 {
-        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-    }
-}
-
-extension [UInt8] {
-    /// The big-endian 32-bit number at `offset`.
-    func word(_ offset: Int) -> UInt32 { withUnsafeBytes { $0.word(offset) } }
 }

@@ -5,14 +5,14 @@ internal import Foundation
 extension VaultError.Code {
     /// The condition of a conditional write did not hold: another writer was first.
     public static let conflict = Self(rawValue: "conflict")
-    /// There is no object, snapshot or database of that name.
+    /// The object, snapshot or database does not exist.
     public static let missing = Self(rawValue: "missing")
     /// The configuration is invalid.
     public static let config = Self(rawValue: "config")
 }
 
 extension VaultError {
-    /// Creates an error with advice that a program may word itself.
+    /// Creates an error with advice that a program can phrase itself.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
@@ -27,7 +27,7 @@ extension VaultError {
     /// The remedy for a program that words it in terms of its own commands.
     public var advice: Remedy? { typedRemedy as? Remedy ?? remedy.map(Remedy.text) }
 
-    /// Whether it describes the state of the repository, not a failure to read it.
+    /// Whether it describes the state of the repository rather than a failure to read it.
     package var isDamage: Bool { code == .damaged || code == .missing }
 
     /// The failure of a system call on a file.
@@ -46,7 +46,7 @@ extension VaultError {
 
 /// What to do about an error or a warning of a repository.
 ///
-/// ``description`` words it in terms of the library. A program that has commands and options words it with `text(_:)`.
+/// ``description`` phrases it in terms of the library. A program with commands and options phrases it with `text(_:)`.
 public enum Remedy: Sendable, Hashable {
     /// Advice in words.
     case text(String)
@@ -97,7 +97,7 @@ public enum Remedy: Sendable, Hashable {
 
     /// The remedy in words.
     ///
-    /// - Parameter word: words a single remedy in a program's own terms; nil for the library's words.
+    /// - Parameter word: phrases a single remedy in a program's own terms; returns nil for the library's words.
     public func text(_ word: (Remedy) -> String?) -> String {
         switch self {
         case .text(let text): text
@@ -131,7 +131,7 @@ public enum Remedy: Sendable, Hashable {
             "It may be only partly converted: verify it with its key, and restore a backup or export it. To store it "
                 + "as it is, allow plaintext."
         case .listSnapshots: "List the snapshots to see which ones exist."
-        case .restoreEarlier(let snapshot, let time): "The one before it is of \(time): snapshot \(snapshot)."
+        case .restoreEarlier(let snapshot, let time): "Restore the previous one, of \(time): snapshot \(snapshot)."
         case .restoreReachable(let time):
             "Restore the state at \(time), or the newest state that can be reached."
         case .addRetentionRule: "Give at least one rule."

@@ -14,7 +14,7 @@ extension VaultError.Code {
 /// Runs `body` and throws its errors as ``VaultError`` about `path`. Errors of other types are thrown as they are: those of
 /// the caller's own closures.
 ///
-/// - Parameter creating: whether the file is being created, so that failing to open it means that it cannot be created.
+/// - Parameter creating: whether the file is being created: a failure to open it then means that it cannot be created.
 func withErrorContext<T>(path: String, creating: Bool, _ body: () throws -> T) throws -> T {
     do { return try body() } catch { throw mapped(error, path, creating: creating) }
 }
@@ -52,7 +52,7 @@ extension VaultError {
     ) -> (Code, String, String?) {
         switch error.resultCode.primary {
         case .busy, .locked:
-            return (.busy, "The database is locked", "Another connection is using it: try again.")
+            return (.busy, "The database is locked", "Another connection is using it. Try again.")
         case .full:
             return (.noSpace, "The disk is full", "Free space and try again. Nothing was changed.")
         case .corrupt, .notADatabase, .constraint:
@@ -63,11 +63,11 @@ extension VaultError {
             return (.cannotCreate, "The file cannot be created", "Check that its directory exists and can be written.")
         case .cantOpen:
             guard FileManager.default.fileExists(atPath: path) else {
-                return (.noInput, "There is no such file", nil)
+                return (.noInput, "The file does not exist", nil)
             }
             return (.io, "The file cannot be opened", "Check the permissions of the file and its directory.")
         case .ioError:
-            return (.io, "Reading or writing failed (SQLite code \(error.extendedCode))", nil)
+            return (.io, "I/O failed (SQLite code \(error.extendedCode))", nil)
         case .interrupt:
             return (.internalFailure, "The operation was interrupted", nil)
         default:
@@ -81,7 +81,7 @@ extension VaultError {
         switch error.reason {
         case .exists:
             code = .cannotCreate
-            remedy = "Give another name, or remove the file first."
+            remedy = "Choose another name, or remove the file first."
         case .leftover:
             code = .cannotCreate
             remedy = "It belongs to another database: move it away together with its database."

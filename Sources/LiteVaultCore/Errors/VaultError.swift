@@ -23,7 +23,7 @@ public struct VaultError: Error, Sendable {
     public private(set) var path: String?
     /// What the caller can do about it: one or more sentences.
     public let remedy: String?
-    /// The underlying error, if there is one.
+    /// The underlying error, if any.
     public let cause: (any Error)?
     /// The remedy as a value that a program words in its own terms, where a target has a type for that.
     package private(set) var typedRemedy: (any Sendable & CustomStringConvertible)?

@@ -2,19 +2,19 @@ public import LiteVaultCore
 
 // What a pool or queue refuses. The database is unchanged.
 extension VaultError.Code {
-    /// An access inside another access of the same database, on the same thread: it would wait for itself.
+    /// An access inside another access of the same database, on the same thread: it would deadlock.
     public static let reentrant = Self(rawValue: "reentrant")
     /// The pool or queue was closed.
     public static let closed = Self(rawValue: "closed")
-    /// A closure ended without ending the transaction that it had begun, which was rolled back.
+    /// A closure returned without ending the transaction that it had begun, which was rolled back.
     public static let transactionLeftOpen = Self(rawValue: "transaction-left-open")
 }
 
 extension VaultError {
     static func reentrant(_ path: String) -> VaultError {
         access(
-            .reentrant, "The database is accessed inside an access of it", path,
-            "Use the connection that the closure was given, or begin when it has returned.")
+            .reentrant, "The database is accessed inside another access to it", path,
+            "Use the connection passed to the closure, or start the access after the closure has returned.")
     }
 
     static func closed(_ path: String) -> VaultError {
@@ -23,8 +23,8 @@ extension VaultError {
 
     static func transactionEnded(_ path: String) -> VaultError {
         access(
-            .transactionEnded, "The transaction ended before the closure did, which could do nothing more from then on",
-            path, "Let errors out of the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access.")
+            .transactionEnded, "The transaction ended before its closure; later statements were rejected",
+            path, "Rethrow errors in the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access.")
     }
 
     static func transactionLeftOpen(_ path: String) -> VaultError {

@@ -3,7 +3,7 @@ internal import LiteVaultQuery
 
 /// The text of schema statements. They take no parameters: values are written into them.
 enum SchemaText {
-    /// - Throws: `VaultError` `misplacedValue` if a value is in a place where its literal would be misread.
+    /// - Throws: `VaultError` `misplacedValue` if a value is in a position where its literal would be misread.
     static func text(of node: SQLNode) throws -> String {
         var builder = SQLBuilder()
         builder.append(node)
@@ -32,7 +32,7 @@ extension SQLNode {
         return .joined([.identifier(schemaName), .identifier(name)], separator: ".")
     }
 
-    /// The node without the parentheses around it, where nothing follows it.
+    /// The node without its enclosing parentheses, if nothing follows them.
     var withoutParentheses: SQLNode {
         switch kind {
         case .operation(let lhs, let name, let rhs): return .infix(lhs, name, rhs, isWrapped: false)
@@ -43,7 +43,7 @@ extension SQLNode {
         }
     }
 
-    /// `ON CONFLICT …` of NOT NULL and UNIQUE, which leave out the default.
+    /// `ON CONFLICT …` of NOT NULL and UNIQUE; nil for the default.
     static func conflict(_ resolution: OnConflict?) -> SQLNode? {
         resolution == .abort ? nil : keyConflict(resolution)
     }
@@ -56,7 +56,7 @@ extension SQLNode {
 
 // MARK: Mistakes in a schema definition
 
-// Nothing was changed when one of them is thrown.
+// Nothing is changed when one of them is thrown.
 extension VaultError.Code {
     /// A table without columns.
     public static let noColumns = Self(rawValue: "no-columns")
@@ -64,8 +64,8 @@ extension VaultError.Code {
     public static let severalPrimaryKeys = Self(rawValue: "several-primary-keys")
     /// A column in raw SQL inside `primaryKey { }`, which needs its name and adds NOT NULL.
     public static let rawColumnInPrimaryKey = Self(rawValue: "raw-column-in-primary-key")
-    /// A foreign key to a table without a primary key. While foreign keys are enforced, the engine would refuse every row
-    /// with such a reference ("foreign key mismatch"): the rowid cannot be referenced.
+    /// A foreign key to a table without a primary key. While foreign keys are enforced, the engine would reject every
+    /// row with such a reference ("foreign key mismatch"): the rowid cannot be referenced.
     public static let noPrimaryKey = Self(rawValue: "no-primary-key")
     /// A foreign key with another number of columns than the primary key that it references.
     public static let foreignKeyMismatch = Self(rawValue: "foreign-key-mismatch")

@@ -4,9 +4,9 @@ public import LiteVaultCore
 extension VaultError.Code {
     /// Two migrations are registered with the same name.
     public static let duplicateMigration = Self(rawValue: "duplicate-migration")
-    /// `upTo` names no registered migration.
+    /// `upTo` is not the name of a registered migration.
     public static let unknownMigration = Self(rawValue: "unknown-migration")
-    /// `upTo` names a migration before one that was already applied: migrations cannot be undone.
+    /// `upTo` is a migration before one that was already applied: migrations cannot be undone.
     public static let laterMigrationApplied = Self(rawValue: "later-migration-applied")
     /// The migration threw an error: ``Migrator/Failure/underlyingError``.
     public static let migrationFailed = Self(rawValue: "migration-failed")

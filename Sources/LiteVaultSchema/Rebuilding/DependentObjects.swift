@@ -1,12 +1,12 @@
 public import LiteVaultCore
 
 extension VaultError.Code {
-    /// A schema change that would lose data or break another object. Nothing was changed.
+    /// A schema change that was rejected because it would lose data or break another object. Nothing is changed.
     public static let schemaChangeRefused = Self(rawValue: "schema-change-refused")
 }
 
-/// The views and triggers that mention a table. They are compiled before and after a change, so that a change that breaks
-/// one is refused.
+/// The views and triggers that mention a table. They are compiled before and after a change, so that a change that
+/// breaks one is rejected.
 struct DependentObjects {
     private let table: String
     private let connection: Connection
@@ -19,7 +19,7 @@ struct DependentObjects {
         broken = try Self.broken(Self.mentioning(table, connection), connection)
     }
 
-    /// Requires that a change broke no view or trigger, and that none mentions a column that is gone.
+    /// Requires that a change broke no view or trigger, and that none mentions a column that no longer exists.
     ///
     /// - Throws: `VaultError` `schemaChangeRefused`
     func check(change: String, column: String? = nil) throws {
@@ -29,7 +29,7 @@ struct DependentObjects {
                 .schemaChangeRefused, "\(change) would break \(object)", remedy: "Drop or change it first.")
         }
         guard let column else { return }
-        // "name" in double quotes that names no column is a string for the engine, without any error.
+        // To the engine, "name" in double quotes is a string if it is not the name of a column, without any error.
         let literal = quoted(column).lowercased()
         for object in objects where SQLTokens(object.sql ?? "").contains(where: { $0.text.lowercased() == literal }) {
             let name = "\(object.type.rawValue) \(quoted(object.name))"

@@ -12,7 +12,7 @@ extension ScheduleRemedy {
     fileprivate var commandLineText: String {
         switch self {
         case .writeJobs: "'litevault schedule --help' shows an example."
-        case .waitForRun: "Wait until it ends. 'litevault schedule status' shows what the jobs did."
+        case .waitForRun: "Wait until it ends. 'litevault schedule status' shows the state of the jobs."
         }
     }
 }
@@ -48,7 +48,7 @@ extension Remedy {
                 + "as it is, allow plaintext (--allow-plaintext)."
         case .listSnapshots: "'litevault snapshots' lists those that exist."
         case .restoreEarlier(let snapshot, let time):
-            "The one before it is of \(time): --snapshot \(snapshot) restores that."
+            "The previous one is of \(time): restore it with --snapshot \(snapshot)."
         case .restoreReachable(let time):
             "Use '--at \(time)', or '--at latest-reachable' for the newest state that can be reached."
         case .addRetentionRule: "Give at least one --keep-… option."
