@@ -111,7 +111,7 @@ let package = Package(
         .target(
             name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
             swiftSettings: swift),
-        // Alone in linking an HTTP client: what keeps to folders builds without one.
+        // Alone in linking an HTTP client: a build for directories only does without one.
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [

@@ -1,7 +1,7 @@
 internal import CFileSupport
 internal import Foundation
 
-/// An open directory. Names are resolved in it, not along a path, so that renaming a parent in between has no effect.
+/// An open directory. Names are resolved in it, not along a path, so that renaming a parent directory has no effect.
 final class Directory: Sendable {
     let path: String
     let descriptor: Int32
@@ -29,7 +29,7 @@ final class Directory: Sendable {
         do {
             try systemCall("fsync", path) { cfs_sync(descriptor) }
         } catch {
-            // File systems without directory data of their own answer like this; there is nothing to make durable then.
+            // File systems without directory data of their own report this; there is nothing to make durable then.
             if error.code == EINVAL || error.code == ENOTSUP { return }
             throw error
         }
@@ -93,7 +93,7 @@ package enum Leftovers {
         return found
     }
 
-    /// Refuses a name with such files.
+    /// Rejects a name with such files.
     ///
     /// - Throws: ``DurableFileError`` with the reason `leftover` and the path of the first file found.
     package static func refuse(beside path: String, ignoringEmpty: Bool = false) throws(DurableFileError) {

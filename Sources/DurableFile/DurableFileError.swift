@@ -3,7 +3,7 @@ internal import Foundation
 /// An error of a file operation: the call, the path and the reason.
 package struct DurableFileError: Error, Sendable, Equatable {
     package enum Reason: Sendable, Equatable {
-        /// A system call failed; ``DurableFileError/code`` says how.
+        /// A system call failed with the error number ``DurableFileError/code``.
         case system
         /// The destination exists and should not be replaced. It was not touched.
         case exists
@@ -27,10 +27,10 @@ package struct DurableFileError: Error, Sendable, Equatable {
     }
 
     package let reason: Reason
-    /// The system call, such as `fsync`, or the step that noticed the problem.
+    /// The system call, such as `fsync`, or the step that found the problem.
     package let operation: String
     package let path: String
-    /// The error number, 0 where no system call failed.
+    /// The error number; 0 if no system call failed.
     package let code: Int32
 
     package init(_ reason: Reason, operation: String, path: String, code: Int32 = 0) {
@@ -53,7 +53,7 @@ extension DurableFileError: CustomStringConvertible {
         let system = code == 0 ? "" : " (\(operation): \(String(cString: strerror(code))))"
         return switch reason {
         case .system: "\(path): \(operation) failed: \(String(cString: strerror(code)))"
-        case .exists: "\(path): exists already"
+        case .exists: "\(path): already exists"
         case .leftover: "\(path): left over from another database; it would be replayed into the new one"
         case .unfinished: "\(path): has content, so the new database was not closed properly"
         case .changed: "\(path): was replaced by another process in the meantime"

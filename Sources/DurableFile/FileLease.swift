@@ -4,17 +4,17 @@ internal import LiteVaultSupport
 
 /// Proof that no other process has a file open, and a way to block those that try: a write lease (`F_SETLEASE`, Linux).
 ///
-/// The lease is put on a descriptor that is already open, SQLite's own, which is found by device and inode. Opening
+/// The lease is taken on a descriptor that is already open, SQLite's own, which is found by device and inode. Opening
 /// another one would be wrong twice: the file would then be open twice, and closing it would drop SQLite's locks.
 ///
-/// While the lease is whole, an `open` of the file elsewhere blocks, for as long as `/proc/sys/fs/lease-break-time` says
-/// (45 s by default); ``isBroken`` then becomes true. The kernel notifies the process with `SIGURG`, which is ignored unless
-/// it is handled, instead of the default `SIGIO`, which would end it.
+/// While the lease is intact, opening the file in another process blocks for up to `/proc/sys/fs/lease-break-time` (45
+/// s by default); ``isBroken`` then becomes true. The kernel notifies the process with `SIGURG`, which is ignored
+/// unless it is handled, instead of the default `SIGIO`, which would end it.
 ///
-/// To replace a file: take the lease, check ``isBroken`` in `beforeRename` of `publish(replacing:like:beforeRename:)`, and
-/// check again after the rename, before ``release()``. If it broke only then, a process looked the name up before the rename,
-/// and will get the *old* file, without a name, once the lease is released: its writes would be lost.
-/// Make the old file unusable first (overwrite its first page through the descriptor that is open).
+/// To replace a file: take the lease, check ``isBroken`` in `beforeRename` of `publish(replacing:like:beforeRename:)`,
+/// and check again after the rename, before ``release()``. If it broke only then, a process looked the name up before
+/// the rename, and will get the *old* file, without a name, once the lease is released: its writes would be lost.
+/// Make the old file unusable first (overwrite its first page through the open descriptor).
 package final class FileLease: Sendable {
     package let path: String
     private let file: FileMetadata
@@ -49,8 +49,9 @@ package final class FileLease: Sendable {
         self.descriptor = Locked(descriptor)
     }
 
-    /// A program that another thread is just starting shares every descriptor of this process for a moment, until its own
-    /// code is loaded: to the kernel the file is open twice then. Use by another process lasts longer than half a second.
+    /// A program that another thread is just starting shares every descriptor of this process for a moment, until its
+    /// own code is loaded: to the kernel the file is open twice then. Use by another process lasts longer than half a
+    /// second.
     private static func take(_ descriptor: Int32, _ path: String) throws(DurableFileError) {
         for _ in 0..<100 {
             do throws(DurableFileError) {
@@ -75,7 +76,8 @@ package final class FileLease: Sendable {
         }
     }
 
-    /// Releases the lease and unblocks waiting processes. Does nothing the second time, or when the descriptor was closed.
+    /// Releases the lease and unblocks waiting processes. Does nothing when called again, or if the descriptor was
+    /// closed.
     package func release() {
         descriptor.withLock { descriptor in
             if let number = descriptor, isStillOurs(number) { _ = cfs_lease_release(number) }

@@ -12,13 +12,13 @@ package struct FileMetadata: Sendable, Equatable {
     package let mode: UInt16
     package let owner: UInt32
     package let group: UInt32
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int64
     /// The number of hard links. Above 1, replacing one name leaves the old content under the others.
     package let linkCount: UInt64
 
     /// - Parameter followingLinks: whether a symbolic link stands for its target (`stat`) or for itself (`lstat`).
-    /// - Throws: ``DurableFileError``, with ``DurableFileError/isMissing`` when there is no such file.
+    /// - Throws: ``DurableFileError``, with ``DurableFileError/isMissing`` when the file does not exist.
     package init(path: String, followingLinks: Bool = false) throws(DurableFileError) {
         var status = stat()
         try systemCall(followingLinks ? "stat" : "lstat", path) {
@@ -27,7 +27,7 @@ package struct FileMetadata: Sendable, Equatable {
         self.init(status)
     }
 
-    /// - Parameter path: named in an error.
+    /// - Parameter path: the path for errors.
     package init(descriptor: Int32, path: String) throws(DurableFileError) {
         var status = stat()
         try systemCall("fstat", path) { fstat(descriptor, &status) }
@@ -51,7 +51,7 @@ package struct FileMetadata: Sendable, Equatable {
         linkCount = UInt64(status.st_nlink)
     }
 
-    /// The metadata; nil if there is no such file, or cannot be because its name is too long.
+    /// The metadata; nil if the file does not exist, or cannot because its name is too long.
     package static func ifExists(
         path: String, followingLinks: Bool = false
     ) throws(DurableFileError) -> FileMetadata? {
@@ -63,7 +63,7 @@ package struct FileMetadata: Sendable, Equatable {
         }
     }
 
-    /// Whether both describe the same file, regardless of names: through hard links and symbolic links.
+    /// Whether both describe the same file, regardless of hard links and symbolic links.
     package func isSameFile(as other: FileMetadata) -> Bool { device == other.device && inode == other.inode }
 
     /// Whether two paths lead to the same file; false if either file is missing.
@@ -74,8 +74,8 @@ package struct FileMetadata: Sendable, Equatable {
         return one.isSameFile(as: two)
     }
 
-    /// The path with every symbolic link resolved. A file that is to be replaced must be named this way, or the rename
-    /// would replace the link and leave the old file behind it.
+    /// The path with every symbolic link resolved. A file that is to be replaced must be specified this way, or the
+    /// rename would replace the link and leave the old file behind.
     package static func resolvedPath(_ path: String) throws(DurableFileError) -> String {
         guard let resolved = realpath(path, nil) else {
             throw DurableFileError(.system, operation: "realpath", path: path, code: errno)

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The identity of a process: its id alone may be reused, after a restart even by the process that checks.
+/// The identity of a process: its ID alone may be reused, after a restart even by the process that checks.
 package struct ProcessIdentity: Equatable, Sendable {
     package enum State: Sendable { case alive, dead, unknown }
 
     package let process: Int32
-    /// When the process started, in kernel ticks since boot; 0 where the platform does not report it.
+    /// When the process started, in kernel ticks since boot; 0 if the platform does not report it.
     package let start: UInt64
     /// The first 32 bits of the boot's identifier.
     package let boot: UInt32
-    /// The namespace of `process`: in another container the id refers to another process.
+    /// The namespace of `process`: in another container the ID refers to another process.
     package let namespace: UInt32
 
     package static let current = ProcessIdentity(process: getpid())
@@ -49,7 +49,7 @@ package struct ProcessIdentity: Equatable, Sendable {
         }()
 
         private static func startTime(of process: Int32) -> UInt64? {
-            // The second field is the command in parentheses and may hold anything; the start time is the 22nd.
+            // The second field is the command in parentheses and may contain anything; the start time is the 22nd.
             guard let text = contents(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
                 return nil
             }
@@ -57,7 +57,7 @@ package struct ProcessIdentity: Equatable, Sendable {
             return fields.count > 20 ? UInt64(fields[20]) : nil
         }
 
-        /// Whether a process of this container is stopped (SIGSTOP, SIGTSTP, a debugger); false where that is unknown.
+        /// Whether a process of this container is stopped (SIGSTOP, SIGTSTP, a debugger); false if that is unknown.
         package static func isStopped(_ process: Int32) -> Bool {
             guard let text = contents(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
                 return false
@@ -82,7 +82,7 @@ package struct ProcessIdentity: Equatable, Sendable {
         }()
         private static let currentNamespace: UInt32 = 0
         private static func startTime(of process: Int32) -> UInt64? { nil }
-        /// Not known here.
+        /// Unknown on this platform.
         package static func isStopped(_ process: Int32) -> Bool { false }
     #endif
 }

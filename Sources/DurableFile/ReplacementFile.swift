@@ -6,13 +6,13 @@ internal import LiteVaultSupport
 /// it is complete and durable.
 ///
 /// The writer, such as SQLite, opens ``path`` and closes it again before ``publish(replacing:like:beforeRename:)``.
-/// While the temporary exists this object holds one descriptor of it, with an `flock` that tells sweeping processes
-/// that its owner lives. Closing any descriptor of a file drops the POSIX locks that SQLite holds on it in this process,
-/// so between creation and publication nothing here opens or closes the temporary, and nothing ever opens the
-/// destination or the source.
+/// While the temporary file exists, this object holds one descriptor of it, with an `flock` that tells sweeping
+/// processes that its owner is alive. Closing any descriptor of a file drops the POSIX locks that SQLite holds on it in
+/// this process, so between creation and publication nothing here opens or closes the temporary file, and nothing ever
+/// opens the destination or the source.
 ///
-/// An object that is released unpublished removes its file, unless the process is killed: then the file stays, under the
-/// temporary name, and the next ``ReplacementFile`` made in that directory sweeps it.
+/// An object that is released unpublished removes its file, unless the process is killed: then the file stays, under
+/// the temporary name, and the next ``ReplacementFile`` created in that directory sweeps it.
 package final class ReplacementFile: Sendable {
     /// The final path, as given.
     package let destination: String
@@ -23,7 +23,7 @@ package final class ReplacementFile: Sendable {
     private let destinationName: String
     private let temporaryName: String
     private let registry: TemporaryFileRegistry
-    /// nil once one caller took it to publish or to remove the file.
+    /// Nil once a caller has taken it to publish or remove the file.
     private let descriptor: Locked<Int32?>
 
     /// Creates the temporary file, after removing those that dead processes have left in the directory.
@@ -67,10 +67,10 @@ package final class ReplacementFile: Sendable {
                 }
             }
             do {
-                // The mask of the process may have taken bits away that SQLite needs.
+                // The process's umask may have removed permission bits that SQLite needs.
                 try systemCall("fchmod", path) { fchmod(descriptor, 0o600) }
-                // On file systems shared with other machines an flock may be a POSIX lock in disguise, and shut SQLite
-                // out of the file; there sweeping goes by process alone.
+                // On network file systems an flock may be a POSIX lock in disguise, which would lock SQLite out of the
+                // file; there sweeping relies on the process alone.
                 guard cfs_is_local(descriptor) == 1 else { return (name, descriptor) }
                 let isOurs = flock(descriptor, LOCK_EX | LOCK_NB) == 0
                 if isOurs, try FileMetadata(descriptor: descriptor, path: path).linkCount == 1 {
@@ -101,7 +101,7 @@ package final class ReplacementFile: Sendable {
     /// A connection that still has it open keeps working on a file without a name, and loses its POSIX locks on it.
     package func discard() {
         guard let descriptor = takeDescriptor() else { return }
-        // The file last: a companion without its file would say nothing about its owner.
+        // The file last: a companion without its file would not identify its owner.
         for companion in TemporaryName.companions { directory.unlink(temporaryName + companion) }
         directory.unlink(temporaryName)
         registry.forget(path)
@@ -128,12 +128,12 @@ extension ReplacementFile {
     ///
     /// - Parameters:
     ///   - replacing: whether the destination may exist.
-    ///   - original: whose mode and owner the file gets; without it, mode 0600 and the process's owner stay.
+    ///   - original: the file whose mode and owner are copied; without it, mode 0600 and the process's owner stay.
     ///   - beforeRename: the last check before the rename, for example that a lease on the replaced file is unbroken. If it
     ///     throws, nothing has changed.
     /// - Throws: ``DurableFileError``. Unless the reason is `durabilityUnknown`, the destination is untouched and the
-    ///   temporary still there: ``discard()`` removes it, as does the end of this object. With `durabilityUnknown` the
-    ///   file is complete and in place, and no temporary is left.
+    ///   temporary file still exists: ``discard()`` removes it, as does the end of this object. With
+    ///   `durabilityUnknown` the file is complete and in place, and there is no temporary file.
     package func publish(
         replacing: Bool = false, like original: FileMetadata? = nil, beforeRename: () throws -> Void = {}
     ) throws {
@@ -160,7 +160,7 @@ extension ReplacementFile {
         }
     }
 
-    /// Content in a journal belongs to the database, but would stay behind under the temporary's name.
+    /// Content in a journal belongs to the database, but would stay behind under the temporary name.
     private func requireFinished() throws(DurableFileError) {
         for companion in ["-wal", "-journal"] {
             if let metadata = try directory.metadata(temporaryName + companion), metadata.size > 0 {
@@ -184,7 +184,7 @@ extension ReplacementFile {
             if replacing && original != nil {
                 throw DurableFileError(.changed, operation: "lstat", path: destination, code: ENOENT)
             }
-            // Nothing is in the way; but a stale journal would be replayed into the new file.
+            // The destination is free; but a stale journal would be replayed into the new file.
             return try Leftovers.refuse(beside: destination)
         }
         guard replacing else {

@@ -18,8 +18,8 @@ package final class TemporaryFileRegistry: Sendable {
 
     package init() {}
 
-    /// Removes every registered file and SQLite's files beside it, and refuses new ones from now on: the caller is about to
-    /// end the process. A file that was just published keeps its final name.
+    /// Removes every registered file and SQLite's files beside it, and rejects new ones from now on: the caller is
+    /// about to end the process. A file that was just published keeps its final name.
     package func removeAll() {
         state.withLock { state in
             state.isClosed = true
@@ -31,7 +31,7 @@ package final class TemporaryFileRegistry: Sendable {
         }
     }
 
-    /// The paths registered now.
+    /// The registered paths.
     package var current: Set<String> { state.withLock { $0.paths } }
 
     /// Creates a file and registers it in one step, so that no signal finds it unregistered.
@@ -74,7 +74,7 @@ package struct TemporaryName: Equatable, Sendable {
         self.owner = owner
     }
 
-    /// Nil unless `name` is such a name, complete and nothing else.
+    /// Nil unless `name` is exactly such a name.
     package init?(parsing name: String) {
         guard name.hasPrefix("."), name.hasSuffix(Self.ending),
             let marker = name.range(of: Self.marker, options: [.backwards, .literal])
@@ -113,7 +113,7 @@ struct StaleFileSweep {
             if let temporary = TemporaryName(parsing: name) {
                 if sweep(temporary) { removed.append(name) }
             } else if let main = Self.mainFile(ofCompanion: name), main.owner.state != .alive, isMissing(main.name) {
-                // A companion without its file: the owner was ended between removing one and the other.
+                // A companion without its file: the owner ended between removing one and the other.
                 directory.unlink(name)
             }
         }
@@ -125,8 +125,8 @@ struct StaleFileSweep {
         guard state != .alive, let metadata = try? directory.metadata(temporary.name), metadata.kind == .regular,
             geteuid() == 0 || metadata.owner == geteuid()
         else { return false }
-        // Where a rename that does not replace had to be done with a second link, the file may by now be a database
-        // under its final name. It must not be opened then; removing the second name is what its owner was about to do.
+        // If a rename without replacing had to be done with a second link, the file may by now be a database under its
+        // final name. It must not be opened then; removing the second name is what its owner was about to do.
         if metadata.linkCount > 1 { return state == .dead && remove(temporary.name) }
         if cfs_is_local(directory.descriptor) == 1 { return removeUnlocked(temporary.name) }
         return state == .dead && remove(temporary.name)
@@ -135,7 +135,7 @@ struct StaleFileSweep {
     private func removeUnlocked(_ name: String) -> Bool {
         let file = openat(directory.descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }
-        // The lock goes with the descriptor. An owner that lost the race notices that its file has no name any more.
+        // The lock goes with the descriptor. An owner that lost the race notices that its file no longer has a name.
         defer { close(file) }
         return flock(file, LOCK_EX | LOCK_NB) == 0 && remove(name)
     }

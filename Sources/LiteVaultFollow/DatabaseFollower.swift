@@ -6,31 +6,31 @@ internal import LiteVaultSupport
 
 /// Follows the log of one database and stores its commits in a repository, without the database's key.
 ///
-/// Three tasks share the work, so that none waits for another: one looks at the log at each interval and spools what was
-/// committed, one stores what is spooled, and one takes the snapshot that each run needs. Failures are reported as a
-/// ``FollowingEvent`` and tried again, after longer and longer pauses.
+/// Three tasks share the work, so that none waits for another: one polls the log at each interval and spools committed
+/// frames, one stores the spooled segments, and one takes the snapshot that each run needs. Failures are reported as a
+/// ``FollowingEvent`` and retried with increasing pauses.
 package final class DatabaseFollower: Sendable {
-    /// Takes the snapshot that a run begins with, after the run began.
+    /// Takes the snapshot that a run starts from, after the run began.
     package typealias TakeSnapshot = @Sendable (SegmentSpool.Run, SnapshotGap?) async throws -> Snapshot
 
     private struct Shared {
-        /// From when on nothing more is to be tried; nil while it is not to end.
+        /// The time after which no further attempt is made; nil until it is asked to end.
         var deadline: Date?
-        /// Whether the session is to be begun again: somebody else follows.
+        /// Whether the session has to be restarted: another process is following.
         var isBroken = false
-        /// Why, until that is reported.
+        /// The reason, until it is reported.
         var breaking: (any Error)?
-        /// Whether the session has stored something.
+        /// Whether the session has stored a segment.
         var hasStored = false
         /// The run whose snapshot is stored.
         var based: SegmentSpool.Run?
-        /// The run that has ended: a snapshot for it is of no use any more.
+        /// The run that has ended: a snapshot for it is no longer useful.
         var ended: SegmentSpool.Run?
         /// Why a run began that has no snapshot yet.
         var gap: SnapshotGap?
-        /// The newest snapshot that is known.
+        /// The newest known snapshot.
         var newest = 0
-        /// Whether no more segments will come.
+        /// Whether no more segments will follow.
         var isRead = false
     }
 
@@ -57,10 +57,11 @@ package final class DatabaseFollower: Sendable {
         self.report = report
     }
 
-    /// Follows until ``end(before:)``. What was seen by then is stored when this returns, or the time for it was up.
+    /// Follows until ``end(before:)``. Commits read by then are stored when this returns, unless the deadline has
+    /// passed.
     package func run() async {
         var lost = 0
-        // One for all sessions: a claim that is lost as soon as it is taken must not be taken without a pause.
+        // One for all sessions: a claim lost as soon as it is taken must not be taken again without a pause.
         var pause = Backoff(options.backoff)
         while !isEnding {
             with { ($0.isBroken, $0.isRead, $0.based, $0.hasStored) = (false, false, nil, false) }
@@ -81,15 +82,15 @@ package final class DatabaseFollower: Sendable {
         report(.ended(lost: lost))
     }
 
-    /// Makes ``run()`` look a last time, store what is spooled, and return.
+    /// Makes ``run()`` poll a last time, store what is spooled, and return.
     ///
     /// - Parameter deadline: segments that cannot be stored by then are abandoned.
     package func end(before deadline: Date) { with { $0.deadline = $0.deadline ?? deadline } }
 
-    /// Tells of a snapshot that somebody else took.
+    /// Informs the follower of a snapshot taken by another task or process.
     package func note(snapshot sequence: Int) { with { $0.newest = max($0.newest, sequence) } }
 
-    /// What one claim on the repository's segments of this database works with.
+    /// The state of one claim on the repository's segments of this database.
     private struct Session: Sendable {
         let spool: SegmentSpool
         let writer: SegmentWriter
@@ -99,7 +100,7 @@ package final class DatabaseFollower: Sendable {
         let newRun: AsyncStream<Void>.Continuation
     }
 
-    /// Claims the segments of this database; nil when it is to end.
+    /// Claims the segments of this database; nil when the follower is to end.
     private func open(_ pause: inout Backoff) async -> Session? {
         while !isEnding {
             do {
@@ -135,7 +136,7 @@ package final class DatabaseFollower: Sendable {
         return nil
     }
 
-    // MARK: What the tasks share
+    // MARK: Shared state
 
     private func with<T>(_ body: (inout Shared) -> T) -> T { shared.withLock(body) }
 
@@ -144,9 +145,9 @@ package final class DatabaseFollower: Sendable {
     /// Whether the tasks of the session are to end.
     private var isOver: Bool { with { $0.deadline != nil || $0.isBroken } }
 
-    /// Tells a failure and waits for as long as it says.
+    /// Reports a failure and waits for the pause that it specifies.
     ///
-    /// - Parameter isUp: what ends the wait early; nil for the end of the session.
+    /// - Parameter isUp: ends the wait early; nil for the end of the session.
     private func failed(
         _ step: FollowingEvent.Step, _ error: any Error, _ pause: inout Backoff, until isUp: (() -> Bool)? = nil
     ) async {
@@ -155,7 +156,7 @@ package final class DatabaseFollower: Sendable {
         await sleep(seconds, until: isUp)
     }
 
-    /// Sleeps unless the session is to end; without a session, `isUp` says so.
+    /// Sleeps until the session is to end; without a session, until `isUp` returns true.
     private func sleep(_ seconds: Double, until isUp: (() -> Bool)? = nil) async {
         let clock = options.clock
         let end = clock.now() + seconds
@@ -168,7 +169,7 @@ package final class DatabaseFollower: Sendable {
 }
 
 extension DatabaseFollower {
-    /// The looking task: what is committed goes into the spool.
+    /// The polling task: committed frames go into the spool.
     private func look(_ session: Session) async {
         let follower = Follower(path, limits: options.limits)
         var pause = Backoff(options.backoff)
@@ -194,7 +195,7 @@ extension DatabaseFollower {
                 await sleep(follower.pause)
             } catch let full as SpoolFullError {
                 gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
-                // Not again before there is room, as it would only be the same again.
+                // Not again before there is room: the result would be the same.
                 while !isOver, session.spool.byteCount > full.limit / 2 { await sleep(options.limits.interval) }
                 await sleep(options.limits.interval)
             } catch let error as BackupError where error.code == .noInput {
@@ -208,7 +209,7 @@ extension DatabaseFollower {
                 await failed(.log, error, &pause)
             }
         }
-        // What was committed before it was to end.
+        // Frames committed before the follower was asked to end.
         if follower.isAttached, isEnding { _ = try? await poll(follower, session) }
         follower.stop()
         with { $0.isRead = true }
@@ -221,10 +222,10 @@ extension DatabaseFollower {
         let work = Look(follower: follower, spool: session.spool)
         return try await withDedicatedThread {
             if !work.follower.isAttached {
-                // Before anything of it is read: what everybody could read must not get into the repository.
+                // Before any of it is read: plaintext must not get into the repository.
                 try BackupError.withPath(path) {
                     let kind = try DatabaseFile(path).kind()
-                    // Nothing was written to it yet.
+                    // Nothing has been written to it yet.
                     if kind != .empty { try kind.requireStorable(allowsPlaintext: allowsPlaintext) }
                 }
             }
@@ -233,7 +234,7 @@ extension DatabaseFollower {
         }
     }
 
-    /// One thread at a time has them: the task waits for it.
+    /// Used by one thread at a time: the task waits for it.
     private struct Look: @unchecked Sendable {
         let follower: Follower
         let spool: SegmentSpool
@@ -241,7 +242,7 @@ extension DatabaseFollower {
 
     private func gap(_ session: Session, since: Date?, _ reason: String) {
         let gap = SnapshotGap(since: since, reason: reason)
-        // The first of several gaps in a row says since when nothing was seen.
+        // The first of several consecutive gaps has the time since which nothing was read.
         with {
             $0.gap = $0.gap ?? gap
             $0.ended = session.spool.run
@@ -273,7 +274,7 @@ extension DatabaseFollower {
                 let seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
                 report(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
             } catch let error as BackupError where error.code == .busy || error.code == .conflict {
-                // Another follower has the lease: our segments cannot continue theirs.
+                // Another follower has the lease: our segments cannot continue its segments.
                 let gap = SnapshotGap(
                     since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
                     reason: "another follower was running")
@@ -302,7 +303,7 @@ extension DatabaseFollower {
             while !isOver, let run = session.spool.run, with({ $0.based != run && $0.ended != run }) {
                 do {
                     let snapshot = try await takeSnapshot(run, with { $0.gap })
-                    // The clock was put back in between: the follower's next look begins another run.
+                    // The clock was set back in between: the follower's next poll begins another run.
                     guard snapshot.time.timeIntervalSince(run.began) > -0.002 else {
                         throw BackupError(.busy, "the system clock moved backwards", path: path)
                     }

@@ -6,13 +6,13 @@ package import LiteVaultRepository
 package struct FollowingOptions: Sendable {
     /// The database's name in the repository.
     package var database: String
-    /// What it may cost the users of the database.
+    /// Limits on what it may cost the database's users.
     package var limits = FollowerLimits()
     /// Bytes that may wait to be stored. Beyond that, the log is released.
     package var spoolBytes: Int64 = 1 << 30
     /// Whether a database without encryption may be stored.
     package var allowsPlaintext = false
-    /// Seconds from one try to the next after a failure: the first time, and at most.
+    /// Seconds between attempts after a failure: the first pause, and the maximum.
     package var backoff: ClosedRange<Double> = 1...300
     /// The clock that measures pauses.
     package var clock = PauseClock.system
@@ -22,7 +22,7 @@ package struct FollowingOptions: Sendable {
 
 /// The clock that measures pauses: a monotonic clock, or a test's.
 package struct PauseClock: Sendable {
-    /// Seconds since some moment.
+    /// Seconds since some point in time.
     package let now: @Sendable () -> Double
     /// Waits for this many seconds, or until the task is cancelled.
     package let sleep: @Sendable (Double) async -> Void
@@ -32,7 +32,7 @@ package struct PauseClock: Sendable {
         self.sleep = sleep
     }
 
-    /// The machine's.
+    /// The system's monotonic clock.
     package static let system = PauseClock(
         now: { ProcessInfo.processInfo.systemUptime },
         sleep: { seconds in
@@ -40,31 +40,31 @@ package struct PauseClock: Sendable {
         })
 }
 
-/// Something that happened to a followed database.
+/// An event of a followed database.
 package enum FollowingEvent: Sendable {
-    /// What failed.
+    /// The step that failed.
     package enum Step: String, Sendable {
         /// Reading the log, or spooling what was read.
         case log
         /// The snapshot that a run begins with.
         case snapshot
-        /// Storing segments, or getting at the repository.
+        /// Storing segments, or accessing the repository.
         case store
     }
 
-    /// There is nothing to follow, for this reason. It is checked again at each interval.
+    /// There is no log to follow, for this reason. It is checked again at each interval.
     case waiting(String)
-    /// A run begins. Nothing of it can be restored before its snapshot is stored.
+    /// A run begins. Its commits cannot be restored before its snapshot is stored.
     case attached
-    /// The snapshot that the run begins with is stored.
+    /// The snapshot that the run starts from is stored.
     case based(Snapshot)
-    /// The log was looked at.
+    /// The log was polled.
     case looked(Date)
     /// A segment is stored.
     case stored(frames: UInt32, bytes: Int64, seen: Date)
     /// A run has ended. Commits are not seen until the next one begins.
     case gap(SnapshotGap)
-    /// A step failed; it is tried again after this many seconds.
+    /// A step failed; it is retried after this many seconds.
     case failed(Step, any Error, again: Double)
     /// Following has ended; this many segments could not be stored in time.
     case ended(lost: Int)

@@ -5,10 +5,10 @@ internal import LiteVaultCipher
 internal import LiteVaultRepository
 internal import LiteVaultSupport
 
-/// Takes what a follower reads into files, each a whole segment, until somebody stores them. One thread fills it, another
-/// may empty it.
+/// Spools the frames that a follower reads to files, each a whole segment, until they are stored. One thread may fill
+/// it while another empties it.
 package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one thread uses `unfinished`
-    /// A segment that waits.
+    /// A segment waiting to be stored.
     package struct Waiting {
         package let segment: WALSegment
         /// When its run began.
@@ -41,8 +41,8 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     private var unfinished: (file: ReplacementFile, writer: LocalFile, size: Int64, pageSize: Int)?
 
     /// - Parameters:
-    ///   - limit: bytes of segments that may wait.
-    ///   - allowsPlaintext: whether pages may be spooled that anybody can read.
+    ///   - limit: the maximum number of bytes of waiting segments.
+    ///   - allowsPlaintext: whether unencrypted pages may be spooled.
     package init(directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false) throws {
         try LocalDirectory.create(directory)
         spool = PackSpool(directory: directory)
@@ -50,7 +50,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         self.allowsPlaintext = allowsPlaintext
     }
 
-    /// Takes down that a run begins.
+    /// Records the start of a run.
     package func begin(run: [UInt8], at position: LogPosition, gap: String?) throws {
         shared.withLock {
             $0.run = Run(id: run, began: Date())
@@ -58,7 +58,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         }
     }
 
-    /// Starts the file of a segment with its header.
+    /// Creates the file of a segment, with its header.
     ///
     /// - Throws: ``SpoolFullError`` before anything is written.
     package func begin(_ segment: WALSegment) throws {
@@ -76,9 +76,9 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         }
     }
 
-    /// Adds frames to the segment that was begun.
+    /// Appends frames to the segment that was begun.
     ///
-    /// - Throws: ``BackupError`` `wrongKind` before anything is written, when one holds a page that is not encrypted.
+    /// - Throws: ``BackupError`` `wrongKind` before anything is written, if a frame has an unencrypted page.
     package func append(_ frames: UnsafeRawBufferPointer) throws {
         guard let current = unfinished else { return }
         if !allowsPlaintext { try Self.refusePlaintext(frames, pageSize: current.pageSize) }
@@ -102,7 +102,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         if !pages.isEmpty { throw pages.error() }
     }
 
-    /// Ends the segment: it waits to be stored.
+    /// Completes the segment, which then waits to be stored.
     package func finish(_ segment: WALSegment) throws {
         guard let current = unfinished else { return }
         unfinished = nil
@@ -119,19 +119,19 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         unfinished = nil
     }
 
-    /// The run that began last.
+    /// The most recent run.
     package var run: Run? { shared.withLock { $0.run } }
 
-    /// Bytes of the segments that wait, by ``first``.
+    /// The size in bytes of the waiting segments, as in ``first``.
     package var byteCount: Int64 { shared.withLock { $0.byteCount } }
 
-    /// Segments that wait.
+    /// The number of waiting segments.
     package var count: Int { shared.withLock { $0.waiting.count } }
 
-    /// The one that waits longest.
+    /// The oldest waiting segment.
     package var first: Waiting? { shared.withLock { $0.waiting.first } }
 
-    /// Removes the one that waits longest, with its file.
+    /// Removes the oldest waiting segment with its file.
     package func removeFirst() {
         let gone: Waiting? = shared.withLock {
             guard let first = $0.waiting.first else { return nil }
@@ -142,7 +142,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         gone?.discard()
     }
 
-    /// Whether a run began since this was last asked.
+    /// Whether a run has begun since the last call.
     package func takeNewRun() -> Bool {
         shared.withLock { shared in
             defer { shared.isNew = false }
@@ -150,7 +150,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         }
     }
 
-    /// The segments that are whole, in order; they are the caller's from now on.
+    /// The waiting segments, in order, which the caller owns from now on.
     package func takeWaiting() -> [Waiting] {
         shared.withLock { shared in
             defer { (shared.waiting, shared.byteCount) = ([], 0) }
@@ -158,7 +158,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         }
     }
 
-    /// Removes all that wait.
+    /// Removes all waiting segments.
     package func discardAll() { for waiting in takeWaiting() { waiting.discard() } }
 
     deinit {

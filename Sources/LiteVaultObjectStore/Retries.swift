@@ -65,7 +65,7 @@ final class ServerClock: Sendable {
 package enum Heartbeat {
     /// Requests `url`, retrying on failure. A single attempt takes ten seconds at most.
     ///
-    /// - Parameters:
+    ///   - attempts: the maximum number of attempts.
     ///   - attempts: the most attempts.
     ///   - limit: the time for all attempts and pauses.
     /// - Throws: `BackupError` `io` when no attempt succeeds. It does not contain the URL, which is as good as a password.

@@ -124,7 +124,7 @@ final class S3Client: Sendable {
         made.method = HTTPMethod(rawValue: request.method)
         made.headers = HTTPHeaders(signed)
         made.body = request.body.forClient
-        // The silence limit ends requests that hang; this one ends those that trickle.
+        // The idle timeout ends requests that hang; this one ends those that trickle.
         let response = try await http.execute(made, timeout: .hours(1))
         let answer = S3Response(response)
         guard (200..<300).contains(answer.status) || accepting(answer.status) else {

@@ -133,8 +133,8 @@ extension S3Failure {
     }
 }
 
-/// Why there was no readable response, in plain words: the errors of the libraries below show numbers, and paths of the
-/// machine that they were built on.
+/// Why there was no readable response, in plain words: the errors of the underlying libraries show numbers, and paths
+/// of the machine they were built on.
 struct TransportFailure {
     /// What happened: the end of a sentence.
     let message: String

@@ -112,7 +112,7 @@ extension S3Store {
                 }
                 guard key.hasPrefix(root) else { continue }
                 let name = String(key.dropFirst(root.count))
-                // Names that no repository uses are somebody else's objects.
+                // Names that no repository uses belong to other objects.
                 guard (try? ObjectName.validate(name)) != nil else { continue }
                 found.append(
                     ObjectAttributes(name: name, size: size, modified: modified, tag: Self.tag(entry["ETag"])))

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// An XML element of a server's response. Attributes are dropped, and namespace prefixes stay in the names: no response that
-/// is read here has any that matter.
+/// An XML element of a server's response. Attributes are dropped, and namespace prefixes stay in the names: neither
+/// matters in the responses read here.
 ///
 /// The parser is our own: responses use little of XML, and parsing must cost no more than their length. It supports elements,
 /// attributes, text, CDATA, comments, processing instructions and the predefined references. Document type declarations are
@@ -17,8 +17,8 @@ package struct XMLTree: Sendable {
     /// The children with that name.
     package func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
 
-    /// The deepest nesting, most attributes of an element, longest name in bytes and most elements. A page of a listing has a
-    /// thousand objects with about ten elements each.
+    /// The maximum nesting, attributes per element, length of a name in bytes, and number of elements. A page of a
+    /// listing has a thousand objects with about ten elements each.
     private static let limits = (depth: 16, attributes: 32, name: 256, elements: 200_000)
 
     /// Parses a document; nil when it is not well-formed, not UTF-8 or exceeds the limits.

@@ -137,17 +137,17 @@ public func * (_: SQLExpression<any Binding>?, _: SQLExpression<any Binding>?) -
 
 // Concatenation: + of texts, || in SQL.
 
-/// The concatenation, in SQL. NULL where one is.
+/// The concatenation, in SQL. NULL if an operand is NULL.
 public func + <T: SQLType>(lhs: SQLExpression<T>, rhs: SQLExpression<T>) -> SQLExpression<T> where T.Base == String {
     SQLExpression(root: .infix(lhs.root, "||", rhs.root))
 }
 
-/// The concatenation, in SQL. NULL where the second is.
+/// The concatenation, in SQL. NULL if the second operand is NULL.
 public func + (lhs: SQLExpression<String>, rhs: SQLExpression<String?>) -> SQLExpression<String?> {
     SQLExpression(root: .infix(lhs.root, "||", rhs.root))
 }
 
-/// The concatenation, in SQL. NULL where the first is.
+/// The concatenation, in SQL. NULL if the first operand is NULL.
 public func + (lhs: SQLExpression<String?>, rhs: SQLExpression<String>) -> SQLExpression<String?> {
     SQLExpression(root: .infix(lhs.root, "||", rhs.root))
 }

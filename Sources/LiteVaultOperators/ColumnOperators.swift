@@ -1,7 +1,7 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
-// Comparison of columns without a type: == != < <= > >=. A comparison with NULL is NULL, as SQL has it.
+// Comparison of columns without a type: == != < <= > >=. A comparison with NULL is NULL, as in SQL.
 
 /// Whether both are equal, in SQL.
 public func == (lhs: Column, rhs: Column) -> SQLExpression<Bool?> { infix(lhs.root, "=", rhs.root) }

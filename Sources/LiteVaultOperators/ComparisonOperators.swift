@@ -2,7 +2,7 @@ public import LiteVaultQuery
 
 // Comparison: > >= < <=.
 //
-// T stands for a type and for its optional alike; a comparison with what may be NULL may be NULL.
+// T stands for a type and for its optional alike; a comparison with an operand that may be NULL may be NULL.
 
 /// Whether the left operand is greater than the right one, in SQL.
 @inlinable

@@ -2,7 +2,7 @@ public import LiteVaultQuery
 
 // Equality: == and !=.
 //
-// A comparison of NULL with a value is NULL, as SQL has it.
+// A comparison of NULL with a value is NULL, as in SQL.
 
 /// Whether both are equal, in SQL. Comparing with nil tests for NULL.
 @inlinable
@@ -95,7 +95,7 @@ public func != <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool
 }
 
 extension Optional {
-    /// `== nil`, where that operator means SQL.
+    /// `== nil`, where that operator is SQL's.
     @inlinable
     var isNull: Bool { if case .none = self { true } else { false } }
 }
@@ -180,7 +180,7 @@ public func !== <V: Value>(lhs: SQLExpression<V>, rhs: V) -> SQLExpression<Bool>
     SQLExpression(root: .infix(lhs.root, "IS NOT", .value(rhs.datatypeValue)))
 }
 
-/// Whether both differ, in SQL (`IS NOT`) (`IS NOT`): NULL differs from every value. nil stands for NULL.
+/// Whether both differ, in SQL (`IS NOT`): NULL differs from every value. nil stands for NULL.
 public func !== <V: Value>(lhs: SQLExpression<V?>, rhs: V?) -> SQLExpression<Bool?> where V.Datatype: Equatable {
     SQLExpression(root: .infix(lhs.root, rhs.isNull ? "IS NOT" : "IS NOT", .value(rhs?.datatypeValue)))
 }
@@ -190,7 +190,7 @@ public func !== <V: Value>(lhs: V, rhs: SQLExpression<V>) -> SQLExpression<Bool>
     SQLExpression(root: .infix(.value(lhs.datatypeValue), "IS NOT", rhs.root))
 }
 
-/// Whether both differ, in SQL (`IS NOT`) (`IS NOT`): NULL differs from every value. nil stands for NULL.
+/// Whether both differ, in SQL (`IS NOT`): NULL differs from every value. nil stands for NULL.
 public func !== <V: Value>(lhs: V?, rhs: SQLExpression<V?>) -> SQLExpression<Bool?> where V.Datatype: Equatable {
     SQLExpression(root: .infix(.value(lhs?.datatypeValue), lhs.isNull ? "IS NOT" : "IS NOT", rhs.root))
 }

@@ -193,7 +193,7 @@ public prefix func ~ <T: SQLType>(rhs: SQLExpression<T>) -> SQLExpression<T> whe
     SQLExpression(root: .wrapped("~", rhs.root))
 }
 
-/// SQLite has no operator for it: what both have is taken away from what either has.
+/// SQLite has no XOR operator: subtracts the common bits from those that either operand has.
 private func exclusiveOr(_ lhs: SQLNode, _ rhs: SQLNode) -> SQLNode {
     .infix(.wrapped("~", .infix(lhs, "&", rhs)), "&", .infix(lhs, "|", rhs))
 }

@@ -1,7 +1,7 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
-// Setters that change what a column holds: += -= *= /= and their like for integers; ++ and --.
+// Setters that modify a column's value: += -= *= /= and their equivalents for integers; ++ and --.
 
 /// Adds to a column.
 public func += <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter
@@ -81,7 +81,7 @@ public func <- <V: Value>(column: SQLExpression<V?>, value: V?) -> Setter {
     Setter(column.root, to: value?.datatypeValue)
 }
 
-// Setters that append to the text that a column holds.
+// Setters that append to a column's text.
 
 /// Appends to a column.
 public func += <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter where T.Base == String {
@@ -96,7 +96,7 @@ public func += <T: SQLType>(column: SQLExpression<T>, value: String) -> Setter w
     column <- column + value
 }
 
-// Setters that change the integer that a column holds.
+// Setters that modify a column's integer.
 
 /// Sets a column to the remainder of a division.
 public func %= <T: SQLType>(column: SQLExpression<T>, value: SQLExpression<T>) -> Setter

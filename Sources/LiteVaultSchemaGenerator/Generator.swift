@@ -29,7 +29,7 @@ enum Generator {
 
     /// The Swift source for a schema.
     ///
-    /// - Throws: ``Diagnostics``, each with the line that it is about.
+    /// - Throws: ``Diagnostics``, each with its line.
     private static func generate(scripts: [Script]) throws -> (text: String, warnings: [Diagnostic]) {
         let directives = try Directives(scripts)
         let database = try MemoryDatabase()
@@ -58,7 +58,7 @@ struct Location: Comparable {
     }
 }
 
-/// A message about a place, in the form that compilers use.
+/// A message about a location, in the form that compilers use.
 struct Diagnostic: CustomStringConvertible {
     enum Severity: String { case error, warning }
 

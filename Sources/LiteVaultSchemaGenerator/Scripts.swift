@@ -14,7 +14,7 @@ struct Script {
             throw Diagnostics(Location(path: path, line: 1, column: 1), "the file is not text in UTF-8")
         }
         if let zero = bytes.firstIndex(of: 0) {
-            throw Diagnostics(Self.location(path, bytes, zero), "the file holds a NUL byte, which would end the SQL")
+            throw Diagnostics(Self.location(path, bytes, zero), "the file contains a NUL byte, which would end the SQL")
         }
         self.text = text
     }
@@ -70,7 +70,7 @@ struct Directives {
                 guard read(words) else {
                     throw Diagnostics(
                         Location(path: script.path, line: index + 1, column: 1),
-                        "not understood: write '-- litevault: public' or '-- litevault: table.column as Type'")
+                        "unknown directive: write '-- litevault: public' or '-- litevault: table.column as Type'")
                 }
             }
         }

@@ -1,7 +1,7 @@
 /// How long to wait between attempts: twice as long each time, within a range.
 ///
-/// A loop of its own that waits for one thing calls ``next()`` and ``reset()``. Where many clients may fail together,
-/// ``jittered(_:asked:)`` keeps them from coming back together.
+/// A single waiting loop calls ``next()`` and ``reset()``. Where many clients may fail together, ``jittered(_:asked:)``
+/// keeps them from retrying together.
 package struct Backoff: Sendable {
     /// The first and the longest pause, in seconds.
     package let range: ClosedRange<Double>
@@ -23,19 +23,43 @@ package struct Backoff: Sendable {
 
     /// A random pause of at most ``limit(_:)`` after the given attempt failed, in seconds ("full jitter").
     ///
-    /// - Parameter asked: the pause that the server asked for, in seconds. It is kept, up to a minute or the longest pause,
-    ///   whichever is more.
+    /// - Parameter asked: the pause requested by the server, in seconds. It is honored up to a minute or the longest
+    ///   pause, whichever is more.
     package func jittered(_ attempt: Int, asked: Double? = nil) -> Double {
         min(max(Double.random(in: 0...limit(attempt)), asked ?? 0), max(range.upperBound, 60))
     }
 
     /// The pause before the next attempt, in seconds: longer with each call.
     package mutating func next() -> Double {
-        // Beyond this no range of seconds grows any more.
+        // Beyond this no range of seconds grows.
         attempt = min(attempt + 1, 2048)
         return limit(attempt)
     }
 
     /// Begins with the first pause again.
     package mutating func reset() { attempt = 0 }
+}
+
+extension Duration {
+    /// The longest duration that ``init(seconds:)`` creates, in seconds: 31 million years.
+    private static var longest: Double { 1e15 }
+
+    /// Creates a duration from a number of seconds that may come from outside: it never traps.
+    ///
+    /// - Parameter seconds: too large or infinite values become about 31 million years, NaN becomes zero.
+    package init(seconds: Double) {
+        guard !seconds.isNaN else {
+            self = .zero
+            return
+        }
+        let seconds = min(max(seconds, -Self.longest), Self.longest)
+        let whole = seconds.rounded(.towardZero)
+        self.init(secondsComponent: Int64(whole), attosecondsComponent: Int64((seconds - whole) * 1e18))
+    }
+
+    /// The duration in seconds.
+    package var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
 }

@@ -1,4 +1,4 @@
-/// Hexadecimal digits of bytes that are, or may be, secret: nothing is allocated here.
+/// Hexadecimal conversion of bytes that are, or may be, secret: it allocates no memory.
 ///
 /// For bytes that are not secret, `bytes.hexadecimal` and `[UInt8](hexadecimal:)` are shorter.
 package enum Hexadecimal {

@@ -17,7 +17,7 @@ package final class SecretMemory: @unchecked Sendable {  // owners write it befo
     /// All bytes of the pages.
     package let bytes: UnsafeMutableRawBufferPointer
 
-    /// Maps as few pages as hold `count` bytes; nil when there is no memory.
+    /// Maps the fewest pages for `count` bytes; nil when there is no memory.
     package init?(count: Int) {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let length = max(1, (count + page - 1) / page) * page

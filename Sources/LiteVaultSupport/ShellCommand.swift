@@ -6,11 +6,11 @@
     internal import Darwin
 #endif
 
-/// A command for `/bin/sh -c`, started with signals as an ordinary program has them.
+/// A command for `/bin/sh -c`, started with default signal handling.
 package struct ShellCommand: Sendable {
     /// Where one of the child's standard streams leads.
     package enum Stream: Sendable {
-        /// Where ours leads.
+        /// The same as this process's stream.
         case inherited
         /// `/dev/null`.
         case null
@@ -20,7 +20,7 @@ package struct ShellCommand: Sendable {
 
     /// The command line for the shell.
     package let text: String
-    /// Variables that are added to our environment, or replace those of the same name.
+    /// Variables to add to our environment, or to replace there.
     package var variables: [String: String] = [:]
     package var input = Stream.inherited
     package var output = Stream.inherited
@@ -127,10 +127,10 @@ package struct ChildProcess: Sendable {
     package let id: Int32
     package let leadsGroup: Bool
 
-    /// What `kill` takes: the group where the child leads one, else the child.
+    /// The argument of `kill`: the group if the child leads one, otherwise the child.
     package var signalTarget: Int32 { leadsGroup ? -id : id }
 
-    /// Sends a signal to the child, or to its group where it leads one. Must not be called once it was waited for.
+    /// Sends a signal to the child, or to its group if it leads one. Must not be called once it was waited for.
     package func signal(_ number: Int32) { kill(signalTarget, number) }
 
     /// Whether the child has ended. Its number stays taken.
@@ -145,7 +145,7 @@ package struct ChildProcess: Sendable {
         while waitid(P_PID, id_t(id), &found, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     }
 
-    /// Looks whether the child has ended, and releases its number if so.
+    /// Checks whether the child has ended, and releases its number if so.
     ///
     /// - Returns: nil while it runs.
     /// - Throws: ``SpawnError`` when somebody else waited for it.

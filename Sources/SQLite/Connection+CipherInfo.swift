@@ -31,7 +31,7 @@ extension Connection {
         let literal = String(decoding: escaped, as: UTF8.self)
         guard !license.utf8.contains(0), let answer = try scalar("PRAGMA cipher_license = '\(literal)'") else {
             // No row: the engine does not know the pragma.
-            throw VaultError(.unsupported, "SQLCipher \(engine), which is linked, has no licenses")
+            throw VaultError(.unsupported, "The linked SQLCipher \(engine) has no licenses")
         }
         guard "\(answer)".uppercased() == "OK" else { throw VaultError(.unsupported, "The license was not accepted") }
     }
@@ -83,8 +83,8 @@ extension Connection {
         let engine = try CipherEngine.require(for: description)
         guard engine.hasLog else {
             throw VaultError(
-                .unsupported, "SQLCipher \(engine), which is linked, has no log",
-                remedy: "It takes SQLCipher 4.5.1 or newer.")
+                .unsupported, "The linked SQLCipher \(engine) has no log",
+                remedy: "SQLCipher 4.5.1 or newer is required.")
         }
     }
 }

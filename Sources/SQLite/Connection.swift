@@ -10,7 +10,7 @@ extension Connection {
     /// Opens a connection.
     ///
     /// - Parameters:
-    ///   - location: where the database is; by default in memory, gone with the connection.
+    ///   - location: the location of the database; by default in memory, gone with the connection.
     ///   - readonly: opens an existing file for reading only.
     ///   - journalMode: set after opening as by ``setJournalMode(_:)``; skipped for connections that turn out to be
     ///     read-only and for databases without a file. An encrypted file is given its key first: leave it out there.
@@ -55,12 +55,12 @@ extension Connection {
         set { lockTimeoutSeconds = newValue }
     }
 
-    /// Asks a closure what to do when another connection holds a lock (`sqlite3_busy_handler`).
+    /// Calls a closure when another connection holds a lock (`sqlite3_busy_handler`).
     ///
     /// Replaces the busy timeout, as setting that replaces the handler.
     ///
-    /// - Parameter callback: is given how often it was asked before for this lock; returns whether to try again. It must not use
-    ///   the connection. nil: calls fail at once.
+    /// - Parameter callback: receives the number of previous calls for this lock; returns whether to try again. It must
+    ///   not use the connection. nil: calls fail at once.
     public func busyHandler(_ callback: ((Int) -> Bool)?) { setBusyHandler(callback) }
 
     /// Whether errors are thrown as `Result.extendedError`. Off by default.
@@ -80,7 +80,7 @@ extension Connection {
 
     /// Runs a block in a savepoint: releases it when the block returns, rolls back to it when it throws.
     ///
-    /// Other threads wait until it is over. Outside a transaction it is one of its own.
+    /// Other threads wait until the block returns. Outside of a transaction, the savepoint is a transaction of its own.
     ///
     /// - Parameters:
     ///   - name: any text; a new one by default.
@@ -110,7 +110,7 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - statement: one SQL statement. Use `execute(_:)` for several.
-    ///   - bindings: the parameters' values; none: nothing is bound.
+    ///   - bindings: the parameters' values; without values, nothing is bound.
     /// - Throws: `Result` when the text is not valid SQL or contains a second statement, and for the wrong number of values.
     public func prepare(_ statement: String, _ bindings: (any Binding)?...) throws -> Statement {
         bindings.isEmpty ? try Statement(self, sql: statement) : try prepare(statement, bindings)
@@ -127,7 +127,7 @@ extension Connection {
 
     /// Prepares a statement and binds values to its parameters, by name (with the `:`, `@` or `$`).
     ///
-    /// - Throws: `Result`, also when there is no parameter of such a name.
+    /// - Throws: `Result`, also when the statement has no parameter of that name.
     public func prepare(_ statement: String, _ bindings: [String: (any Binding)?]) throws -> Statement {
         let prepared = try Statement(self, sql: statement)
         try prepared.setBindings(bindings)

@@ -3,7 +3,8 @@ internal import LiteVaultCore
 internal import LiteVaultQuery
 
 // The conversions without `throws` that SQLite.swift declares. Rows are read by the throwing ones, so a malformed value
-// in a file is an error and never ends the program; only who calls these with a text of their own has to know it is valid.
+// in a file is an error and never ends the program; only code that calls these directly has to ensure that its text is
+// valid.
 
 extension Date {
     /// The date of a text; ends the program when the text is not a date. `DateText.date(from:)` returns nil instead.
@@ -30,14 +31,14 @@ extension URL {
 }
 
 private func malformed(_ expected: String, _ alternative: String) -> Never {
-    fatalError("fromDatatypeValue(_:) got a text that is not a valid \(expected): use \(alternative)")
+    fatalError("fromDatatypeValue(_:) got text that is not a valid \(expected): use \(alternative)")
 }
 
-/// The formatter of dates: `yyyy-MM-dd'T'HH:mm:ss.SSS`, `en_US_POSIX`, UTC. Set another one, or change this one's format,
-/// before the first use of a connection, and dates are written and read by it; the forms of `DateText` are still read.
+/// The formatter of dates: `yyyy-MM-dd'T'HH:mm:ss.SSS`, `en_US_POSIX`, UTC. If it is replaced or its format changed
+/// before the first use of a connection, dates are written and read by it; the forms of `DateText` are still read.
 ///
-/// Without a use of this variable dates are written and read without a formatter, which is several times as fast.
-/// Getting and setting is safe from every thread; changing the formatter's own properties is not.
+/// Unless this variable is used, dates are written and read without a formatter, which is several times as fast.
+/// Getting and setting it is safe from every thread; changing the formatter's own properties is not.
 public var dateFormatter: DateFormatter {
     get { DateFormat.shared.formatter }
     set { DateFormat.shared.formatter = newValue }

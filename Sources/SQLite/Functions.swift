@@ -1,15 +1,15 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
-// Functions as SQLite.swift defines them: they cannot throw, and a definition that fails shows when the function is used.
-// `defineFunction` and `defineAggregation` throw, and so may their closures.
+// Functions as SQLite.swift defines them: they cannot throw, and a definition that fails shows when the function is
+// used. `defineFunction` and `defineAggregation` throw, and so may their closures.
 
 extension Connection {
     /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`).
     ///
     /// - Parameters:
     ///   - functionName: its name in SQL, at most 255 bytes.
-    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same arguments always give the same result. Only then can it be used in an index.
     ///   - block: the arguments, each `Int64`, `Double`, `String`, `Blob` or nil; returns the result.
     public func createFunction(
@@ -23,11 +23,11 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - functionName: its name in SQL.
-    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same rows always give the same result.
     ///   - step: called for each row.
-    ///   - final: called once, after the last row or when there is none, to give the result. It frees the state.
-    ///   - state: called at the first row of each group, to make the state.
+    ///   - final: called once, after the last row or when there is none, to return the result. It frees the state.
+    ///   - state: called at the first row of each group, to create the state.
     public func createAggregation<T>(
         _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
         step: @escaping ([(any Binding)?], UnsafeMutablePointer<T>) -> Void,
@@ -57,6 +57,20 @@ extension Connection {
         try? defineAggregation(
             aggregate, argumentCount: argumentCount, deterministic: deterministic, initialValue: initialValue,
             step: { $0 = reduce($0, $1) }, result: result)
+    }
+
+    /// Defines an SQL function by a closure with typed arguments, for use in expressions and in SQL.
+    ///
+    /// - Parameters:
+    ///   - function: its name in SQL.
+    ///   - deterministic: whether equal arguments always give the same result.
+    ///   - block: takes any number of arguments, each a `Value` or an optional one.
+    /// - Returns: the function, for use in expressions.
+    /// - Throws: `DatabaseError`
+    public func createFunction<Z: SQLType, each A: SQLType>(
+        _ function: String, deterministic: Bool = false, _ block: @escaping (repeat each A) -> Z
+    ) throws -> (repeat Expression<each A>) -> Expression<Z> {
+        try defineFunction(function, deterministic: deterministic, block)
     }
 }
 

@@ -1,12 +1,12 @@
 public import LiteVaultCore
 
-// Pragmas as properties, as SQLite.swift has them: what goes wrong in setting one is lost. `setPragma(_:to:)` throws.
+// Pragmas as properties, as in SQLite.swift: errors in setting one are lost. `setPragma(_:to:)` throws.
 
 /// The type of `PRAGMA user_version`.
 public typealias UserVersion = Int32
 
 extension Connection {
-    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. nil when it cannot be read.
+    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. nil if it cannot be read.
     public var userVersion: UserVersion? {
         get { try? pragma(.userVersion) }
         set { if let newValue { try? setPragma(.userVersion, to: newValue) } }
@@ -35,7 +35,7 @@ extension Connection {
     /// - Throws: `Result`, also inside a transaction.
     public func setSynchronous(_ mode: Synchronous) throws { try setPragma(.synchronous, to: mode) }
 
-    /// `PRAGMA wal_autocheckpoint`: after how many pages in the log a commit checkpoints; 0 or less: never.
+    /// `PRAGMA wal_autocheckpoint`: the number of pages in the log after which a commit checkpoints; 0 or less: never.
     public var walAutoCheckpoint: Int {
         get { (try? pragma(.walAutoCheckpoint)) ?? 0 }
         set { try? setPragma(.walAutoCheckpoint, to: newValue) }
@@ -47,10 +47,10 @@ extension Connection {
         set { _ = try? setJournalMode(newValue) }
     }
 
-    /// Changes the journal mode (`PRAGMA journal_mode`), where there is a file that may be written. With write-ahead logging
-    /// `synchronous` becomes `.normal`: a power failure may undo the last commits then, and damages nothing.
+    /// Changes the journal mode (`PRAGMA journal_mode`), if there is a writable file. With write-ahead logging
+    /// `synchronous` becomes `.normal`: a power failure may then undo the last commits, without damage.
     ///
-    /// - Returns: the mode that holds, which may be another one than that asked for.
+    /// - Returns: the mode in effect, which may differ from the requested one.
     /// - Throws: `Result`, for example with `SQLITE_BUSY`.
     @discardableResult
     public func setJournalMode(_ mode: JournalMode) throws -> JournalMode {
@@ -62,7 +62,7 @@ extension Connection {
 
     /// Changes to write-ahead logging, as ``setJournalMode(_:)`` does: readers and a writer no longer block each other.
     ///
-    /// - Returns: the mode that holds.
+    /// - Returns: the mode in effect.
     /// - Throws: as ``setJournalMode(_:)``.
     @discardableResult
     public func enableWAL() throws -> JournalMode { try setJournalMode(.wal) }

@@ -1,9 +1,10 @@
-// The drop-in face: a project that was written for SQLite.swift swaps the package and keeps its sources. It exports the names
-// that SQLite.swift has, one by one, operators, and the few types that calls throw or its documentation of LiteVault names.
-// Whatever else LiteVault has stays out of the way: a project may have a `Column`, a `Migrator` or a `setUserVersion` of its
-// own, in as many modules as it likes. Members stay visible; those of a client's module go before them.
+// The drop-in face: a project written for SQLite.swift swaps the package and keeps its sources. It exports
+// SQLite.swift's names, one by one, operators, and the few types that calls throw or that LiteVault's documentation of
+// it mentions. Other names of LiteVault stay out of the way: a project may have a `Column`, a `Migrator` or a
+// `setUserVersion` of its own, in as many modules as it likes. Members stay visible; those of a client's module take
+// precedence.
 
-// SQLITE_CONSTRAINT and its like, from the engine's own header.
+// SQLITE_CONSTRAINT and similar constants, from the engine's own header.
 @_exported public import LiteVaultEngine
 @_exported public import LiteVaultOperators
 

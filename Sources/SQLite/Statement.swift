@@ -14,7 +14,7 @@ extension Statement {
 
     /// Binds values to the parameters, in order.
     ///
-    /// It cannot throw: when the number of values is not that of the parameters, the next run, step or scalar throws.
+    /// It cannot throw: if the number of values is not that of the parameters, the next run, step or scalar throws.
     public func bind(_ values: (any Binding)?...) -> Statement { bind(values) }
 
     /// Binds values to the parameters, in order.
@@ -80,14 +80,14 @@ extension Statement {
     /// - Throws: `Result`; the statement is reset.
     public func step() throws -> Bool { try advance() }
 
-    /// Ends the execution: the statement gives back its locks and forgets its bound values (`sqlite3_reset`,
+    /// Ends the execution: the statement releases its locks and forgets its bound values (`sqlite3_reset`,
     /// `sqlite3_clear_bindings`).
     public func reset() { clear() }
 
     /// The values of the current row.
     public var row: Cursor { Cursor(self) }
 
-    /// The rows of the statement, from its first one, with the values that are bound.
+    /// The rows of the statement, from the first one, with the bound values.
     public func prepareRowIterator() -> RowIterator { RowIterator(self) }
 }
 
@@ -95,7 +95,7 @@ extension Statement: Sequence, FailableIterator {
     /// A row: a value of its column's own storage class, or nil for NULL.
     public typealias Element = [(any Binding)?]
 
-    /// The rows, from the first one, with the values that are bound. Leaving a loop early ends the execution.
+    /// The rows, from the first one, with the bound values. Leaving a loop early ends the execution.
     public func makeIterator() -> Statement { Statement(iterating: self) }
 
     /// The next row, or nil after the last one. The call after that begins with the first row again, as ``step()`` does; an
@@ -118,8 +118,8 @@ extension Array where Element == [(any Binding)?] {
 
 /// The columns of a statement's current row, from 0.
 ///
-/// The subscripts cannot throw and convert as SQLite does (https://sqlite.org/c3ref/column_blob.html): NULL reads as 0, "" or an
-/// empty blob, and so does a column that is not there. ``get(_:as:)`` is strict and throws.
+/// The subscripts cannot throw and convert as SQLite does (https://sqlite.org/c3ref/column_blob.html): NULL reads as 0,
+/// "" or an empty blob, and so does a column that does not exist. ``get(_:as:)`` is strict and throws.
 public struct Cursor {
     private let statement: Statement
 
@@ -127,7 +127,7 @@ public struct Cursor {
 
     /// The value of a column, read strictly.
     ///
-    /// - Throws: `QueryError` when the column is not there, is NULL or is of another storage class.
+    /// - Throws: `QueryError` when the column does not exist, is NULL or is of another storage class.
     public func get<V: ColumnValue>(_ index: Int, as type: V.Type = V.self) throws -> V {
         try statement.withPrepared { try V.read(from: ColumnReader($0.handle, Int32(clamping: index))) }
     }
@@ -172,12 +172,12 @@ extension Cursor: Sequence {
 }
 
 extension DatabaseError {
-    /// The error for a result code; nil for one that says success.
+    /// Creates the error for a result code; nil for success.
     ///
     /// - Parameters:
-    ///   - errorCode: what a C function returned.
-    ///   - connection: the connection that it was called for: its message is that of the error.
-    ///   - statement: the statement, if it was about one.
+    ///   - errorCode: the result of a C function.
+    ///   - connection: the connection that it was called for, which has the error message.
+    ///   - statement: the statement concerned, if any.
     public init?(errorCode: Int32, connection: Connection, statement: Statement? = nil) {
         guard ![SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(errorCode) else { return nil }
         let message = sqlite3_errmsg(connection.handle).map { String(cString: $0) } ?? ""

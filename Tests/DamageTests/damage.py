@@ -1,5 +1,5 @@
 """One flipped byte in every page but the first, in turn: `verify` tells it, and whatever would replace or copy the
-database refuses to and changes nothing. The bare engine goes on writing to such a file.
+database refuses to and changes nothing. The bare engine keeps writing to such a file.
 """
 # hazard: H-VER-06
 import os

@@ -46,7 +46,7 @@ struct FileMetadataTests {
         #expect(error?.reason == .leftover)
     }
 
-    @Test func `a volume tells its space, and too much to ask for is a full disk`() throws {
+    @Test func `a volume reports its space, and requiring too much is a full disk`() throws {
         let space = try VolumeSpace(path: scratch.path)
         #expect(space.available > 0 && space.available <= space.total)
         try VolumeSpace.require(1, beside: scratch.file("vault.db"))

@@ -138,7 +138,7 @@ struct ReplacementFileTests {
     }
 
     @Test(arguments: ["", "/", "missing/vault.db", ".", ".."])
-    func `a destination that is no file name is refused`(name: String) throws {
+    func `a destination that is not a file name is rejected`(name: String) throws {
         let path = name.hasPrefix("missing") ? scratch.file(name) : name
         #expect(throws: DurableFileError.self) { _ = try ReplacementFile(destination: path) }
     }

@@ -80,7 +80,7 @@ struct StaleFileSweepTests {
         #expect(try scratch.names() == [name])
     }
 
-    @Test func `a journal whose temporary is gone already goes too`() throws {
+    @Test func `a journal whose temporary file is gone is removed too`() throws {
         let dead = ProcessIdentity(process: Int32.max, start: 1, boot: ProcessIdentity.current.boot, namespace: 0)
         try scratch.write(TemporaryName(for: "vault.db", owner: dead).name + "-journal")
         try sweep()
@@ -96,7 +96,7 @@ struct StaleFileSweepTests {
         #expect(try scratch.names() == [name, "target"].sorted())
     }
 
-    @Test func `a name tells its owner again`() throws {
+    @Test func `a temporary name identifies its owner`() throws {
         let name = TemporaryName(for: "a.litevault-b.db")
         #expect(TemporaryName(parsing: name.name) == name)
         #expect(name.owner.state == .alive)

@@ -69,7 +69,7 @@ import Testing
             ]) == "AKIAWEBIDENTITY")
     }
 
-    @Test func `a profile that is missing, or asks for what is not there, is told`() async throws {
+    @Test func `a profile that is missing, or needs something missing, is reported`() async throws {
         try "[profile sso]\nsso_session = x\n".write(
             toFile: scratch.path("config"), atomically: true, encoding: .utf8)
         for (profile, word) in [("missing", "missing"), ("sso", "sso_session")] {

@@ -35,7 +35,7 @@ import Testing
         #expect(try await store.list("many/").map(\.name) == (0..<30).map { "many/\($0)" }.sorted())
     }
 
-    @Test func `a wrong secret is refused and told`() async throws {
+    @Test func `a wrong secret is rejected and reported`() async throws {
         let store = try OtherS3.store(secret: "another")
         #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [1], condition: .none) } == .config)
     }

@@ -135,7 +135,7 @@ import Testing
         #expect(budget.allows(took: .zero, pause: .seconds(9)))
     }
 
-    @Test func `a server that goes on failing is told after the attempts`() async throws {
+    @Test func `a server that keeps failing is reported after the attempts`() async throws {
         let (proxy, store) = try setUp { $0.attempts = 3 }
         try await proxy.plan(.init(method: "GET", times: 99, fault: "503"))
         do {
@@ -183,7 +183,7 @@ import Testing
         #expect(try await abs(store.now().timeIntervalSinceNow - ahead) < 60)
     }
 
-    @Test func `a clock that can not be corrected is told with the difference`() async throws {
+    @Test func `a clock that cannot be corrected is reported with the difference`() async throws {
         let (proxy, store) = try setUp { settings in
             // Each look at it is an hour later than the one before: what is corrected is always wrong again.
             let looks = Counter()

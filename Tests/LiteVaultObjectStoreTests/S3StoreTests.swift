@@ -52,7 +52,7 @@ import Testing
             } == .conflict)
     }
 
-    @Test func `a bucket that is missing is told with what to do`() async throws {
+    @Test func `a missing bucket is reported with a remedy`() async throws {
         let store = try FaultyS3.store(bucket: "no-such-bucket")
         for body in [{ _ = try await store.get("x") }, { try await store.put("x", bytes: [1], condition: .none) }]
             as [() async throws -> Void]
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a server that can not be reached is told without secrets`() async throws {
+    @Test func `an unreachable server is reported without secrets`() async throws {
         let store = try FaultyS3.store(port: 9) { $0.attempts = 2 }
         do {
             _ = try await store.get("x")

@@ -89,7 +89,7 @@ import Testing
         #expect(try await !store.supportsConditionalWrites())
     }
 
-    @Test func `H-OBJ-02 losers of a race that are told 500 know that they lost`() async throws {
+    @Test func `H-OBJ-02 losers of a race that get a 500 know that they lost`() async throws {
         let (proxy, store) = try await kind { $0.attempts = 2 }
         #expect(try await store.supportsConditionalWrites())
         let first = try await store.put("x", bytes: [1], condition: .absent)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: ["403", "405", "409", "412"])
-    func `H-OBJ-05 a store that replaces nothing is told with what has to be replaced`(status: String) async throws {
+    func `H-OBJ-05 a store that replaces nothing is reported with what has to be replaceable`(status: String) async throws {
         let (_, store) = try await kind(Self.always("PUT", "kept \(status)"))
         do {
             _ = try await live(in: store)
@@ -205,7 +205,7 @@ import Testing
         #expect(try await proxy.log().map(\.method) == ["PUT"])
     }
 
-    @Test func `H-OBJ-08 TLS to a port without it is told in words, at once`() async throws {
+    @Test func `H-OBJ-08 TLS to a port without it is reported in plain words, at once`() async throws {
         let store = try FaultyS3.store { $0.endpoint = $0.endpoint?.replacingOccurrences(of: "http:", with: "https:") }
         do {
             _ = try await store.get("x")
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `H-OBJ-08 a port where nobody listens, and a name that nobody has, are told in words`() async throws {
+    @Test func `H-OBJ-08 a closed port and an unknown host name are reported in plain words`() async throws {
         for (endpoint, words) in [
             ("http://127.0.0.1:9", "the connection was refused"),
             ("http://no-such-host.invalid", "the host name cannot be resolved"),

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["ftp://x", "https://user:word@x", "https://x/path", "https://x?y", "x", ""])
-    func `an endpoint that is none is refused without being shown`(url: String) {
+    func `an invalid endpoint is rejected without being shown`(url: String) {
         do {
             _ = try Endpoint(url: url, bucket: "bucket", usesPathStyle: false)
             Issue.record("taken")

@@ -33,9 +33,9 @@ import Testing
         "<a b=\"1\"c=\"2\"/>", "<a>\u{0}</a>", "<", "<a", "<a ", "<a/", "<a b", "<a b=", "<a b=\"", "<a b=\"\"", "&",
         "]]>",
     ])
-    func `what is no document is refused`(text: String) { #expect(read(text) == nil) }
+    func `an invalid document is rejected`(text: String) { #expect(read(text) == nil) }
 
-    @Test func `H-DEC-07 bytes that are no text, depth, attributes and elements without an end are refused at once`() {
+    @Test func `H-DEC-07 bytes that are not text, and unlimited depth, attributes and elements are rejected at once`() {
         let start = Date()
         #expect(XMLTree(Array("<a>".utf8) + [0xFF, 0xFE] + Array("</a>".utf8)) == nil)
         #expect(XMLTree(Array("<".utf8) + [0xC3, 0x28] + Array("/>".utf8)) == nil)

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultPool
 import Testing
 
-/// A closure that goes on after its transaction was rolled back would commit each statement by itself.
+/// A closure that continues after its transaction was rolled back would commit each statement by itself.
 @Suite struct AbortedTransactionTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }

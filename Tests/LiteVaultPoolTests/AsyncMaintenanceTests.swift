@@ -8,7 +8,7 @@ import Testing
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
-    /// Holds a reader until it is told to go on.
+    /// Holds a reader until it is released.
     private func holdingReader<T>(of pool: DatabasePool, _ body: () async throws -> T) async throws -> T {
         let reading = Flag(false)
         let goOn = Event()
@@ -63,7 +63,7 @@ import Testing
             #expect(await eventually { pool.coordinator.accessCount >= 2 })
             for task in tasks { task.cancel() }
             for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
-            // While the reader goes on reading.
+            // While the reader keeps reading.
             #expect(await eventually { pool.coordinator.accessCount == 1 })
         }
         try await pool.write { try $0.insert("open") }

@@ -97,7 +97,7 @@ import Testing
         #expect(size("db-wal") == -1)
     }
 
-    @Test func `a checkpoint that another writer keeps away is made up for by the next commit`() throws {
+    @Test func `a checkpoint that another writer prevents is made up for by the next commit`() throws {
         let (db, other) = (try connection(), try connection())
         try db.execute("CREATE TABLE t (a)")
         var checkpoints = 0

@@ -21,7 +21,7 @@ import Testing
     private static let counted = "SELECT count(*) FROM person"
 
     @Test(arguments: [false, true])
-    func `an update of one column is not told to those who read another`(onQueue: Bool) async throws {
+    func `an update of one column does not notify readers of another`(onQueue: Bool) async throws {
         let observed = try await Observed(
             Self.people, regions: Self.regions,
             reads: [Self.names, Self.ages, Self.older, Self.sorted, Self.counted, "SELECT x FROM other"], onQueue: onQueue)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `rows that come or go are told to all who read the table`(onQueue: Bool) async throws {
+    func `inserted and deleted rows notify all readers of the table`(onQueue: Bool) async throws {
         let observed = try await Observed(
             Self.people, regions: Self.regions, reads: [Self.names, Self.counted, "SELECT x FROM other"], onQueue: onQueue)
         let all: Set<String> = ["name", "age", "rows", "person", Self.names, Self.counted]
@@ -54,7 +54,7 @@ import Testing
         #expect(
             try await observed.told { try $0.run("INSERT OR REPLACE INTO person (id, mail) VALUES (9, 'b')") }
                 == all.union(["row 2"]))
-        // Without WHERE: the engine empties the table, and tells of no row.
+        // Without WHERE: the engine empties the table, and reports no row.
         #expect(try await observed.told { try $0.run("DELETE FROM person") } == all.union(["row 2"]))
         #expect(try await observed.told { try $0.run("DELETE FROM person") } == [])
     }
@@ -71,11 +71,11 @@ import Testing
         #expect(try await observed.told { try $0.run("UPDATE OR REPLACE person SET mail = 'b' WHERE id = 1") } == ["name"])
         #expect(try await observed.told { try $0.run("UPDATE strict SET k = 2 WHERE k = 1") } == ["v"])
         #expect(try await observed.told { try $0.run("UPDATE fires SET x = 2") } == ["name"])
-        // The function of that name is none of it.
+        // The function of that name does not count.
         #expect(try await observed.told { try $0.run("UPDATE person SET mail = replace(mail, 'c', 'z')") } == [])
     }
 
-    @Test func `a table WITHOUT ROWID is told by its name, and by its columns`() async throws {
+    @Test func `a table WITHOUT ROWID notifies by its name, and by its columns`() async throws {
         let observed = try await Observed(
             Self.people + "; CREATE TABLE tag (tag TEXT PRIMARY KEY, n, m) WITHOUT ROWID; INSERT INTO tag VALUES ('a', 1, 2)",
             regions: ["person": .table("person"), "tag": .table("tag"), "n": .columns(["n"], of: "tag")],
@@ -94,7 +94,7 @@ import Testing
         #expect(try await observed.told { try $0.run("UPDATE person SET age = 1") } == all.union(["person"]))
     }
 
-    @Test func `triggers and foreign key actions are told by what they write`() async throws {
+    @Test func `triggers and foreign key actions notify by what they write`() async throws {
         let observed = try await Observed(
             Self.people + """
                 ; PRAGMA foreign_keys = ON;
@@ -146,14 +146,14 @@ import Testing
     }
 
     @Test(.enabled(if: Engine.isAtLeast(3, 31), "needs SQLite 3.31"))
-    func `a generated column changes with the column that it is made of`() async throws {
+    func `a generated column changes with the column it is computed from`() async throws {
         let observed = try await Observed(
             "CREATE TABLE g (a, b, double AS (a * 2)); INSERT INTO g VALUES (1, 1)", reads: ["SELECT double FROM g"])
         #expect(try await observed.told { try $0.run("UPDATE g SET a = 2") } == ["SELECT double FROM g"])
     }
 
     @Test(.enabled(if: Engine.isAtLeast(3, 24), "needs SQLite 3.24"))
-    func `an upsert that updates is told by its columns`() async throws {
+    func `an upsert that updates notifies by its columns`() async throws {
         let observed = try await Observed(Self.people, regions: Self.regions)
         #expect(
             try await observed.told {
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(.enabled(if: Engine.isAtLeast(3, 35), "needs SQLite 3.35"))
-    func `a statement that returns rows is told, read to its end or not`() async throws {
+    func `a statement that returns rows notifies, read to its end or not`() async throws {
         let observed = try await Observed(Self.people, regions: Self.regions)
         #expect(
             try await observed.told {
@@ -170,7 +170,7 @@ import Testing
             } == ["age", "person", "row 2"])
     }
 
-    @Test func `a statement in the middle of which another one runs is told`() async throws {
+    @Test func `a statement that another one runs inside of notifies`() async throws {
         let observed = try await Observed(Self.people, regions: Self.regions)
         #expect(
             try await observed.told { try $0.run("UPDATE person SET age = reenter(7)") }.isSuperset(of: ["age", "person", "row 2"]))
@@ -183,7 +183,7 @@ import Testing
             }.isSuperset(of: ["age", "person", "row 2", "other"]))
     }
 
-    @Test func `what a savepoint or a failed statement took back is not told`() async throws {
+    @Test func `changes rolled back by a savepoint or a failed statement do not notify`() async throws {
         let observed = try await Observed(Self.people, regions: Self.regions)
         #expect(
             try await observed.told { db in
@@ -209,7 +209,7 @@ import Testing
             } == ["name", "age", "rows", "person"])
     }
 
-    @Test func `a table of an attached database is told apart from one of the same name`() async throws {
+    @Test func `a table of an attached database is distinguished from one of the same name`() async throws {
         let setup = Self.people + "; ATTACH ':memory:' AS aux1; CREATE TABLE aux1.person (name, age); INSERT INTO aux1.person VALUES (1, 1)"
         let observed = try await Observed(
             setup,

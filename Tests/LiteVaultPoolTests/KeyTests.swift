@@ -109,7 +109,7 @@ import Testing
         #expect(try Connection(scratch.path("db"), key: new, settings: fast).count() == 4)
     }
 
-    @Test func `a rekey while somebody else has the file open fails, and the old key goes on`() throws {
+    @Test func `a rekey while another process has the file open fails, and the old key stays in effect`() throws {
         let key = try DatabaseKey.passphrase("old")
         let pool = try scratch.pool(key: key, settings: fast)
         let other = try Connection(scratch.path("db"), key: key, settings: fast)

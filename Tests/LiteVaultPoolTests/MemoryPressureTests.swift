@@ -28,7 +28,7 @@ import Testing
         }
 
         @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/proc/pressure/memory"), "the kernel tells no pressure"))
-        func `what the kernel tells is understood`() throws {
+        func `the kernel's figures are parsed`() throws {
             // Some kernels have the file, and refuse to read it: pressure stall information is switched off.
             guard (try? String(contentsOfFile: "/proc/pressure/memory", encoding: .utf8)) != nil else { return }
             let share = try #require(PressureStall(files: ["/proc/pressure/memory"]).share())

@@ -18,7 +18,7 @@ import Testing
         return (count, observation)
     }
 
-    /// Whether a change is told, once it is certain that it would have been.
+    /// Whether a change is reported, after a time in which it would have been.
     private func isTold(
         _ region: DatabaseRegion, _ change: @Sendable @escaping (Connection) throws -> Void
     ) async throws -> Bool {
@@ -53,30 +53,30 @@ import Testing
         return seen.value
     }
 
-    @Test func `a committed change of the table is told`() async throws {
+    @Test func `a committed change of the table notifies`() async throws {
         #expect(try await isTold(.table("T")) { try $0.insert("new") })
         #expect(try await isTold(.table("t")) { try $0.execute("UPDATE t SET a = 1 WHERE id = 2") })
         #expect(try await isTold(.table("t")) { try $0.execute("DELETE FROM t WHERE id = 2") })
         #expect(try await isTold(.everything) { try $0.insert("new") })
     }
 
-    @Test func `a change of another table is not told`() async throws {
+    @Test func `a change of another table notifies nobody`() async throws {
         #expect(try await !isTold(.table("other")) { try $0.insert("new") })
         #expect(try await !isTold(.table("t")) { try $0.execute("INSERT INTO other (b) VALUES (10)") })
     }
 
-    @Test func `what the update hook does not tell of is told`() async throws {
+    @Test func `changes that the update hook does not report notify`() async throws {
         #expect(try await isTold(.table("named")) { try $0.execute("INSERT INTO named VALUES ('a')") })
         #expect(try await isTold(.table("t")) { try $0.execute("DELETE FROM t") })
         #expect(try await isTold(.table("t")) { try $0.execute("ALTER TABLE t ADD COLUMN c") })
     }
 
-    @Test func `changes by triggers and foreign keys are told`() async throws {
+    @Test func `changes by triggers and foreign keys notify`() async throws {
         #expect(try await isTold(.table("sentinel")) { try $0.execute("UPDATE t SET a = 1") })
         #expect(try await isTold(.table("child")) { try $0.execute("DELETE FROM other WHERE id = 1") })
     }
 
-    @Test func `a change that was rolled back is never told`() async throws {
+    @Test func `a rolled-back change never notifies`() async throws {
         #expect(
             try await !isTold(.table("t")) { db in
                 try db.transaction {
@@ -104,7 +104,7 @@ import Testing
             })
     }
 
-    @Test func `a savepoint that is released is told`() async throws {
+    @Test func `a released savepoint notifies`() async throws {
         #expect(
             try await isTold(.table("t")) { db in
                 try db.withSavepoint { try db.withSavepoint { try db.insert("kept") } }
@@ -179,7 +179,7 @@ import Testing
         #expect(seen.value == [3, 4])
     }
 
-    @Test func `an error of the read ends the observation and is told`() async throws {
+    @Test func `an error of the read ends the observation and is reported`() async throws {
         let pool = try scratch.pool()
         let failed = Flag(false)
         let observation = pool.observe(
@@ -189,7 +189,7 @@ import Testing
         withExtendedLifetime(observation) {}
     }
 
-    @Test func `changes of another process are told when that is asked for`() async throws {
+    @Test func `changes of another process notify if polling is on`() async throws {
         let pool = try scratch.pool()
         let (count, observation) = await counting(.table("t"), of: pool, pollInterval: .milliseconds(20))
         let other = try Connection(scratch.path("db"))

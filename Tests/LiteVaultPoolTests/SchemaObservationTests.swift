@@ -11,7 +11,7 @@ import Testing
         """
 
     @Test(arguments: [false, true])
-    func `a change of the schema is told to those who read the table`(onQueue: Bool) async throws {
+    func `a change of the schema notifies readers of the table`(onQueue: Bool) async throws {
         let observed = try await Observed(
             Self.setup, regions: ["t": .table("t"), "u": .table("u"), "all": .everything],
             reads: ["SELECT a FROM t", "SELECT count(*) FROM sqlite_master"], onQueue: onQueue)
@@ -31,7 +31,7 @@ import Testing
                 == ["u", "all", schema])
     }
 
-    @Test func `other names, views and temporary tables are told to all`() async throws {
+    @Test func `renames, views and temporary tables notify everybody`() async throws {
         let all: Set<String> = ["t", "SELECT a FROM t"]
         for change in [
             "ALTER TABLE u RENAME TO w", "CREATE VIEW x AS SELECT a FROM t", "DROP VIEW v", "CREATE TEMP TABLE t (a)",
@@ -42,20 +42,20 @@ import Testing
         }
     }
 
-    @Test func `numbers in the header are told`() async throws {
+    @Test func `header fields notify`() async throws {
         let observed = try await Observed(Self.setup, reads: ["PRAGMA user_version"])
         #expect(try await observed.told { try $0.setPragma(.userVersion, to: 3) } == ["PRAGMA user_version"])
         #expect(try await observed.told { try $0.execute("BEGIN; PRAGMA user_version = 4; COMMIT") } == ["PRAGMA user_version"])
     }
 
-    @Test func `statistics are told to those who read them`() async throws {
+    @Test func `statistics notify their readers`() async throws {
         let statistics = "SELECT count(stat) FROM sqlite_stat1"
         let observed = try await Observed(
             Self.setup + "; CREATE INDEX i ON u (b); ANALYZE", regions: ["t": .table("t")], reads: [statistics, "SELECT a FROM t"])
         #expect(try await observed.told { try $0.execute("ANALYZE") } == [statistics])
     }
 
-    @Test func `a backup into the writer is told`() async throws {
+    @Test func `a backup into the writer notifies observers`() async throws {
         let observed = try await Observed(Self.setup, regions: ["t": .table("t")], reads: ["SELECT a FROM t"])
         #expect(
             try await observed.told { db in
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a full-text index is told by its own name`(onQueue: Bool) async throws {
+    func `a full-text index notifies under its own name`(onQueue: Bool) async throws {
         let query = "SELECT docid FROM f WHERE f MATCH 'one'"
         let observed = try await Observed(
             Self.setup + "; CREATE VIRTUAL TABLE f USING fts4(a, b); INSERT INTO f VALUES ('one', 'two')",
@@ -83,7 +83,7 @@ import Testing
                 == (Engine.tellsOfCountedTables ? ["t", "SELECT a FROM t"] : ["t", "SELECT a FROM t", query]))
     }
 
-    @Test func `an index that triggers keep is told with the table, and one that shows another table whenever that may be`() async throws {
+    @Test func `an index kept by triggers notifies with its table, and one over foreign content whenever that may have changed`() async throws {
         let query = "SELECT docid FROM f WHERE f MATCH 'one'"
         let kept = try await Observed(
             """
@@ -109,7 +109,7 @@ import Testing
             try await showing.told { try $0.run("UPDATE note SET text = 'other'") } == ["SELECT length(text) FROM f WHERE docid = 1"])
     }
 
-    @Test func `a change of the schema by another process is no reason to miss one`() async throws {
+    @Test func `a change of the schema by another process causes none to be missed`() async throws {
         let scratch = try Scratch()
         let pool = try scratch.pool()
         let reads = Flag(0)

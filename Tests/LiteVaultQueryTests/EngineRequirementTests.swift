@@ -36,7 +36,7 @@ import Testing
             error?.description.contains(EngineInfo.linked.sqliteVersion.description) == true, sourceLocation: location)
     }
 
-    @Test func `a strict table is made, or the error names 3.37`() throws {
+    @Test func `a strict table is created, or the error names 3.37`() throws {
         since(3, 37) { try db.run("CREATE TABLE \"strict\" (\"id\" INTEGER NOT NULL) STRICT") }
         since(3, 37) {
             try db.run("CREATE TABLE \"both\" (\"id\" INTEGER PRIMARY KEY NOT NULL) WITHOUT ROWID, STRICT")
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: EngineUnsupported.self) { try db.run(items.limit(1).delete()) }
     }
 
-    @Test func `SQL of one's own that is too new is told as such, too`() throws {
+    @Test func `the application's own SQL that is too new is reported as such, too`() throws {
         since(3, 31) { try db.run("CREATE TABLE g (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1))") }
         since(3, 25) { try db.run("ALTER TABLE items RENAME COLUMN price TO cost") }
         since(3, 35) { try db.run("ALTER TABLE items DROP COLUMN cost") }

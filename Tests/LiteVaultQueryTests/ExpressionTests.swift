@@ -71,7 +71,7 @@ func sql(_ expression: any Expressible) -> String { expression.asSQL() }
         #expect(sql(id <<= 1) == #""id" = ("id" << 1)"#)
     }
 
-    @Test func `a question mark inside a name or a literal is no parameter`() {
+    @Test func `a question mark inside a name or a literal is not a parameter`() {
         let odd = SQLExpression<String>("what?")
         #expect(sql(odd == "yes?") == #"("what?" = 'yes?')"#)
     }

@@ -65,7 +65,7 @@ private struct Task: Codable {
         #expect(try rows() == many)
     }
 
-    @Test func `columns are told apart in any case, in a table of any name and database`() throws {
+    @Test func `columns are distinguished in any case, in a table of any name and database`() throws {
         try db.execute(#"ATTACH ':memory:' AS "o""x"; CREATE TABLE "o""x"."t ""1" ("A b" INTEGER NOT NULL DEFAULT 7, c INTEGER)"#)
         let table = Table("t \"1", database: "o\"x")
         let (left, right) = (SQLExpression<Int>("a B"), SQLExpression<Int>("C"))
@@ -93,7 +93,7 @@ private struct Task: Codable {
             try db.run(tasks.insert(taskID <- 9))
             #expect(throws: DatabaseError.self) { try db.run(tasks.insertMany(rows)) }
         }
-        #expect(try self.rows() == ["9 unnamed open nothing"], "the transaction around it goes on")
+        #expect(try self.rows() == ["9 unnamed open nothing"], "the transaction around it continues")
     }
 
     @Test func `the conflict clause holds as in one statement`() throws {

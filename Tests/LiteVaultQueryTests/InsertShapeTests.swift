@@ -45,7 +45,7 @@ private let c = SQLExpression<Double>("c")
         #expect(try rows("u") == ["4|u|4.0"])
     }
 
-    @Test func `a column set to an expression is no value of the statement before`() throws {
+    @Test func `a column set to an expression does not reuse the previous statement's value`() throws {
         try db.run(t.insert(a <- 1, b <- "x", c <- 1))
         try db.run(t.insert(a <- SQLExpression<Int>(literal: "1 + 1"), b <- "y", c <- 2))
         try db.run(t.insert(a <- 3, b <- "z", c <- 3))
@@ -59,7 +59,7 @@ private let c = SQLExpression<Double>("c")
         #expect(try rows() == ["1|x|1.0", "2|NULL|2.0"])
     }
 
-    @Test func `a statement that the cache dropped, and a changed schema, are no trap`() throws {
+    @Test func `a statement that the cache dropped, and a changed schema, do not trap`() throws {
         try db.run(t.insert(a <- 1, b <- "x", c <- 1))
         for number in 0..<200 { _ = try db.first("SELECT \(number)") { try $0.get(0, as: Int.self) } }
         try db.run(t.insert(a <- 2, b <- "x", c <- 2))
@@ -122,7 +122,7 @@ private let c = SQLExpression<Double>("c")
         #expect(read == values)
     }
 
-    @Test func `a text that is no native string is bound`() throws {
+    @Test func `text that is not a native string is bound`() throws {
         let bridged = String(String(repeating: "größe ", count: 40).dropFirst(6))
         let expression = SQLExpression<String>("b")
         try db.run(t.insert(a <- 1, expression <- String(bridged.reversed()), c <- 0))

@@ -113,7 +113,7 @@ import Testing
         "", "25:00", "12:60", "12", "Foo 12:00", "2026-13-01", "*-02-30 00:00", "2020-01-01", "* * * *", "60 * * * *",
         "* * * * 8", "12:00 Mars/Base", "*/0:00", "5..1:00", "a:b", "12:00 13:00", "1,,2:00",
     ])
-    func `what is no expression is refused`(text: String) {
+    func `an invalid expression is rejected`(text: String) {
         #expect(throws: TimeSyntaxError.self) { try CalendarExpression(parsing: text, timeZone: .gmt) }
     }
 

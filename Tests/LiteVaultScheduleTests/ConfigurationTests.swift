@@ -132,7 +132,7 @@ import Testing
         ("version: 2\nrepository: /r\njobs: []", "line 1", ""),
         (job + "    name: b", "", ""),
     ])
-    func `what is wrong is told with its line and the nearest key`(text: String, line: String, near: String) throws {
+    func `an error names its line and the nearest key`(text: String, line: String, near: String) throws {
         let error = try #require(refusal(text))
         #expect(error.code == .config)
         #expect(error.path == "/etc/litevault/backup.yml")
@@ -146,7 +146,7 @@ import Testing
         #expect(SourceList.name("x-{path}{nothing}", "/srv/a/app.db") == "x-srv/a/app.db{nothing}")
     }
 
-    @Test func `sources are expanded without companions and collisions are told`() throws {
+    @Test func `sources are expanded without companions, and collisions are reported`() throws {
         let scratch = Scratch()
         for path in ["a/app.db", "a/app.db-wal", "a/app.db-shm", "b/app.db", "b/test-1.db"] {
             let url = URL(fileURLWithPath: scratch.path(path))
@@ -194,7 +194,7 @@ import Testing
     func `a size is read with its unit`(text: String, bytes: Int64?) { #expect(ByteSize.bytes(text) == bytes) }
 
     @Test(arguments: [50, 250, 1000, 1500, 90_000, 5_400_000, 86_400_020])
-    func `a length of time is told as it is read`(milliseconds: Int) throws {
+    func `a duration is printed in the syntax in which it is read`(milliseconds: Int) throws {
         let duration = Duration.milliseconds(milliseconds)
         #expect(try TimeSpan.parse(TimeSpan.text(duration)) == duration)
     }

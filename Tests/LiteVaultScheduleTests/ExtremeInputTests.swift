@@ -40,7 +40,7 @@ import Testing
         #expect(refusal { _ = try StateFile(folder: scratch.folder, configuration: "x") } == .damaged)
     }
 
-    @Test func `what is remembered is read again by whoever knows the names of the members`() throws {
+    @Test func `local memory is read again under the old member names`() throws {
         let state = try StateFile(folder: scratch.folder, configuration: "x")
         var job = JobState()
         job.lastStart = 1_800_000_000.25

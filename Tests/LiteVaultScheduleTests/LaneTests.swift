@@ -84,7 +84,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         }
     }
 
-    /// Waits for 30 s at most, and lets the faked clock go on meanwhile.
+    /// Waits for 30 s at most, and lets the fake clock advance meanwhile.
     private func eventually(advancing seconds: Double = 0, _ condition: () -> Bool) async -> Bool {
         for _ in 0..<600 {
             if condition() { return true }
@@ -148,7 +148,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         gate.open()
     }
 
-    @Test func `what cannot be told ends the program`() async throws {
+    @Test func `an error that cannot be thrown ends the program`() async throws {
         struct Full: Error {}
         try makeDatabase("a")
         let runner = try runner(job("a"))

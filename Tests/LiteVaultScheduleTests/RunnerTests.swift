@@ -136,7 +136,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(outcomes.flatMap(\.problems).map(\.code) == ["key-rejected"])
     }
 
-    @Test func `a run that failed is made again after its retry time`() async throws {
+    @Test func `a failed run is retried after its retry time`() async throws {
         let jobs = job("a", "every: 1d, retry: 10m")
         #expect(try await runner(jobs).runDue().first?.isSuccess == false)
         clock.advance(599)
@@ -181,7 +181,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(!next.pruned)
     }
 
-    @Test func `H-CLOCK-02 a run that failed while the clock was put back is made again after its retry time`() throws {
+    @Test func `H-CLOCK-02 a run that failed while the clock was set back is retried after its retry time`() throws {
         let text = "repository: r\njobs:\n" + job("a", "every: 1d, retry: 10m")
         let job = try #require(try ScheduleConfiguration(text: text, path: scratch.path("b.yml")).jobs.first)
         var state = JobState()
@@ -230,7 +230,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().allSatisfy(\.isSuccess))
     }
 
-    @Test func `hooks and the heartbeat come in order, and a failure is told to its own hook`() async throws {
+    @Test func `hooks and the heartbeat come in order, and a failure calls its own hook`() async throws {
         try makeDatabase("a1")
         let hooks = "hooks: {before: before, after: after, failed: failed}, heartbeat: 'https://x/ping'"
         _ = try await runner(job("a", "every: 1h, \(hooks)")).runDue()
@@ -288,7 +288,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(Recurrence.delay("a", host: "h", jitter: .seconds(0)) == 0)
     }
 
-    @Test func `the metrics tell what happened`() async throws {
+    @Test func `the metrics report what happened`() async throws {
         try makeDatabase("a1")
         _ = try await runner(job("a", "every: 1h") + job("b", "every: 1h")).runDue()
         let text = try String(contentsOfFile: scratch.path("m.prom"), encoding: .utf8)

@@ -12,7 +12,7 @@ import Testing
         ("v4-4.6.1-plainheader32.db", "plaintext-header"), ("plain-3.40.1.db", "plain"),
         ("hostile/zero-length.db", "empty"), ("hostile/magic-only.db", "not-a-database"),
     ])
-    func `the kind of a file is told without a key, on every engine`(_ fixture: String, _ kind: String) throws {
+    func `the kind of a file is determined without a key, on every engine`(_ fixture: String, _ kind: String) throws {
         try workspace.copy(fixture: fixture, to: "file.db")
         let before = try workspace.bytes("file.db")
         let run = try workspace.tool.run("info", "file.db", "--json")
@@ -27,7 +27,7 @@ import Testing
         #expect(try workspace.names() == ["file.db"])
     }
 
-    @Test func `of a plain database it tells sizes, versions and a summary of the schema`() throws {
+    @Test func `for a plain database it shows sizes, versions and a summary of the schema`() throws {
         try workspace.makeDatabase("notes.db")
         let report = try workspace.tool.run("info", "notes.db", "--json").json()
         #expect(report["opened"] as? Bool == true)

@@ -82,7 +82,7 @@ struct InterruptionTests {
         #expect(try workspace.tool.run("verify", "vault.db", "--key-file", "key").status == 0)
     }
 
-    @Test func `a result that can not be written ends with 74`() throws {
+    @Test func `a result that cannot be written ends with 74`() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", "\"$1\" info notes.db > /dev/full 2> error", "sh", Tool.executable.path]

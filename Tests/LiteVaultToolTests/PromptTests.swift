@@ -27,11 +27,11 @@ struct PromptTests {
         let terminal = try start("encrypt", "notes.db", "vault.db")
         #expect(terminal.waitFor("New passphrase for vault.db: "))
         terminal.type("one")
-        #expect(terminal.waitFor("The same again: "))
+        #expect(terminal.waitFor("Repeat it: "))
         terminal.type("two")
         #expect(terminal.waitFor("New passphrase for vault.db: "))
         terminal.type("three")
-        #expect(terminal.waitFor("The same again: "))
+        #expect(terminal.waitFor("Repeat it: "))
         terminal.type("three")
         #expect(terminal.end() == 0)
         try workspace.write("three", to: "key")
@@ -44,7 +44,7 @@ struct PromptTests {
         for _ in 1...3 {
             #expect(terminal.waitFor("New passphrase for vault.db: "))
             terminal.type("one")
-            #expect(terminal.waitFor("The same again: "))
+            #expect(terminal.waitFor("Repeat it: "))
             terminal.type("two")
         }
         #expect(terminal.end() == 77)
@@ -72,7 +72,7 @@ struct PromptTests {
         #expect(try workspace.names().contains("notes.db") == (status == 0))
     }
 
-    @Test func `a missing file and an existing destination are told before a passphrase is asked for`() throws {
+    @Test func `a missing file and an existing destination are reported before the passphrase prompt`() throws {
         try workspace.makeDatabase("notes.db")
         #expect(try start("encrypt", "missing.db", "vault.db").end() == 66)
         #expect(try start("encrypt", "notes.db", "notes.db").end() == 73)

@@ -141,7 +141,7 @@ import Testing
                 }
             }
         }
-        // And what was pending is there for whoever opens the database to write.
+        // And the pending log is still there for the next writer.
         let db = try connection(workspace.path("place/a.db"), encrypted: encrypted)
         let names = try db.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name") {
             try $0.get(0, as: String.self)
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"), arguments: ["info", "verify"])
-    func `H-OPEN-10 the log of another encrypted database is told, and not believed`(command: String) throws {
+    func `H-OPEN-10 the log of another encrypted database is reported, and not used`(command: String) throws {
         try make(.log, encrypted: true)
         let log = try workspace.bytes("place/a.db-wal")
         try make(.none, encrypted: true)
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(arguments: ["info", "verify"])
-    func `H-OPEN-10 the log of a plain database with other pages is told, and not believed`(command: String) throws {
+    func `H-OPEN-10 the log of a plain database with other pages is reported, and not used`(command: String) throws {
         try make(.log, encrypted: false, pageSize: 1024)
         let log = try workspace.bytes("place/a.db-wal")
         try make(.none, encrypted: false)

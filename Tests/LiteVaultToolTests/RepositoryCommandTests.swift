@@ -60,7 +60,7 @@ import Testing
         #expect(try workspace.bytes("three.db") == workspace.bytes("notes.db"))
     }
 
-    @Test func `a repository that is not there is told as missing`() throws {
+    @Test func `a repository that does not exist is reported as missing`() throws {
         for command in [["snapshots"], ["restore", "x.db"], ["check"], ["forget", "--keep-last", "1"]] {
             #expect(try status(command) == 66)
         }
@@ -68,7 +68,7 @@ import Testing
         #expect(try workspace.names() == ["notes.db"])
     }
 
-    @Test func `what is asked for and not there is no success, and a slash too few no folder`() throws {
+    @Test func `a missing repository is a failure, and a missing slash creates no directory`() throws {
         _ = try take()
         #expect(try status(["check", "--restore-test", "--database", "other.db"]) == 66)
         #expect(try status(["check", "--restore-test", "--snapshot", "0000000"]) == 66)
@@ -79,7 +79,7 @@ import Testing
         #expect(try !workspace.names().contains("s3:"))
     }
 
-    @Test func `forget tells why, and a dry run removes nothing`() throws {
+    @Test func `forget reports the reasons, and a dry run removes nothing`() throws {
         for _ in 0..<3 {
             _ = try take()
             try change()
@@ -122,7 +122,7 @@ import Testing
         #expect(try !workspace.names().contains("out.db"))
     }
 
-    @Test func `H-REP-01 an old manifest that is damaged stops no restore, and the status of a snapshot tells it`() throws {
+    @Test func `H-REP-01 a damaged old manifest stops no restore, and the status of a snapshot reports it`() throws {
         var images: [(id: String, bytes: Data)] = []
         for _ in 0..<3 {
             images.append((try #require(try take()["id"] as? String), try workspace.bytes("notes.db")))
@@ -156,7 +156,7 @@ import Testing
         #expect(pruning.status == 65 && pruning.errors.contains(oldest) && pruning.errors.contains("litevault repair"))
     }
 
-    @Test func `H-REP-05 a repository that is gone or exchanged is told, and taken only when asked`() throws {
+    @Test func `H-REP-05 a repository that is gone or replaced is reported, and accepted only on request`() throws {
         _ = try take()
         let files = FileManager.default
         try files.moveItem(atPath: workspace.path("repository"), toPath: workspace.path("aside"))

@@ -96,7 +96,7 @@ import Testing
         #expect(try run.failureCode() == "usage")
     }
 
-    @Test func `with --quiet a failure is still told`() throws {
+    @Test func `with --quiet a failure is still reported`() throws {
         let run = try workspace.tool.run("info", "missing.db", "--quiet")
         #expect(run.status == 66)
         #expect(run.errors.contains("missing.db"))

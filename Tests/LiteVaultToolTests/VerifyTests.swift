@@ -62,7 +62,7 @@ struct VerifyTests {
         #expect(found.checks["length"] == "failed")
     }
 
-    @Test func `a wrong key is told from a damaged first page`() throws {
+    @Test func `a wrong key is distinguished from a damaged first page`() throws {
         try workspace.write("wrong", to: "other")
         let wrong = try workspace.tool.run("verify", "vault.db", "--key-file", "other", "--json")
         #expect(wrong.status == 77)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Restores a snapshot from a repository in a folder, by the page "Repository format" alone.
+"""Restores a snapshot from a repository in a directory, by the page "Repository format" alone.
 
     reader.py REPOSITORY list
     reader.py REPOSITORY restore NAME SEQUENCE|latest DEST

@@ -18,7 +18,7 @@ private func database(_ count: Int = 3) throws -> Connection {
 
 /// The memory of a row is used again for the next one unless the row was kept.
 @Suite struct KeptRowTests {
-    @Test func `rows that are kept keep their values while the query goes on`() throws {
+    @Test func `rows that are kept keep their values while the query continues`() throws {
         let rows = try Array(database().prepareRowIterator(items))
         #expect(rows.map { $0[itemID] } == [1, 2, 3])
         #expect(rows.map { $0[itemName] } == ["name 1", "name 2", "name 3"])
@@ -51,7 +51,7 @@ private func database(_ count: Int = 3) throws -> Connection {
         #expect(rows.map { $0[itemName] } == ["name 1", "name 2", "name 3"])
     }
 
-    @Test func `rows read on other threads keep their values while the query goes on`() async throws {
+    @Test func `rows read on other threads keep their values while the query continues`() async throws {
         let db = try database(400)
         let sums = try await withThrowingTaskGroup(of: Int64.self) { group in
             for row in try db.prepare(items) {
@@ -86,7 +86,7 @@ private func database(_ count: Int = 3) throws -> Connection {
         #expect(row[itemName] == "x")
     }
 
-    @Test func `an expression finds its column in whatever order and however often it is made`() throws {
+    @Test func `an expression finds its column in any order and however often it is created`() throws {
         let db = try database()
         for row in try db.prepare(items.select(itemName, itemID, photo)) {
             for _ in 1...3 {
@@ -134,7 +134,7 @@ private func database(_ count: Int = 3) throws -> Connection {
         #expect(rows.map { $0[photo] } == [Data([1]), nil, Data()])
     }
 
-    @Test func `a query that is run anew by somebody else while it is read begins again`() throws {
+    @Test func `a query that is rerun by somebody else while it is read starts over`() throws {
         let db = try database()
         let statement = try db.prepare("SELECT id, name FROM items ORDER BY id")
         let rows = statement.prepareRowIterator()

@@ -107,9 +107,9 @@ refuses("two columns of one Swift name are refused", "CREATE TABLE a (first_name
 refuses("two tables of one Swift name are refused", "CREATE TABLE a_b (x INT);\nCREATE TABLE \"a b\" (x INT)",
         "schema.sql:2:1: error: tables a_b and a b would both be called AB")
 refuses("a directive with a mistake is reported at its line", "CREATE TABLE a (x INT);\n-- litevault: a.x is Int",
-        "schema.sql:2:1: error: not understood")
+        "schema.sql:2:1: error: unknown directive")
 refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "schema.sql:1:1: error: the file is not text")
-refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file holds a NUL byte")
+refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file contains a NUL byte")
 
 print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
 sys.exit(counts["failed"] > 0)

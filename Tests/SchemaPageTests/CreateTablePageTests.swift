@@ -33,7 +33,7 @@ import Testing
         #expect(try db.refuses("INSERT INTO place (longitude) VALUES (1)"))
     }
 
-    @Test func `tables are made with options`() throws {
+    @Test func `tables are created with options`() throws {
         try db.create(table: "player") { t in t.column("a") }
         #expect(try db.sql("player") == #"CREATE TABLE "player" ("a")"#)
         try db.create(table: "player", options: [.temporary, .ifNotExists]) { t in t.column("b") }

@@ -153,7 +153,7 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
         #expect(try found("word", in: "bare") == [7])
     }
 
-    @Test func `a table that an index cannot follow is refused, and nothing is made`() throws {
+    @Test func `a table that an index cannot follow is rejected, and nothing is created`() throws {
         try db.create(table: "numberless", options: .withoutRowID) { t in t.primaryKey("key", .text) }
         #expect(throws: SchemaBuilderError.self) {
             try db.create(virtualTable: "ft", using: FTS4()) { t in t.synchronize(withTable: "numberless") }
@@ -175,7 +175,7 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
         #expect(try db.schema.objectDefinitions().allSatisfy { !$0.name.contains("ft") })
     }
 
-    @Test func `a module of one's own is made and undone as one`() throws {
+    @Test func `a table of a custom module is created and rolled back as one`() throws {
         struct Failing: VirtualTableModule {
             let moduleName = "rtree"
             func makeTableDefinition(configuration: VirtualTableConfiguration) -> [String] { ["id", "a", "b"] }

@@ -174,7 +174,7 @@ import Testing
         #expect(try db.value("SELECT number FROM hero", as: Int.self) == 1)
     }
 
-    @Test func `a virtual table is made by the name of its module`() throws {
+    @Test func `a virtual table is created by the name of its module`() throws {
         try db.create(virtualTable: "area", using: "rtree(id, minX, maxX)")
         try db.create(virtualTable: "area", ifNotExists: true, using: "rtree(id, minX, maxX)")
         try db.create(virtualTable: "other", options: [.temporary, .ifNotExists], using: "rtree(id, minX, maxX)")

@@ -142,7 +142,7 @@ def prepare(folder):
 
 
 def planted(folder):
-    """The search finds what is there."""
+    """The search finds planted bytes."""
     run = Blocked(folder, ["info", "hex.db", *KEYS["hex"], "--json"], "stdout")
     try:
         assert run.found(PLANTED), "what the environment holds was not found"
@@ -195,7 +195,7 @@ def done(folder, name, command):
 
 
 def repository(folder):
-    """The secret of a repository is used up to the end, and lies nowhere but where keys lie."""
+    """The secret of a repository is used to the last byte, and is only in memory for keys."""
     words = ["--repository", "repository", "--repository-secret-file", "pass.key"]
     assert litevault(folder, "snapshot", "hex.db", *words).returncode == 0
     run = Blocked(folder, ["snapshots", *words, "--json"], "stdout")

@@ -2,7 +2,7 @@ import Foundation
 import SQLite
 import Testing
 
-// The platform's places, as a folder of the tests' own, so that no run leaves files in a home.
+// The platform's places, as a directory of the tests' own, so that no run leaves files in a home.
 private let home = try? Folder()
 
 private func NSSearchPathForDirectoriesInDomains(
@@ -20,14 +20,14 @@ private struct Bundle {
     init() throws { folder = try Folder() }
 
     // seeds 000:340 001:138 002:62 003:40
-    @Test func `a path opens a database, made where there is none`() throws {
+    @Test func `a path opens a database, and creates a missing one`() throws {
         let db = try Connection(folder("db.sqlite3"))
         try db.run("CREATE TABLE t (a)")
         #expect(FileManager.default.fileExists(atPath: folder("db.sqlite3")))
     }
 
     // seeds 000:351 001:144 002:1325 003:48
-    @Test func `a database in the documents folder`() throws {
+    @Test func `a database in the documents directory`() throws {
         let path = NSSearchPathForDirectoriesInDomains(
             .documentDirectory, .userDomainMask, true
         ).first!
@@ -62,7 +62,7 @@ private struct Bundle {
     }
 
     // seeds 000:379 001:168 002:708 003:76
-    @Test func `a database in a folder under application support`() throws {
+    @Test func `a database in a directory under application support`() throws {
         // set the path corresponding to application support
         let path =
             NSSearchPathForDirectoriesInDomains(

@@ -86,7 +86,7 @@ func definition(_ block: (TableBuilder) -> Void) throws -> String {
     return String(text.dropFirst("CREATE TABLE \"t\" (".count).dropLast())
 }
 
-/// A folder of its own for a test, removed with it.
+/// A test's own directory, removed with it.
 final class Folder: Sendable {
     let path = NSTemporaryDirectory() + "/seeds-" + UUID().uuidString
     init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }

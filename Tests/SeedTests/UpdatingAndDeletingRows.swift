@@ -24,7 +24,7 @@ import Testing
 
     // seeds 000:1433 001:820 003:824
     @Test(arguments: [(1, "updated alice"), (9, "alice not found")])
-    func `an update tells how many rows it changed`(number: Int64, expected: String) throws {
+    func `an update returns the number of changed rows`(number: Int64, expected: String) throws {
         let alice = users.filter(id == number)
         var printed = ""
         do {
@@ -56,7 +56,7 @@ import Testing
 
     // seeds 000:1472 001:847 003:857
     @Test(arguments: [(1, "deleted alice"), (9, "alice not found")])
-    func `a delete tells how many rows it deleted`(number: Int64, expected: String) throws {
+    func `a delete returns the number of deleted rows`(number: Int64, expected: String) throws {
         let alice = users.filter(id == number)
         var printed = ""
         do {

@@ -13,7 +13,10 @@ C = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 PYTHON = re.compile(r'#[^\n]*|"""(?:\\.|.)*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 SHELL = re.compile(r'(?:^|(?<=\s))#[^\n]*|"(?:\\.|[^"\\])*"', re.S)
 # Code inside prose: spans of a page and of a doc comment, and what a literal interpolates.
-CODE = re.compile(r"``[^`\n]+``|`[^`\n]+`|\\#*\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\$\{[^}\n]*\}")
+CODE = re.compile(
+    r"``[^`\n]+``|`[^`\n]+`|\\#*\([^()\n]*(?:\((?:[^()\n]|\([^()\n]*\))*\)[^()\n]*)*\)|\$\{[^}\n]*\}")
+# What a Python literal interpolates.
+BRACES = re.compile(r"\{[^{}\n]*\}")
 FENCED = re.compile(r"^```.*?^```", re.S | re.M)
 
 
@@ -65,6 +68,8 @@ def texts():
             if not pattern:
                 continue
             text = _kept(text, pattern)
+            if pattern is PYTHON:
+                text = BRACES.sub(_blank, text)
         text = CODE.sub(_blank, text)
         found += [(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     return found

@@ -148,7 +148,7 @@ def files():
 def directories(found):
     """Of these references, those between directories of a target: {target: {(from, to): [(file, line, name)]}}.
 
-    A directory is the first one below the target; files that lie in the target itself are in the directory `.`.
+    A directory is the first one below the target; files in the target itself are in the directory `.`.
     """
     between = collections.defaultdict(lambda: collections.defaultdict(list))
     for file, line, name, home in found:

@@ -106,8 +106,8 @@ int lv_rekey(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const voi
 
 // MARK: A flag that another thread may raise
 
-/// Reads a flag that is raised without the lock that protects what it announces. Sequentially consistent: who raises the
-/// flag and then finds a lock taken relies on the holder seeing the flag after it has given the lock back.
+/// Reads a flag that is raised without the lock that protects what it announces. Sequentially consistent: a thread that
+/// raises the flag and then finds the lock taken relies on the holder seeing the flag after it has released the lock.
 static inline bool lv_flag_is_raised(const bool *_Nonnull flag) { return __atomic_load_n(flag, __ATOMIC_SEQ_CST); }
 
 /// Raises or lowers the flag.

@@ -2,16 +2,16 @@ package import Foundation
 
 /// Follows the write-ahead log of a live database, without its key, and passes every committed transaction to a sink.
 ///
-/// It holds the SHARED lock, as all who use a log do, so that nobody removes the log, and one lock of the index that keeps
-/// the log from starting over before it was read: that of a read mark set to "unused", which holds up no checkpoint. Once
-/// everything is read and in the database, it changes to the lock of mark 0, under which the log may start over but not be
-/// copied into the database, so the next write cannot be missed either. Its work depends on what is written, not on
-/// the size of the database.
+/// It holds the SHARED lock, as every connection in WAL mode does, so that nobody removes the log, and one lock of the
+/// index that keeps the log from being reset before it was read: the lock of an unused read mark, which blocks no
+/// checkpoint. Once all frames are read and checkpointed, it changes to the lock of mark 0, under which the log may be
+/// reset but not checkpointed, so the next write cannot be missed either. Its work depends on the volume of writes, not
+/// on the size of the database.
 ///
-/// What others notice: the database cannot leave WAL mode and is "in use" for whoever wants to replace it; `-wal` and
-/// `-shm` stay when the last connection closes; RESTART and TRUNCATE checkpoints wait for the follower's next look, or come
-/// busy if they do not wait; and while commits follow each other without a pause the log may grow, up to
-/// ``FollowerLimits/logBytes``.
+/// Effects on other connections: the database cannot leave WAL mode, and is busy for a process that wants to replace
+/// it; `-wal` and `-shm` stay when the last connection closes; RESTART and TRUNCATE checkpoints wait for the follower's
+/// next poll, or return busy if they do not wait; and under continuous commits the log may grow, up to
+/// ``FollowerLimits/logBytes``. ``FollowerLimits/logBytes``.
 package final class Follower {
     package let path: String
     package let limits: FollowerLimits
@@ -23,30 +23,30 @@ package final class Follower {
     private var lastGap: String?
     private var wasBusy = false
 
-    /// Whether a log is held.
+    /// Whether the follower holds the locks of a log.
     package var isAttached: Bool { hold != nil }
 
-    /// When the log was last looked at; nil while none is held.
+    /// When the log was last polled; nil while none is held.
     package var looked: Date? {
         hold == nil ? nil : Date(timeIntervalSince1970: Double(lastLook) / 1000)
     }
 
-    /// Seconds until it should be looked at again: fewer while the log is long, so that it can start over soon.
+    /// Seconds until the next poll: fewer while the log is long, so that it can be reset soon.
     package var pause: Double {
         guard (hold?.logBytes ?? 0) > limits.logBytes / 4 else { return limits.interval }
         return min(limits.interval, wasBusy ? 0.005 : 0.1)
     }
 
-    /// Opens nothing yet; that is for ``poll(into:)``.
+    /// Creates a follower. ``poll(into:)`` opens the files.
     package init(_ path: String, limits: FollowerLimits = .init()) {
         self.path = path
         self.limits = limits
     }
 
-    /// Looks at the log once and hands over what was committed since.
+    /// Reads the log once, and passes the frames committed since the last poll to the sink.
     ///
-    /// - Throws: what the sink throws, and ``BackupError`` for what will not pass by itself (`noInput`, `unsupported`, `io`).
-    ///   Nothing is held then, and the next call begins a new run.
+    /// - Throws: what the sink throws, and ``BackupError`` for a lasting condition (`noInput`, `unsupported`, `io`). No
+    ///   lock is held then, and the next call begins a new run.
     package func poll(into sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         do {
             guard let hold else { return try attach(&sink) }
@@ -119,8 +119,8 @@ package final class Follower {
         return segment.frameCount
     }
 
-    /// When this look is. Segments are found by the wall's clock, so one that was put back ends the run: what was committed
-    /// after it would seem to belong before a snapshot that does not have it.
+    /// The time of this poll. Segments are found by wall-clock time, so a clock that was set back ends the run: later
+    /// commits would seem to precede a snapshot that does not contain them.
     private func look() throws -> UInt64 {
         let (now, tick) = (Self.milliseconds(), Self.tick())
         defer { lastTick = tick }
@@ -129,17 +129,17 @@ package final class Follower {
         return now
     }
 
-    /// Seconds of a clock that nobody sets.
+    /// Seconds of the monotonic clock.
     private static func tick() -> Double { ProcessInfo.processInfo.systemUptime }
 
     private static func milliseconds() -> UInt64 { UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
 }
 
-/// What a follower may cost the users of the database.
+/// Limits on what a follower may cost the database's users.
 package struct FollowerLimits: Sendable {
     /// Bytes of frames above which the follower releases the log, so that it can be reset. That causes a gap.
     package var logBytes: Int64
-    /// Seconds between two looks at the log.
+    /// Seconds between two polls of the log.
     package var interval: Double
 
     package init(logBytes: Int64 = 256 << 20, interval: Double = 1) {
@@ -148,7 +148,7 @@ package struct FollowerLimits: Sendable {
     }
 }
 
-/// The outcome of a look at the log.
+/// The outcome of a poll.
 package enum FollowerOutcome: Sendable, Equatable {
     /// There is no log, or it cannot be followed now. No lock is held.
     case waiting(String)
@@ -162,19 +162,19 @@ package enum FollowerOutcome: Sendable, Equatable {
 
 /// Receives what a follower reads from a write-ahead log. It must be quick: the log may grow meanwhile.
 package protocol WALSegmentSink {
-    /// A run without a gap begins: the segments that follow continue from `position`, and need a snapshot that is taken
-    /// after this call. `gap` says why an earlier run ended, nil for the first one of this follower.
+    /// Begins a run without a gap: the segments that follow continue from `position`, and need a snapshot taken after
+    /// this call. `gap` says why the previous run ended; nil for the first run of this follower.
     mutating func begin(run: [UInt8], at position: LogPosition, gap: String?) throws
 
-    /// A segment begins; its ``WALSegment/header`` is the first thing to be stored.
+    /// Begins a segment; its ``WALSegment/header`` has to be stored first.
     mutating func begin(_ segment: WALSegment) throws
 
-    /// The segment's next bytes: whole frames.
+    /// Appends the segment's next bytes: whole frames.
     mutating func append(_ frames: UnsafeRawBufferPointer) throws
 
-    /// The segment is complete and counts from now on.
+    /// Completes the segment, which is valid from now on.
     mutating func finish(_ segment: WALSegment) throws
 
-    /// The segment that was begun does not count and is to be removed.
+    /// Discards the segment that was begun.
     mutating func abandon()
 }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The locks that a follower holds, and how far it has read the log.
 final class FollowerHold {
-    /// Frames that were committed since the last look.
+    /// Frames committed since the last poll.
     struct Pending {
         let reader: WALReader
         let last: UInt32
@@ -13,9 +13,10 @@ final class FollowerHold {
     private let index: WALIndex
     private let limits: FollowerLimits
     private let identity: [UInt64]
-    /// The read mark whose lock is held: 0 where everything read is in the database, else one set to "unused".
+    /// The read mark whose lock is held: 0 if all frames read are checkpointed, otherwise an unused one.
     private var mark: Int
-    /// How far the log is read; its salts count even before it has a header on the disk.
+    /// The position in the log up to which it has been read; its salts are valid even before the log has a header on
+    /// disk.
     private(set) var position: LogPosition
     private var reader: WALReader?
 
@@ -23,11 +24,11 @@ final class FollowerHold {
 
     /// Takes the locks; the position is that of the last commit.
     ///
-    /// - Throws: ``LogLostError`` while there is nothing to follow.
+    /// - Throws: ``LogLostError`` while there is no log to follow.
     init(_ path: String, limits: FollowerLimits) throws {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
-        // Without a log the database may be one of rollback journals, where the lock would keep everybody from writing.
+        // Without a log the database may be in rollback-journal mode, where the lock would keep others from writing.
         guard CompanionFile.exists(file.path + "-wal") else {
             throw LogLostError(reason: "there is no write-ahead log")
         }
@@ -53,15 +54,15 @@ final class FollowerHold {
         try requireRoom()
     }
 
-    /// What was committed since; nil if nothing was.
+    /// The frames committed since the last poll; nil if there are none.
     func look() throws -> Pending? {
         guard Self.identity(file.path) == identity else {
             throw LogLostError(reason: "the database or its log was replaced")
         }
         guard let header = Self.header(index) else { throw LogLostError(reason: "the log's index was lost") }
         if header.salts != position.salts {
-            // Under mark 0 the log can start over once at most before anything of it is copied; without a frame there is
-            // nothing yet that could be lost.
+            // Under mark 0 the log can be reset at most once before any of it is checkpointed; without a frame nothing
+            // could be lost yet.
             guard mark == 0 || position.frame == 0 else { throw LogLostError(reason: "the log was reset") }
             position = .init(salts: header.salts, frame: 0)
             reader = nil
@@ -99,12 +100,12 @@ final class FollowerHold {
         if mark != 0, isDone {
             guard try file.lockSlot(IndexLock.read(0), exclusively: false) else { return }
             file.barrier()
-            // Committed meanwhile: to be read first.
+            // Frames were committed meanwhile: read them first.
             guard index.header() == header else { return file.unlockSlot(IndexLock.read(0)) }
             file.unlockSlot(IndexLock.read(mark))
             mark = 0
         } else if mark == 0, !isDone, position.frame > 0, let other = try Self.takeUnusedMark(index) {
-            // Something of this log was read: now it may be copied, but not start over.
+            // Frames of this log were read: it may now be checkpointed, but not reset.
             file.unlockSlot(IndexLock.read(0))
             mark = other
         }
@@ -116,9 +117,9 @@ final class FollowerHold {
         }
     }
 
-    /// Shares the lock of a mark that does not block checkpoints; nil if all are in use.
+    /// Shares the lock of a mark that blocks no checkpoint; nil if all are in use.
     private static func takeUnusedMark(_ index: WALIndex) throws -> Int? {
-        // From the last: readers begin with the first.
+        // From the last mark: readers start with the first.
         for number in stride(from: IndexLock.markCount - 1, through: 1, by: -1) {
             let slot = IndexLock.read(number)
             guard try index.file.lockSlot(slot, exclusively: true) else { continue }
@@ -149,7 +150,7 @@ final class FollowerHold {
         }
     }
 
-    /// The files behind the names, by device and inode.
+    /// The files at the paths, by device and inode.
     private static func identity(_ path: String) -> [UInt64] {
         [path, path + "-wal"].flatMap { name -> [UInt64] in
             var status = stat()
@@ -159,7 +160,7 @@ final class FollowerHold {
     }
 }
 
-/// The log cannot be followed, or not any further without a gap.
+/// The log cannot be followed, or not without a gap.
 struct LogLostError: Error {
     let reason: String
 }

@@ -2,10 +2,10 @@ package import Foundation
 
 /// Reads a consistent image of a live database, without its key, while others write to it.
 ///
-/// The bytes of the database and of its log do not change, and of the index (`-shm`) only lock marks do. Whether the
-/// database keeps a write-ahead log cannot be known without the key: the bytes that say so are encrypted, and without a
-/// `-wal` file it looks like one that does not. So a copy under the SHARED lock counts only if there was no `-wal` file when
-/// it began nor just before the lock is released, which nobody can remove in between.
+/// The database and its log do not change; in the index (`-shm`) only lock marks do. Without the key it is unknown
+/// whether the database is in WAL mode: the bytes that record it are encrypted, and without a `-wal` file it looks like
+/// a database in rollback-journal mode. So a copy under the SHARED lock is valid only if there was no `-wal` file when
+/// it began and none just before the lock is released; nobody can remove one in between.
 package struct Capture {
     private let path: String
     private let limits: CaptureLimits
@@ -22,9 +22,10 @@ package struct Capture {
 
     /// Copies the image into `sink`. No lock is held once this returns.
     ///
-    /// - Throws: ``BackupError``: `noInput` if there is no such file; `busy` if the locks could not be taken in time (a long
-    ///   write transaction, exclusive locking mode) or a limit was reached; `unsupported` on a network file system and where
-    ///   the `-shm` file cannot be written; `damaged` if the log does not match its index; `io`. Rethrows errors of the sink.
+    /// - Throws: ``BackupError``: `noInput` if the file does not exist; `busy` if the locks could not be taken in time
+    ///   (a long write transaction, exclusive locking mode) or a limit was reached; `unsupported` on a network file
+    ///   system and if the `-shm` file is not writable; `damaged` if the log does not match its index; `io`. Rethrows
+    ///   errors of the sink.
     package func run(into sink: inout some BlockSink) throws -> CaptureReport {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
@@ -52,7 +53,7 @@ package struct Capture {
                 try attempt.confirm(image)
                 return image.report(start: start, began: began.date, attempts: max(1, attempts))
             } catch let error as RetryableCaptureError {
-                // Time spent on a copy that did not count is not time spent waiting.
+                // Time spent on a copy that was discarded is not time spent waiting.
                 if error.hasCopied { deadline = max(deadline, clock.now + .seconds(1)) }
                 guard attempts < 1000, clock.now < deadline else { throw error.final(path) }
             }
@@ -92,24 +93,24 @@ package struct Capture {
         if ContinuousClock.now - began > limits.maximumLockDuration {
             throw BackupError(
                 .busy, "copying took longer than the limit of \(limits.maximumLockDuration) and was abandoned",
-                path: file.path, remedy: "allow more time, or back up to a faster disk")
+                path: file.path, remedy: "Allow more time, or back up to a faster disk.")
         }
         if CompanionFile.size(file.path + "-wal") - walBytes > limits.maximumWALGrowth {
             throw BackupError(
                 .busy,
                 "its write-ahead log grew by more than the limit of \(limits.maximumWALGrowth) bytes during the copy",
-                path: file.path, remedy: "allow more growth, or back up while less is written")
+                path: file.path, remedy: "Allow more growth, or back up when there is less write traffic.")
         }
     }
 }
 
-/// How long a capture may wait for locks, and what it may cost the users of the database.
+/// How long a capture may wait for locks, and what it may cost the database's users.
 public struct CaptureLimits: Sendable {
     /// How long to keep trying while a lock is unavailable, for example during a write transaction or a checkpoint.
     public var lockTimeout: Duration
-    /// How long a lock or a read mark may be held. A copy that takes longer is abandoned.
+    /// The maximum time to hold a lock or a read mark. A copy that takes longer is abandoned.
     public var maximumLockDuration: Duration
-    /// Bytes by which the write-ahead log may grow while a read mark keeps it from being reset.
+    /// The maximum growth of the write-ahead log, in bytes, while a read mark keeps it from being reset.
     public var maximumWALGrowth: Int64
 
     /// Creates limits: by default ten seconds for a lock, one hour for the copy and 1 GiB of growth.
@@ -129,16 +130,16 @@ package enum CaptureEvent: Sendable, Equatable {
     case locked
     /// A read mark is held, and the log's index was checked again; the slot's number.
     case marked(slot: Int)
-    /// This many bytes of the image went to the sink.
+    /// This many bytes of the image were passed to the sink.
     case copied(Int64)
-    /// Everything is copied; the locks are still held.
+    /// The copy is complete; the locks are still held.
     case beforeUnlock
 }
 
-/// Receives the blocks of a consistent image of a database, in order, while a lock or a read mark is held. It does quick work
-/// only (hash, compare, spool to a local file) and never waits for a network.
+/// Receives the blocks of a consistent image of a database, in order, while a lock or a read mark is held. It does fast
+/// work only (hash, compare, spool to a local file) and never waits for a network.
 package protocol BlockSink {
-    /// Begins a copy at block 0. Discards whatever an earlier, abandoned copy appended.
+    /// Begins a copy at block 0. Discards blocks appended by an earlier, abandoned copy.
     ///
     /// - Parameter byteCount: the length of the image.
     mutating func begin(byteCount: Int64) throws
@@ -150,7 +151,7 @@ package protocol BlockSink {
 /// Bytes in a block. A database's page size may be unknown without its key; 4096 is the default page size of both engines.
 package let blockSize = 4096
 
-/// What a capture found and did.
+/// The result of a capture.
 package struct CaptureReport: Sendable, Equatable {
     /// How the image was made consistent.
     package enum Mode: String, Sendable {
@@ -158,32 +159,33 @@ package struct CaptureReport: Sendable, Equatable {
         case rollback
         /// Under a read mark, with the pages in the write-ahead log.
         case wal
-        /// Without any lock, on a medium that nobody can write to.
+        /// Without a lock, on read-only media.
         case readOnly
     }
 
     package let mode: Mode
     /// Bytes of the image.
     package let byteCount: Int64
-    /// Bytes in a page, if the log, a journal or a plaintext header says; an encrypted database without a log does not.
+    /// Page size in bytes, if the log, a journal or a plaintext header contains it; nil for an encrypted database
+    /// without a log.
     package let pageSize: Int?
-    /// Where in the log the image ends; nil without a log, or if the log has no valid header.
+    /// The position in the log up to which the image goes; nil without a log, or if the log has no valid header.
     package let position: LogPosition?
-    /// Bytes of the `-wal` file when the capture began, 0 without one.
+    /// Bytes of the `-wal` file when the capture began; 0 without one.
     package let walBytes: Int64
     /// The image's first 16 bytes, fewer if it is shorter: the salt of an encrypted database.
     package let start: [UInt8]
     /// Whether a hot journal was rolled back in the image.
     package let rolledBack: Bool
-    /// Commits in the log behind an invalid frame. They are not in the image; SQLite does not recover them either.
+    /// Commits in the log after an invalid frame. They are not in the image; SQLite does not recover them either.
     package let unreachableCommits: Int
     /// When the lock or mark that makes the image consistent was taken, and when it was released.
     package let began: Date
     package let ended: Date
-    /// How many copies were begun, including this one.
+    /// The number of copies that were begun, including this one.
     package let attempts: Int
 
-    /// Creates the report of an image of known length; by default of one that was read just now, without a log.
+    /// Creates the report of an image of known length; by default, of one that was just read, without a log.
     package init(
         mode: Mode = .rollback, byteCount: Int64, pageSize: Int? = nil, position: LogPosition? = nil,
         walBytes: Int64 = 0, start: [UInt8] = [], rolledBack: Bool = false, unreachableCommits: Int = 0,
@@ -202,6 +204,6 @@ package struct CaptureReport: Sendable, Equatable {
         self.attempts = attempts
     }
 
-    /// Whether the image begins like an unencrypted database.
+    /// Whether the image starts like an unencrypted database.
     package var looksPlain: Bool { start == Array("SQLite format 3\0".utf8) }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What to copy: the database file, and the pages that take the place of its own.
+/// What to copy: the database file, and the pages that replace pages of the file.
 struct CapturedImage {
     let mode: CaptureReport.Mode
     let byteCount: Int64
@@ -35,21 +35,21 @@ struct CapturedImage {
     }
 }
 
-/// The attempt did not count; the next one may.
+/// The attempt failed; another one may succeed.
 struct RetryableCaptureError: Error {
     let reason: String
     var code = BackupError.Code.busy
-    /// Whether the image was copied in vain.
+    /// Whether a copy of the image was discarded.
     var hasCopied = false
 
     /// The error to throw when there is no time for another attempt.
     func final(_ path: String) -> BackupError {
-        let remedy = code == .busy ? "try again, or allow a longer wait" : "check the database with its key"
+        let remedy = code == .busy ? "Try again, or allow a longer wait." : "Check the database with its key."
         return BackupError(code, reason, path: path, remedy: remedy)
     }
 }
 
-/// One attempt at a capture: takes the locks that make an image consistent, and says what to copy under them.
+/// One attempt at a capture: takes the locks that make an image consistent, and determines what to copy under them.
 struct CaptureAttempt {
     let file: SourceFile
     let observe: ((CaptureEvent) throws -> Void)?
@@ -65,14 +65,14 @@ struct CaptureAttempt {
             return image
         }
         guard try file.size() > 0 else {
-            // Nothing that the log could belong to: SQLite removes it.
+            // No database that the log could belong to: SQLite removes it.
             var image = try CapturedImage(mode: .wal, of: file)
             image.walBytes = CompanionFile.size(logPath)
             return image
         }
         if let region = try mapIndex() {
             let index = WALIndex(region: region, file: file)
-            // A writer changes the two copies of the header one after the other, within microseconds.
+            // A writer updates the two copies of the header one after the other, within microseconds.
             for _ in 0..<20 {
                 if let header = index.header() { return try indexedImage(index, header) }
                 usleep(100)
@@ -81,7 +81,7 @@ struct CaptureAttempt {
         return try recoveredImage()
     }
 
-    /// The image on a medium that nobody can write to: nothing can change, and no lock could be set.
+    /// The image on read-only media: nothing can change, and locks cannot be taken.
     func readOnlyImage() throws -> CapturedImage {
         let stamp = FileStamp(file.path, logPath)
         let log = try CompanionFile(path: logPath)
@@ -96,7 +96,7 @@ struct CaptureAttempt {
         return image
     }
 
-    /// Checks, before the locks are released, that what was copied is consistent.
+    /// Checks, before the locks are released, that the copy is consistent.
     func confirm(_ image: CapturedImage) throws {
         if image.mode == .rollback, CompanionFile.exists(logPath) {
             throw RetryableCaptureError(reason: "a write-ahead log appeared during the copy", hasCopied: true)
@@ -114,12 +114,14 @@ struct CaptureAttempt {
         }
     }
 
-    /// The protocol of SQLite's own readers (sqlite.org/walformat.html#how_readers_and_writers…): a mark, then the header
-    /// again. The SHARED lock keeps the log from being removed, the read mark keeps it from being reset.
+    /// The protocol of SQLite's own readers (sqlite.org/walformat.html#how_readers_and_writers…): take a mark, then
+    /// read the header again. The SHARED lock keeps the log from being removed, the read mark keeps it from being
+    /// reset.
     private func indexedImage(_ index: WALIndex, _ header: WALIndexHeader) throws -> CapturedImage {
         let walBytes = CompanionFile.size(logPath)
         if index.backfilled == header.lastFrame {
-            // Everything is in the database: mark 0 keeps checkpoints from writing to it, and the log is not needed.
+            // The log is fully checkpointed: mark 0 keeps checkpoints from writing to the database, and the log is not
+            // needed.
             guard try file.lockSlot(IndexLock.read(0), exclusively: false) else {
                 throw RetryableCaptureError(reason: "a checkpoint is running")
             }
@@ -157,8 +159,9 @@ struct CaptureAttempt {
         try observe?(.marked(slot: slot))
     }
 
-    /// Without a valid index (after a crash) the log is read from its start. The checkpoint lock keeps everybody from
-    /// building a new index meanwhile; read mark 0 keeps checkpoints from writing to the database until all is copied.
+    /// Without a valid index (after a crash), reads the log from its start. The checkpoint lock keeps others from
+    /// rebuilding the index meanwhile; read mark 0 keeps checkpoints from writing to the database until the copy is
+    /// complete.
     private func recoveredImage() throws -> CapturedImage {
         guard try file.lockSlot(IndexLock.checkpoint, exclusively: true),
             try file.lockSlot(IndexLock.read(0), exclusively: false)
@@ -179,7 +182,7 @@ struct CaptureAttempt {
     }
 }
 
-/// Sizes and times of change of files, to notice a medium that is not read-only after all.
+/// Sizes and modification times of files, to detect changes on supposedly read-only media.
 private struct FileStamp: Equatable {
     private let values: [Int64]
 

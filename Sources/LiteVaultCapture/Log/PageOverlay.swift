@@ -1,17 +1,17 @@
 internal import Foundation
 internal import LiteVaultCipher
 
-/// Pages that stand in another file: they take the place of the database file's own in an image.
+/// Pages in another file that replace pages of the database file in an image.
 struct PageOverlay {
     let file: CompanionFile
     let pageSize: Int
-    /// Pages of the image when it is whole.
+    /// Pages of the complete image.
     let pageCount: UInt32
-    /// Where each page lies in `file`, in the order of the page numbers.
+    /// The offset of each page in `file`, ordered by page number.
     private let pages: [(index: Int64, offset: Int64)]
     private var next = 0
 
-    /// - Parameter pages: page numbers, from 1, and where their bytes start in `file`.
+    /// - Parameter pages: page numbers, from 1, and the offsets of their bytes in `file`.
     init(file: CompanionFile, pageSize: Int, pageCount: UInt32, pages: [UInt32: Int64]) {
         self.file = file
         self.pageSize = pageSize
@@ -24,8 +24,8 @@ struct PageOverlay {
 
     mutating func rewind() { next = 0 }
 
-    /// Puts the pages that start in `buffer`, which holds the image's bytes from `offset` on, in their places. Called with
-    /// runs in order, each of whole pages.
+    /// Copies the pages that start in `buffer` into it. `buffer` holds the image's bytes from `offset` on. Called with
+    /// consecutive runs of whole pages.
     mutating func apply(to buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         while next < pages.count {
             let start = pages[next].index * Int64(pageSize) - offset
@@ -33,7 +33,7 @@ struct PageOverlay {
             let end = min(buffer.count, Int(start) + pageSize)
             let place = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start)..<end])
             guard try file.read(into: place, at: pages[next].offset) == place.count else {
-                throw BackupError(.damaged, "was truncated while it was read", path: file.path)
+                throw BackupError(.damaged, "was truncated during the read", path: file.path)
             }
             next += 1
         }
@@ -49,7 +49,7 @@ struct LogContent {
     /// Commits behind an invalid frame; whether they are complete cannot be determined.
     var unreachable = 0
 
-    /// Everything committed in a log without a reliable index: what SQLite would recover.
+    /// All committed pages of a log without a reliable index: what SQLite would recover.
     init(scanning file: CompanionFile) throws {
         guard let reader = try WALReader(file) else {
             (overlay, position) = (nil, nil)
@@ -61,7 +61,7 @@ struct LogContent {
         if !isWhole { unreachable = try reader.commits(behind: content.position?.frame ?? 0, through: last) }
     }
 
-    /// Frames 1 to `last`, whose last commits; nil if the log has not all of them.
+    /// Frames 1 to `last`, which ends a transaction; nil if the log does not contain all of them.
     init?(_ file: CompanionFile, salts: UInt64, through last: UInt32, checksum: [UInt32]) throws {
         guard let reader = try WALReader(file), reader.salts == salts else { return nil }
         let (content, sums, isWhole) = try Self.read(reader, through: last)
@@ -80,7 +80,7 @@ struct LogContent {
         var reader = initial
         let length = reader.frameLength
         var pages: [UInt32: Int64] = [:]
-        // Pages of the transaction that is being read: they count when it commits.
+        // Pages of the transaction being read: they take effect when it commits.
         var pending: [UInt32: Int64] = [:]
         var committed: UInt32 = 0
         var pageCount: UInt32 = 0
@@ -106,11 +106,11 @@ struct LogContent {
     }
 }
 
-/// A rollback journal that a crash left behind: what a reader with the right to write would roll back first.
+/// A rollback journal left behind by a crash, which a reader with write access would roll back first.
 enum HotJournal {
-    /// The pages as they were before the interrupted transaction; nil if there is nothing to roll back.
+    /// The pages as they were before the interrupted transaction; nil if there is none to roll back.
     ///
-    /// To be called under the SHARED lock: whoever holds RESERVED meanwhile has written nothing to the file yet.
+    /// Call it under the SHARED lock: a connection that holds RESERVED has not written to the file yet.
     static func overlay(of file: SourceFile) throws -> PageOverlay? {
         guard let journal = try CompanionFile(path: file.path + "-journal") else { return nil }
         // The journal of a transaction in progress: its pages are still those of the file.

@@ -1,14 +1,14 @@
 internal import CEngineSupport
 
-/// The start of a segment: what stands before its frames.
+/// The header of a segment, which precedes its frames.
 ///
-/// A segment holds whole transactions of one write-ahead log as the log had them, byte for byte. All numbers are big-endian.
+/// A segment holds whole transactions of one write-ahead log, byte for byte. All numbers are big-endian.
 ///
 ///      0  8 bytes   "LVWALSG1"
 ///      8  16 bytes  run: a random name; segments of one run follow each other without a gap
 ///     24  u64       sequence in the run, from 0
-///     32  u64       milliseconds since 1970: nothing of this had been committed when the log was looked at then
-///     40  u64       milliseconds since 1970: all of this had been committed when the log was looked at next
+///     32  u64       milliseconds since 1970 of the previous poll, at which none of this had been committed
+///     40  u64       milliseconds since 1970 of this poll, at which all of this had been committed
 ///     48  u64       salts of the log
 ///     56  u32       number of the first frame in the log, from 1
 ///     60  u32       frames in the segment, at least 1; the last one ends a transaction
@@ -17,8 +17,8 @@ internal import CEngineSupport
 ///     72  2 × u32   checksum before the first frame; for frame 1 the one in the log's own header
 ///     80            the frames, each 24 bytes of header and a page: https://sqlite.org/fileformat2.html#walformat
 ///
-/// A reader continues the checksum over all frames and compares it in each, so a segment verifies itself, and the next one
-/// of the same log begins with the checksum that this one ends with.
+/// A reader continues the checksum over all frames and compares it with each, so a segment verifies itself, and the
+/// next one of the same log begins with the checksum that this one ends with.
 package struct WALSegment: Sendable, Equatable {
     package static let headerLength = 80
     /// Bytes before the page of each frame.
@@ -27,9 +27,9 @@ package struct WALSegment: Sendable, Equatable {
 
     package let run: [UInt8]
     package let sequence: UInt64
-    /// Milliseconds since 1970 when the log was looked at before.
+    /// When the log was previously polled, in milliseconds since 1970.
     package let after: UInt64
-    /// Milliseconds since 1970 when the log was looked at: the time that a restore to a point in time goes by.
+    /// When the log was polled, in milliseconds since 1970: the time that a point-in-time restore uses.
     package let seen: UInt64
     package let salts: UInt64
     package let firstFrame: UInt32
@@ -90,7 +90,7 @@ package struct WALSegment: Sendable, Equatable {
     }
 }
 
-/// A segment in a file: verifies it while it is read.
+/// A segment in a file, verified while it is read.
 package struct SegmentFile {
     package let segment: WALSegment
     private let file: CompanionFile
@@ -100,12 +100,12 @@ package struct SegmentFile {
         guard let file = try CompanionFile(path: path) else { throw BackupError(.noInput, "no such file", path: path) }
         guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: 0)),
             try file.size() == segment.byteCount
-        else { throw BackupError(.damaged, "is not a whole segment of a log", path: path) }
+        else { throw BackupError(.damaged, "is not a complete log segment", path: path) }
         self.file = file
         self.segment = segment
     }
 
-    /// The numbers of the frames that end a transaction, from the frames' headers alone.
+    /// The numbers of the frames that end a transaction, from the frame headers alone.
     package func commits() throws -> [UInt32] {
         var result: [UInt32] = []
         for number in 0..<segment.frameCount {
@@ -116,9 +116,9 @@ package struct SegmentFile {
         return result
     }
 
-    /// Hands over frame after frame: number, header and page.
+    /// Passes each frame to `body`: number, header and page.
     ///
-    /// - Throws: ``BackupError`` `damaged` at the first frame whose checksum or salts do not hold.
+    /// - Throws: ``BackupError`` `damaged` at the first frame with a wrong checksum or wrong salts.
     func forEachFrame(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Bool) throws -> [UInt32] {
         var sums = segment.checksum
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: segment.frameLength, alignment: 16)
@@ -139,11 +139,11 @@ package struct SegmentFile {
     }
 }
 
-/// Brings a restored image forward by the segments of one run.
+/// Rolls a restored image forward by the segments of one run.
 ///
-/// The image is a snapshot that was taken during the run. Segments are applied in order, without one missing, from one that
-/// begins at the snapshot's position or before it, up to a commit at or after that position: pages that the snapshot has
-/// already are written again, which changes nothing in the end. Nobody may have the image open.
+/// The image is a snapshot taken during the run. Segments are applied in order, without a gap, starting with one that
+/// begins at or before the snapshot's position, up to a commit at or after that position. Rewriting pages that the
+/// snapshot already contains is harmless. Nobody else may have the image open.
 package struct SegmentApplier {
     private let path: String
     private let image: LocalFile
@@ -157,10 +157,10 @@ package struct SegmentApplier {
         image = try LocalFile(updating: path)
     }
 
-    /// Applies a segment, whole or through the frame with a number, which ends a transaction.
+    /// Applies a segment, whole or up to a frame that ends a transaction.
     ///
-    /// - Throws: ``BackupError`` `damaged` for a damaged segment, or one that does not follow the one before; `internal` for
-    ///   a frame that ends no transaction. The image is of no use then.
+    /// - Throws: ``BackupError`` `damaged` for a damaged segment, or one that does not follow the previous one;
+    ///   `internal` for a frame that does not end a transaction. The image is then unusable.
     package mutating func apply(_ file: SegmentFile, through stop: UInt32? = nil) throws {
         let segment = file.segment
         try requireFollows(segment)
@@ -173,12 +173,12 @@ package struct SegmentApplier {
             if endsTransaction { pageCount = frame.word(4) }
             return number != stop
         }
-        guard endsTransaction else { throw BackupError(.internal, "the frame ends no transaction", path: path) }
+        guard endsTransaction else { throw BackupError(.internal, "the frame does not end a transaction", path: path) }
         isComplete = stop == nil || stop == segment.lastFrame
         last = (segment, sums)
     }
 
-    /// Gives the image its length and makes it durable.
+    /// Sets the image's length and makes it durable.
     package mutating func finish() throws {
         if let last { try image.truncate(to: Int64(pageCount) * Int64(last.segment.pageSize)) }
         try image.sync()

@@ -1,8 +1,8 @@
 internal import CEngineSupport
 internal import Foundation
 
-/// Reads a write-ahead log from front to back, and believes a frame only if its salts are the log's and the checksum over
-/// everything before it holds: https://sqlite.org/fileformat2.html#the_write_ahead_log
+/// Reads a write-ahead log from front to back. A frame is valid only if it has the log's salts and its checksum covers
+/// every frame before it: https://sqlite.org/fileformat2.html#the_write_ahead_log
 ///
 /// Headers and checksums are in the clear and computed over ciphertext, so none of this needs a key.
 struct WALReader {
@@ -35,7 +35,7 @@ struct WALReader {
         salts = UInt64(header.word(16)) << 32 | UInt64(header.word(20))
     }
 
-    /// The same log, from behind a frame whose checksum is known.
+    /// A reader of the same log that starts after a frame with a known checksum.
     func continued(at frame: UInt32, sums: [UInt32]) -> WALReader {
         var reader = self
         (reader.frame, reader.sums) = (frame, sums)
@@ -48,9 +48,9 @@ struct WALReader {
         Int64(Self.headerLength) + Int64(number - 1) * Int64(frameLength)
     }
 
-    /// Reads on up to frame `last`, and hands over each run of valid frames: their bytes, and the number of the first.
+    /// Reads up to frame `last`, and passes on each run of valid frames: their bytes, and the number of the first.
     ///
-    /// - Returns: false if a frame on the way is not valid. The frames before it have been handed over.
+    /// - Returns: false if a frame on the way is invalid. The frames before it have been passed on.
     mutating func read(
         through last: UInt32, _ body: (_ frames: UnsafeRawBufferPointer, _ first: UInt32) throws -> Void
     ) throws -> Bool {
@@ -77,14 +77,14 @@ struct WALReader {
         return true
     }
 
-    /// Frames of this log, valid or not, that say they commit.
+    /// The number of commit frames in this log, valid or not.
     ///
-    /// Frames of transactions that were rolled back stand there too, but commit nothing; those of earlier runs of the log have
+    /// Frames of rolled-back transactions are there too, but do not commit; frames of earlier runs of the log have
     /// other salts.
     func commits(behind frame: UInt32, through last: UInt32) throws -> Int {
         var count = 0
         guard frame < last else { return 0 }
-        // A few seconds of reading: a sparse file may have any length.
+        // Limits reading to a few seconds: a sparse file may have any length.
         for number in (frame + 1)...min(last, frame + min(UInt32.max - frame, 1_000_000)) {
             let header = try file.read(count: 16, at: offset(ofFrame: number))
             guard header.count == 16 else { break }
@@ -141,12 +141,12 @@ struct WALIndexHeader: Equatable {
     private static var isBigEndian: Bool { UInt32(1).bigEndian == 1 }
 }
 
-/// What the index says beyond its header: how much is in the database already, and up to where readers read.
+/// The log's index beyond its header: how much is checkpointed, and the read marks.
 struct WALIndex {
     let region: UnsafeMutableRawPointer
     let file: SourceFile
 
-    /// The value of a mark that nobody uses.
+    /// The value of an unused mark.
     static let unused: UInt32 = 0xffff_ffff
 
     func header() -> WALIndexHeader? { WALIndexHeader(region, barrier: file.barrier) }
@@ -159,12 +159,13 @@ struct WALIndex {
     func setMark(_ number: Int, to frame: UInt32) { lv_shared_store(region + 100 + 4 * number, frame) }
 }
 
-/// Takes one of the marks 1 to 4, which tell checkpoints how far readers have the log in use.
+/// Takes one of the marks 1 to 4, which tell checkpoints which part of the log readers still use.
 enum ReadMark {
-    /// The number of the mark whose lock is now shared, and which is not beyond the header's last frame; nil if none is free.
+    /// The number of the mark whose lock is now shared, and which is not beyond the header's last frame; nil if none is
+    /// free.
     static func take(_ index: WALIndex, _ header: WALIndexHeader) throws -> Int? {
         let file = index.file
-        // The highest mark that does not exceed what is read, as SQLite does: it holds up checkpoints least.
+        // The highest mark that does not exceed the last frame, as in SQLite: it blocks checkpoints least.
         var best: (number: Int, mark: UInt32)?
         for number in 1..<IndexLock.markCount {
             let mark = index.mark(number)
@@ -189,11 +190,11 @@ enum ReadMark {
     }
 }
 
-/// A place in a write-ahead log: which log, and how many of its frames are in the image.
+/// A position in a write-ahead log: which log, and how many of its frames are in the image.
 package struct LogPosition: Sendable, Hashable {
-    /// The eight bytes of salt that name one run of the log; they change when it starts over.
+    /// The eight bytes of salt that identify one run of the log; they change when it is reset.
     package let salts: UInt64
-    /// Frames 1 to this one are in the image, 0 if none is.
+    /// Frames 1 to this one are in the image; 0 if there are none.
     package let frame: UInt32
 
     package init(salts: UInt64, frame: UInt32) {

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A `-wal` or `-journal` file. It carries no locks, so a descriptor of it may be closed.
+/// A `-wal` or `-journal` file. It carries no locks, so its descriptors may be closed.
 final class CompanionFile {
     private let file: LocalFile
     var path: String { file.path }
 
-    /// Nil if there is no such file.
+    /// Nil if the file does not exist.
     init?(path: String) throws {
         do {
             file = try LocalFile(reading: path)

@@ -5,13 +5,13 @@ internal import LiteVaultEngine
 /// A live database file, accessed through SQLite's own file object for locks and bytes, without a key or SQL.
 ///
 /// The object belongs to a connection that runs no statement, so closing it recovers, checkpoints and deletes nothing.
-/// SQLite's file object also keeps the locks of other connections of this process: POSIX locks go with the first
-/// descriptor of a file that a process closes, and SQLite defers its own closes.
+/// SQLite's file object also preserves the locks of other connections of this process: a process loses its POSIX locks
+/// when it closes any descriptor of the file, and SQLite defers its own closes.
 final class SourceFile {
     private let handle: OpaquePointer
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let methods: sqlite3_io_methods
-    /// The path with links resolved, as SQLite names its journal and its log after it.
+    /// The path with links resolved: SQLite derives the names of journal and log from it.
     let path: String
     private var isLocked = false
     private var isMapped = false
@@ -26,14 +26,14 @@ final class SourceFile {
         guard code == SQLITE_OK, let opened else {
             sqlite3_close(opened)
             throw BackupError(
-                .io, "cannot be opened (SQLite code \(code))", path: path, remedy: "check the file's permissions")
+                .io, "cannot be opened (SQLite code \(code))", path: path, remedy: "Check the file's permissions.")
         }
         var pointer: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(opened, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK, let pointer,
             let methods = pointer.pointee.pMethods?.pointee
         else {
             sqlite3_close(opened)
-            throw BackupError(.unsupported, "the engine does not give access to the file", path: path)
+            throw BackupError(.unsupported, "the engine does not provide its file object", path: path)
         }
         handle = opened
         file = pointer
@@ -88,7 +88,7 @@ final class SourceFile {
     /// Whether a connection holds the RESERVED lock: a write transaction is open.
     func isReserved() throws -> Bool {
         var result: Int32 = 0
-        try check(methods.xCheckReservedLock?(file, &result), "asking for a lock")
+        try check(methods.xCheckReservedLock?(file, &result), "checking for a lock")
         return result != 0
     }
 
@@ -122,7 +122,7 @@ final class SourceFile {
         BackupError(
             .unsupported,
             "its -shm file is not writable, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
-            path: path, remedy: "run as a user with write access, and not through a read-only mount")
+            path: path, remedy: "Run as a user with write access, and not through a read-only mount.")
     }
 
     func barrier() { methods.xShmBarrier?(file) }
@@ -161,8 +161,8 @@ enum IndexLock {
 
 /// Properties of the file system that holds a database.
 package enum SourceVolume {
-    /// File systems of other machines, by `f_type` of statfs(2): locks taken here do not hold there, and shared memory is
-    /// not shared.
+    /// Network and shared file systems, by `f_type` of statfs(2): locks taken here do not hold on other machines, and
+    /// shared memory is not shared.
     package static let networkTypes: [UInt32: String] = [
         0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x564C: "NCP", 0x5346_414F: "AFS",
         0x7375_7245: "Coda", 0x0102_1997: "9P", 0x00C3_6400: "Ceph", 0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS",
@@ -175,12 +175,12 @@ package enum SourceVolume {
     package static func requireLocal(_ path: String, type: UInt32? = nil) throws {
         guard let name = networkTypes[type ?? lv_file_system_type(path)] else { return }
         throw BackupError(
-            .unsupported, "is on \(name), where the locks of SQLite do not reach those who write to it elsewhere",
-            path: path, remedy: "run the backup on the machine that has the disk")
+            .unsupported, "is on \(name), where SQLite's locks do not exclude writers on other machines",
+            path: path, remedy: "Run the backup on the machine with the disk.")
     }
 
-    /// Whether nobody can write to the file: the file system itself is mounted read-only, not only this view of it
-    /// (a container's read-only mount of a directory that others write to does not count).
+    /// Whether the file system itself is mounted read-only, so that nobody can write to the file. A container's
+    /// read-only mount of a directory that others write to does not count.
     static func isReadOnlyMedium(_ path: String) -> Bool {
         var information = statvfs()
         guard statvfs(path, &information) == 0, information.f_flag & UInt(ST_RDONLY) != 0 else { return false }
@@ -202,7 +202,7 @@ package enum SourceVolume {
             guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 3 < fields.count else { continue }
             let point = String(fields[4]).replacingOccurrences(of: "\\040", with: " ")
             guard path == point || path.hasPrefix(point.hasSuffix("/") ? point : point + "/") else { continue }
-            // Of two mounts on one point the later covers the earlier.
+            // Of two mounts at one path, the later one hides the earlier.
             guard point.utf8.count >= best.length else { continue }
             best = (point.utf8.count, fields[dash + 3].split(separator: ",").contains("ro"))
         }

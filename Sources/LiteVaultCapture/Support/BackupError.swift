@@ -5,7 +5,7 @@ internal import LiteVaultCore
 
 /// An error of a backup, a store or a repository, with advice on what to do about it.
 public struct BackupError: Error, Sendable {
-    /// The kinds of failure. The raw value is the `code` in the command line's contract, for those that it has.
+    /// The kinds of failure. The raw value is the `code` of the command line's contract, for codes that it has.
     public enum Code: String, Sendable {
         case busy, damaged, io, unsupported, config, `internal`
         case noSpace = "no-space"
@@ -16,7 +16,7 @@ public struct BackupError: Error, Sendable {
         case jobFailed = "job-failed"
         /// The condition of a conditional write did not hold: another writer was first.
         case conflict
-        /// There is no object, snapshot or database of that name.
+        /// The object, snapshot or database does not exist.
         case missing
     }
 
@@ -26,7 +26,7 @@ public struct BackupError: Error, Sendable {
     public let message: String
     /// The file, directory or object concerned.
     public let path: String?
-    /// What to do next, for a program that words it in terms of its own commands.
+    /// What to do next, as a value that a program can phrase in terms of its own commands.
     public let advice: Remedy?
     /// The underlying error, if any.
     public let cause: (any Error)?
@@ -41,7 +41,7 @@ public struct BackupError: Error, Sendable {
         self.init(code, message, path: path, advice: remedy.map(Remedy.text), cause: cause)
     }
 
-    /// Creates an error with advice that a program may word itself.
+    /// Creates an error with advice that a program can phrase itself.
     public init(_ code: Code, _ message: String, path: String? = nil, advice: Remedy?, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -50,7 +50,7 @@ public struct BackupError: Error, Sendable {
         self.cause = cause
     }
 
-    /// Whether it describes the state of the repository, not a failure to read it.
+    /// Whether it describes the state of the repository rather than a failure to read it.
     package var isDamage: Bool { code == .damaged || code == .missing }
 }
 
@@ -64,7 +64,7 @@ extension BackupError: CustomStringConvertible {
 
 /// What to do about an error or a warning of a repository.
 ///
-/// ``description`` words it in terms of the library. A program that has commands and options words it with `text(_:)`.
+/// ``description`` phrases it in terms of the library. A program with commands and options phrases it with `text(_:)`.
 public enum Remedy: Sendable, Hashable {
     /// Advice in words.
     case text(String)
@@ -115,7 +115,7 @@ public enum Remedy: Sendable, Hashable {
 
     /// The remedy in words.
     ///
-    /// - Parameter word: words a single remedy in a program's own terms; nil for the library's words.
+    /// - Parameter word: phrases a single remedy in a program's own terms; returns nil for the library's words.
     public func text(_ word: (Remedy) -> String?) -> String {
         switch self {
         case .text(let text): text
@@ -149,7 +149,7 @@ public enum Remedy: Sendable, Hashable {
             "It may be only partly converted: verify it with its key, and restore a backup or export it. To store it "
                 + "as it is, allow plaintext."
         case .listSnapshots: "List the snapshots to see which ones exist."
-        case .restoreEarlier(let snapshot, let time): "The one before it is of \(time): snapshot \(snapshot)."
+        case .restoreEarlier(let snapshot, let time): "Restore the previous one, of \(time): snapshot \(snapshot)."
         case .restoreReachable(let time):
             "Restore the state at \(time), or the newest state that can be reached."
         case .addRetentionRule: "Give at least one rule."
@@ -162,10 +162,10 @@ extension Remedy: CustomStringConvertible {
     public var description: String { text { _ in nil } }
 }
 
-// The one place where errors of the layers below become errors of this one.
+// The one place where errors of lower layers become errors of this one.
 extension BackupError {
-    /// Runs a body and throws its errors as ``BackupError``, with `path` where they name none. Errors of other types, such
-    /// as those that cancel an operation, pass unchanged.
+    /// Runs a body and throws its errors as ``BackupError``, with `path` where they name none. Errors of other types,
+    /// such as cancellation, pass unchanged.
     package static func withPath<T>(_ path: String?, _ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -208,10 +208,10 @@ extension BackupError {
         switch error.reason {
         case .exists:
             code = .cannotCreate
-            remedy = "Give another name, or remove the file first."
+            remedy = "Choose another name, or remove the file first."
         case .leftover:
             code = .cannotCreate
-            remedy = "It belongs to another database: move it away together with that."
+            remedy = "It belongs to another database: move it away together with that database."
         case .notRegularFile: code = .cannotCreate
         case .changed, .inUse: code = .busy
         case .unsupported: code = .unsupported

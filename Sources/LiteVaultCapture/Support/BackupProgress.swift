@@ -1,24 +1,24 @@
 /// The progress of a backup operation.
 public struct BackupProgress: Sendable, Equatable {
-    /// What is being done.
+    /// The phases of a backup operation.
     public enum Phase: String, Sendable, CaseIterable {
-        /// The database is read, and what changed is spooled.
+        /// Reading the database and spooling changed blocks.
         case capturing
-        /// What changed is stored.
+        /// Storing changed blocks.
         case storing
-        /// A snapshot is written into a file.
+        /// Writing a snapshot to a file.
         case restoring
-        /// Objects are read and compared with their hashes.
+        /// Reading objects and comparing them with their hashes.
         case checking
-        /// Snapshots or packs are removed.
+        /// Removing snapshots or packs.
         case removing
     }
 
-    /// What is being done.
+    /// The current phase.
     public let phase: Phase
-    /// How many bytes or objects are done.
+    /// The number of bytes or objects done.
     public let completed: Int64
-    /// How many there are in all, if known.
+    /// The total number of bytes or objects, if known.
     public let total: Int64?
 
     package init(_ phase: Phase, _ completed: Int64, of total: Int64?) {

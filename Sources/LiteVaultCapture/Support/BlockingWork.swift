@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Tasks that may block indefinitely without holding up other tasks.
+/// Runs tasks that may block indefinitely without holding up other tasks.
 ///
-/// Swift's cooperative pool has one thread per core. A store on a hanging disk blocks its thread; two of those would stop
-/// every task of the process, including the ones that keep time limits. Tasks made here run on threads of their own, as many
-/// as needed, together with everything they await.
+/// Swift's cooperative pool has one thread per core. A store on a hanging disk blocks its thread; two of those would
+/// stop every task of the process, including those that enforce time limits. Tasks created here run on threads of their
+/// own, as many as needed, together with everything they await.
 package enum BlockingWork {
     /// Starts an unstructured task that inherits nothing.
     package static func task<T: Sendable>(_ body: @escaping @Sendable () async -> T) -> Task<T, Never> {
@@ -49,7 +49,7 @@ package enum BlockingWork {
 private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // the condition guards every variable
     static let shared = BlockingExecutor()
 
-    /// Seconds after which an idle thread ends.
+    /// Seconds after which an idle thread exits.
     private static let idleTimeout = 5.0
 
     private let condition = NSCondition()
@@ -84,10 +84,10 @@ private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // th
     }
 }
 
-/// Runs blocking work on a thread of its own and waits for it without blocking a thread of the cooperative pool, which has
+/// Runs blocking work on a thread of its own and waits without blocking a thread of the cooperative pool, which has
 /// leases to renew meanwhile.
 package func withDedicatedThread<T: Sendable>(_ body: @escaping () throws -> T) async throws -> T {
-    // The caller waits, so nobody else uses what the body captures.
+    // The caller waits, so nobody else uses the captured values.
     let work = DedicatedWork(body: body)
     return try await withCheckedThrowingContinuation { continuation in
         let thread = Thread { continuation.resume(with: work.run()) }
@@ -101,7 +101,7 @@ private final class DedicatedWork<T>: @unchecked Sendable {  // used by one thre
 
     init(body: @escaping () throws -> T) { self.body = body }
 
-    /// Releases what the body captures before the caller continues: temporary files are removed with the objects that own
+    /// Releases the captured values before the caller continues: temporary files are removed with the objects that own
     /// them, and a program that exits right away would leave them behind.
     func run() -> Result<T, any Error> {
         defer { body = nil }

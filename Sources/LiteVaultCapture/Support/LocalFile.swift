@@ -1,10 +1,10 @@
 internal import CFileSupport
 internal import Foundation
 
-/// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open (closing a second descriptor
-/// would drop SQLite's locks).
+/// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open, as closing a second
+/// descriptor would drop SQLite's locks.
 ///
-/// Positions are given with every call, so readers in several threads do not disturb each other.
+/// Every call takes a position, so readers on several threads do not interfere.
 package final class LocalFile: Sendable {
     package let path: String
     private let descriptor: Int32
@@ -39,13 +39,13 @@ package final class LocalFile: Sendable {
     private static func notRegular(_ path: String) -> BackupError {
         BackupError(
             .damaged, "is not a regular file", path: path,
-            remedy: "Find out what was put in its place; LiteVault creates regular files only.")
+            remedy: "Find out what replaced it; LiteVault creates regular files only.")
     }
 
-    /// Opens a file that exists for reading.
+    /// Opens an existing file for reading.
     package convenience init(reading path: String) throws { try self.init(path: path, flags: O_RDONLY) }
 
-    /// Opens a file that exists for reading and writing.
+    /// Opens an existing file for reading and writing.
     package convenience init(updating path: String) throws { try self.init(path: path, flags: O_RDWR) }
 
     /// Creates a file of mode 0600; throws ``BackupError/Code/conflict`` if it exists.
@@ -55,7 +55,7 @@ package final class LocalFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Bytes in the file.
+    /// The file's size in bytes.
     package func size() throws -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw BackupError(errno: errno, "fstat", path: path) }
@@ -81,7 +81,7 @@ package final class LocalFile: Sendable {
         try bytes.withUnsafeBytes { try write($0, at: offset) }
     }
 
-    /// Reads at `offset` until `buffer` is full or the file ends; returns how many bytes that was.
+    /// Reads at `offset` until `buffer` is full or the file ends; returns the number of bytes.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws -> Int {
         var done = 0
         while done < buffer.count {
@@ -97,7 +97,7 @@ package final class LocalFile: Sendable {
         return done
     }
 
-    /// `count` bytes at `offset`.
+    /// Reads `count` bytes at `offset`.
     ///
     /// - Throws: ``BackupError`` `damaged` if the file is shorter.
     package func read(at offset: Int64, count: Int) throws -> [UInt8] {
@@ -112,16 +112,16 @@ package final class LocalFile: Sendable {
         return bytes
     }
 
-    /// The whole file.
+    /// Reads the whole file.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is larger than `limit` bytes, before anything of it is read.
+    /// - Throws: ``BackupError`` `damaged` if it is larger than `limit` bytes, before any of it is read.
     package func contents(upTo limit: Int) throws -> [UInt8] {
         let size = try size()
         guard size <= Int64(limit) else { throw BackupError.tooLarge(limit, path: path) }
         return try read(at: 0, count: Int(size))
     }
 
-    /// The whole file, a megabyte at a time.
+    /// Reads the whole file, a megabyte at a time.
     package func forEachPiece(_ body: (Int64, UnsafeRawBufferPointer) throws -> Void) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { buffer.deallocate() }
@@ -169,14 +169,14 @@ package final class LocalFile: Sendable {
 }
 
 extension BackupError {
-    /// An object or a file that exceeds a limit.
+    /// The error for an object or file that exceeds a limit.
     package static func tooLarge(_ limit: Int, path: String?) -> BackupError {
         BackupError(.damaged, "is larger than the limit of \(limit) bytes", path: path)
     }
 }
 
 extension stat {
-    /// Seconds since 1970 of the last change of content.
+    /// The modification time, in seconds since 1970.
     package var modified: Double {
         #if canImport(Darwin)
             Double(st_mtimespec.tv_sec) + Double(st_mtimespec.tv_nsec) / 1e9
@@ -186,7 +186,7 @@ extension stat {
     }
 }
 
-/// Directories that LiteVault creates: mode 0700, and durable.
+/// Directories created by LiteVault: mode 0700, and durable.
 package enum LocalDirectory {
     /// Creates the directory and its missing parents.
     package static func create(_ path: String) throws {
@@ -205,7 +205,7 @@ package enum LocalDirectory {
             try create(above)
             // Another process may have created it in between.
             guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                // Some file systems report this for directories in which nothing can be created.
+                // Some file systems report this for directories in which no file can be created.
                 guard errno != ENOENT else { throw BackupError(.cannotCreate, "cannot be created", path: path) }
                 throw BackupError(errno: errno, "mkdir", path: path)
             }

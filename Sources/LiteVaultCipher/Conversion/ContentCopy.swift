@@ -41,7 +41,7 @@ package struct ContentCopier {
         try destination.execute("PRAGMA writable_schema = OFF")
     }
 
-    /// Sets what is fixed once the first page is written.
+    /// Sets the properties that are fixed once the first page is written.
     private func prepareDestination() throws {
         guard let encoding = try source.value("PRAGMA encoding", as: String?.self) else {
             throw VaultError(.internalFailure, "The engine does not report the text encoding")

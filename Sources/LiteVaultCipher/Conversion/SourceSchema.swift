@@ -25,7 +25,7 @@ struct SchemaObject: Equatable {
     }
 }
 
-/// The stored columns of a table and a name for its rowid: what copying its rows takes.
+/// The stored columns of a table and a name for its rowid: everything needed to copy its rows.
 struct TableShape {
     let name: String
     /// Without generated columns, which cannot be written.

@@ -10,11 +10,11 @@ public struct VaultError: Error, Sendable {
     public var code: Code
     /// What happened: a sentence without the path and the remedy.
     public var message: String
-    /// The file that the error is about.
+    /// The file concerned.
     public var path: String?
-    /// The underlying error, if there is one.
+    /// The underlying error, if any.
     public var cause: (any Error)?
-    /// What the caller can do about it: a sentence.
+    /// What to do next: a sentence.
     public var remedy: String?
 
     /// Creates an error.
@@ -100,7 +100,7 @@ extension VaultError: CustomStringConvertible {
 /// Runs `body` and throws its errors as ``VaultError`` about `path`. Errors of other types are thrown as they are: those of
 /// the caller's own closures.
 ///
-/// - Parameter creating: whether the file is being created, so that failing to open it means that it cannot be created.
+/// - Parameter creating: whether the file is being created: a failure to open it then means that it cannot be created.
 func withErrorContext<T>(path: String, creating: Bool = false, _ body: () throws -> T) throws -> T {
     do {
         return try body()
@@ -130,7 +130,7 @@ extension VaultError {
     ) -> (Code, String, String?) {
         switch error.resultCode.primary {
         case .busy, .locked:
-            return (.busy, "The database is locked", "Another connection is using it: try again.")
+            return (.busy, "The database is locked", "Another connection is using it. Try again.")
         case .full:
             return (.noSpace, "The disk is full", "Free space and try again. Nothing was changed.")
         case .corrupt, .notADatabase, .constraint:
@@ -141,11 +141,11 @@ extension VaultError {
             return (.cannotCreate, "The file cannot be created", "Check that its directory exists and can be written.")
         case .cantOpen:
             guard FileManager.default.fileExists(atPath: path) else {
-                return (.noInput, "There is no such file", nil)
+                return (.noInput, "The file does not exist", nil)
             }
             return (.io, "The file cannot be opened", "Check the permissions of the file and its directory.")
         case .ioError:
-            return (.io, "Reading or writing failed (SQLite code \(error.extendedCode))", nil)
+            return (.io, "I/O failed (SQLite code \(error.extendedCode))", nil)
         case .interrupt:
             return (.internalFailure, "The operation was interrupted", nil)
         default:
@@ -159,7 +159,7 @@ extension VaultError {
         switch error.reason {
         case .exists:
             code = .cannotCreate
-            remedy = "Give another name, or remove the file first."
+            remedy = "Choose another name, or remove the file first."
         case .leftover:
             code = .cannotCreate
             remedy = "It belongs to another database: move it away together with its database."

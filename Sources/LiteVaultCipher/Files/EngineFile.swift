@@ -158,7 +158,7 @@ package final class EngineFile {
         try bytes.withUnsafeBytes { try check(method(file, $0.baseAddress, count, offset)) }
     }
 
-    /// Overwrites the start of a file that has no name any more with zeros, and syncs it.
+    /// Overwrites the start of a file that no longer has a name with zeros, and syncs it.
     func overwrite(upTo end: Int64) throws {
         let zeros = [UInt8](repeating: 0, count: 1 << 16)
         var offset: Int64 = 0
@@ -183,7 +183,7 @@ package final class EngineFile {
         var pointer: UnsafeMutablePointer<sqlite3_file>?
         let code = sqlite3_file_control(handle, schema, SQLITE_FCNTL_FILE_POINTER, &pointer)
         guard code == SQLITE_OK, let pointer, pointer.pointee.pMethods != nil else {
-            throw VaultError(.io, "The engine does not give access to the file", path: path)
+            throw VaultError(.io, "The engine does not provide its file object", path: path)
         }
         return pointer
     }
@@ -192,20 +192,20 @@ package final class EngineFile {
 // MARK: Paths
 
 extension EngineFile {
-    /// Refuses paths that the system would cut off at a NUL.
+    /// Rejects paths that the system would truncate at a NUL.
     static func requirePath(_ path: String) throws {
         guard !path.utf8.contains(0), !path.isEmpty else {
-            throw VaultError(.usage, "This is not a path: it is empty or contains a NUL", path: path)
+            throw VaultError(.usage, "The path is empty or contains a NUL", path: path)
         }
     }
 
-    /// Refuses a path that leads to nothing, or to something that is not a file. Uses `stat`, which opens nothing.
+    /// Rejects a path that does not exist or is not a regular file. Uses `stat`, which opens nothing.
     static func requireRegularFile(_ path: String) throws {
         try requirePath(path)
         var status = stat()
         guard stat(path, &status) == 0 else {
             switch errno {
-            case ENOENT, ENOTDIR: throw VaultError(.noInput, "There is no such file", path: path)
+            case ENOENT, ENOTDIR: throw VaultError(.noInput, "The file does not exist", path: path, remedy: "Check the path.")
             case EACCES:
                 throw VaultError(
                     .io, "Access is denied", path: path,
@@ -220,7 +220,7 @@ extension EngineFile {
 }
 
 extension String {
-    /// Whether SQLite would treat the text as a URI. By bytes, as SQLite reads it: with a combining accent behind it, the
+    /// Whether SQLite would treat the text as a URI. By bytes, as in SQLite: with a combining accent after it, the
     /// colon is part of another `Character`.
     var isURI: Bool { utf8.starts(with: "file:".utf8) }
 
@@ -228,7 +228,7 @@ extension String {
     package var engineFileName: String { isURI ? "./" + self : self }
 }
 
-/// Reads a `-wal` or `-journal`. SQLite takes no locks on these, so a descriptor of our own does no harm.
+/// Reads a `-wal` or `-journal`. SQLite takes no locks on these, so a descriptor of our own is harmless.
 package final class SideFile {
     private let descriptor: Int32
     package let path: String

@@ -27,13 +27,13 @@ extension FileKind {
         return try read(0, 65536).withUnsafeBytes { classify(size: size, start: $0) }
     }
 
-    /// Classifies a file by its first 65536 bytes, or all of them if it is shorter.
+    /// Classifies a file by its first 65536 bytes, or the whole file if it is shorter.
     package static func classify(size: Int64, start: UnsafeRawBufferPointer) -> FileKind {
         if size == 0 { return .empty }
         guard size >= 512 else { return .notADatabase }
         let isEncrypted = CiphertextTest.clearBytes(ofFirstPage: start) != nil
         if CiphertextTest.startsInPlaintext(start) { return isEncrypted ? .plaintextHeader : .plain }
-        // Encrypted files consist of pages of at least 512 bytes. One that was cut off in the middle of a page is still worth
+        // Encrypted files consist of pages of at least 512 bytes. One that was truncated in the middle of a page is still worth
         // trying a key on, so another size rules encryption out only below a page of the current format.
         return isEncrypted && (size % 512 == 0 || size >= 4096) ? .encryptedOrUnknown : .notADatabase
     }

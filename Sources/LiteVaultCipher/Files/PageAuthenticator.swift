@@ -17,7 +17,7 @@ package struct PageAuthenticator: Sendable {
 
     /// Derives the keys. Takes as long as the engine's own derivation.
     ///
-    /// - Parameter fileSalt: the first 16 bytes of the file; used where neither key nor settings contain a salt.
+    /// - Parameter fileSalt: the first 16 bytes of the file; used if neither key nor settings contain a salt.
     /// - Throws: ``VaultError`` `unsupported` when the layout has no authentication or no digests are loaded, `usage`
     ///   when there is no salt.
     package init(key: DatabaseKey, layout: PageLayout, fileSalt: [UInt8]) throws {
@@ -25,7 +25,7 @@ package struct PageAuthenticator: Sendable {
             throw VaultError(.unsupported, "The pages are not authenticated (HMAC is off)")
         }
         guard (512...65536).contains(layout.pageSize), (1...Int(Int32.max)).contains(layout.kdfIterations) else {
-            throw VaultError(.usage, "The cipher settings are not possible")
+            throw VaultError(.usage, "The cipher settings are invalid")
         }
         var salt = key.salt ?? layout.salt ?? (layout.plaintextHeaderSize > 0 ? [] : fileSalt)
         guard salt.count == 16 else { throw VaultError(.usage, "The salt is missing") }
@@ -101,13 +101,13 @@ extension CipherAlgorithm {
 
 /// The result of authenticating the pages of a file.
 package struct PageReport: Sendable, Equatable {
-    /// Whole pages in the file.
+    /// The number of whole pages in the file.
     package var pages = 0
     /// Numbers of the pages whose code does not match, at most ``limit`` of them.
     package var failures: [UInt32] = []
     /// The number of all such pages.
     package var failureCount = 0
-    /// Bytes after the last whole page: the file was cut off in the middle of one.
+    /// Bytes after the last whole page: the file was truncated in the middle of one.
     package var trailingBytes = 0
 
     package static let limit = 100
@@ -127,13 +127,13 @@ extension PageAuthenticator {
 
     /// Authenticates every page of the main file.
     ///
-    /// A page of zeros counts as unwritten, as it does for the engine: a page that was freed before it was ever written is
-    /// left as a hole. `PRAGMA integrity_check` finds those that are in use.
+    /// A page of zeros counts as unwritten, as in the engine: a page that was freed before it was ever written remains
+    /// a hole. `PRAGMA integrity_check` finds zero pages that are in use.
     ///
     /// - Parameters:
     ///   - size: the file's size in bytes.
     ///   - read: reads bytes at an offset of the file.
-    ///   - retry: called before a failed page is read again, as it may just be being written.
+    ///   - retry: called before a failed page is read again, as it may have been read during a write.
     ///   - progress: called with the number of pages done and of all pages; may throw to cancel.
     package func report(
         size: Int64, read: (_ offset: Int64, _ count: Int) throws -> [UInt8],
@@ -191,15 +191,16 @@ extension PageAuthenticator {
 // MARK: Derived keys
 
 extension DatabaseKey {
-    /// Derives the raw key, with salt, that the passphrase stands for in a file with this salt. The file opens with either.
+    /// Derives the raw key, with salt, equivalent to the passphrase for a file with this salt. The file opens with
+    /// either.
     ///
     /// Takes as long as the engine's own derivation.
     ///
     /// - Parameters:
     ///   - salt: the salt of the file, 16 bytes.
     ///   - settings: the settings of the file.
-    /// - Returns: nil where only the engine can do it: no digest library is loaded.
-    /// - Throws: ``VaultError`` when there is no memory for a key, or no encryption.
+    /// - Returns: nil if only the engine can do it, because no digest library is loaded.
+    /// - Throws: ``VaultError`` when memory for a key cannot be allocated, or without encryption.
     package func derived(salt: [UInt8], settings: CipherSettings) throws -> DatabaseKey? {
         guard needsDerivation else { return self }
         guard lv_digests_available(), salt.count == 16 else { return nil }
@@ -214,7 +215,7 @@ extension DatabaseKey {
 }
 
 extension PageAuthenticator {
-    /// An authenticator for the file of an open connection; nil where the pages have no codes (HMAC is off) or no digest
+    /// An authenticator for the file of an open connection; nil if the pages have no codes (HMAC is off) or no digest
     /// library is loaded.
     ///
     /// - Parameters:

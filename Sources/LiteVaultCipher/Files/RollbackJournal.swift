@@ -1,9 +1,10 @@
-/// A rollback journal that a crash left behind, as it is on disk: the pages as they were before the unfinished transaction.
+/// A rollback journal left behind by a crash, as it is on disk: the pages as they were before the unfinished
+/// transaction.
 /// https://sqlite.org/fileformat2.html#the_rollback_journal
 ///
 /// Its headers and checksums are in plaintext and computed over the ciphertext, so all of this works without a key.
 package struct RollbackJournal: Sendable {
-    /// Bytes in a page.
+    /// The page size in bytes.
     package let pageSize: Int
     /// The number of pages in the database before the transaction.
     package let pageCount: UInt32
@@ -20,10 +21,10 @@ package struct RollbackJournal: Sendable {
 
     private static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
 
-    /// Reads a journal; nil when it contains nothing to roll back: it is finished, or was never begun.
+    /// Reads a journal; nil when it contains nothing to roll back: it is finished, or was never started.
     ///
-    /// To be called under a SHARED lock of the database while no connection holds its RESERVED lock: otherwise the journal
-    /// belongs to a transaction that is under way.
+    /// Call it under a SHARED lock of the database while no connection holds the RESERVED lock: otherwise the journal
+    /// belongs to a transaction in progress.
     ///
     /// - Parameter exists: whether a file exists. With a super-journal, the transaction is unfinished only as long as the
     ///   super-journal exists.

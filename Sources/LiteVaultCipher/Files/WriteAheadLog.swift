@@ -7,7 +7,7 @@ package struct WriteAheadLog: Sendable {
         package let page: UInt32
         /// Whether the frame ends a transaction.
         package let commits: Bool
-        /// Where the page's bytes start in the file.
+        /// The offset of the page's bytes in the file.
         package let offset: Int64
     }
 
@@ -22,8 +22,8 @@ package struct WriteAheadLog: Sendable {
     package private(set) var committed: [Frame] = []
     /// Valid frames after the last commit: an unfinished transaction, which SQLite ignores.
     package private(set) var uncommitted = 0
-    /// The frame (from 1) at which the checksums stop matching although it or a later one ends a transaction of the same log.
-    /// SQLite silently ignores everything from there on.
+    /// The frame (from 1) at which the checksums stop matching although it or a later one ends a transaction of the
+    /// same log. SQLite silently ignores everything from this frame on.
     package private(set) var brokenAt: Int?
 
     /// Reads a log; nil when it is empty or shorter than its header.

@@ -8,11 +8,11 @@ public struct DatabaseKey: Sendable {
     /// What the bytes of a key mean.
     enum Form {
         case passphrase
-        /// 32 bytes that encrypt.
+        /// A 32-byte encryption key.
         case raw
-        /// 32 bytes that encrypt, 16 bytes of salt.
+        /// A 32-byte encryption key and 16 bytes of salt.
         case rawWithSalt
-        /// 32 bytes that encrypt, 32 that authenticate, 16 bytes of salt. SQLCipher 4.7 and newer.
+        /// A 32-byte encryption key, a 32-byte authentication key and 16 bytes of salt. SQLCipher 4.7 and newer.
         case rawWithAuthenticationKeyAndSalt
 
         /// The length of the bytes; nil for a passphrase.
@@ -51,8 +51,9 @@ extension DatabaseKey {
     ///
     /// - Parameters:
     ///   - text: the passphrase, at least one byte.
-    ///   - allowingRawKeyLiteral: SQLCipher takes text of the form `x'…'` with 64, 96 or 160 hexadecimal digits for a raw
-    ///     key, not for a passphrase. Such text is refused by default; with true, it becomes a raw key.
+    ///   - allowingRawKeyLiteral: SQLCipher treats text of the form `x'…'` with 64, 96 or 160 hexadecimal digits as a
+    ///     raw
+    ///     key, not as a passphrase. Such text is rejected by default; with true, it becomes a raw key.
     /// - Throws: ``VaultError`` `keyRejected` when the text is empty or looks like a raw key.
     public static func passphrase(_ text: String, allowingRawKeyLiteral: Bool = false) throws -> DatabaseKey {
         var text = text
@@ -61,7 +62,8 @@ extension DatabaseKey {
         }
     }
 
-    /// Creates a passphrase of any bytes, NUL included. See ``passphrase(_:allowingRawKeyLiteral:)-(String,_)``.
+    /// Creates a passphrase from arbitrary bytes, including NUL. See
+    /// ``passphrase(_:allowingRawKeyLiteral:)-(String,_)``.
     ///
     /// - Throws: ``VaultError`` `keyRejected` when there are no bytes or they look like a raw key.
     public static func passphrase(_ bytes: [UInt8], allowingRawKeyLiteral: Bool = false) throws -> DatabaseKey {
@@ -78,11 +80,11 @@ extension DatabaseKey {
         contentsOf bytes: UnsafeRawBufferPointer, allowingRawKeyLiteral: Bool = false
     ) throws -> DatabaseKey {
         guard !bytes.isEmpty else {
-            // The engine takes an empty key for "no encryption" and goes on writing plaintext.
+            // The engine treats an empty key as "no encryption" and continues to write plaintext.
             throw VaultError(.keyRejected, "The key is empty", remedy: "Give a passphrase of at least one byte.")
         }
         guard bytes.count <= Int(Int32.max) else {
-            throw VaultError(.keyRejected, "The key is longer than the engine can take")
+            throw VaultError(.keyRejected, "The key is too long for the engine")
         }
         guard RawKeyLiteral.looksLikeOne(bytes) else {
             return DatabaseKey(form: .passphrase, secret: try .secret(bytes))
@@ -90,7 +92,7 @@ extension DatabaseKey {
         guard allowingRawKeyLiteral else {
             throw VaultError(
                 .keyRejected, "The passphrase has the form of a raw key, and the engine would use it as one",
-                remedy: "Give it as a raw key, or say that a raw key literal is meant.")
+                remedy: "Pass it as a raw key, or allow raw key literals.")
         }
         return try RawKeyLiteral.key(bytes) ?? DatabaseKey(form: .passphrase, secret: .secret(bytes))
     }
@@ -112,7 +114,7 @@ extension DatabaseKey {
         return DatabaseKey(form: .rawWithSalt, secret: try .secret(joining: key, salt))
     }
 
-    /// Creates a raw key from the key that encrypts, the key that authenticates pages, and the salt. SQLCipher 4.7 or newer.
+    /// Creates a raw key from the encryption key, the page authentication key and the salt. SQLCipher 4.7 or newer.
     ///
     /// - Throws: ``VaultError`` `keyRejected` unless the lengths are 32, 32 and 16 bytes.
     public static func raw(_ key: [UInt8], authenticationKey: [UInt8], salt: [UInt8]) throws -> DatabaseKey {
@@ -162,7 +164,7 @@ extension DatabaseKey {
 }
 
 extension DatabaseKey {
-    /// Whether the engine derives an encryption key from this one each time it opens the database.
+    /// Whether the engine derives an encryption key from this key each time it opens the database.
     package var needsDerivation: Bool { form == .passphrase }
 
     /// The salt that is part of the key; nil when there is none.
@@ -171,7 +173,7 @@ extension DatabaseKey {
         return secret.withBytes { Array($0.suffix(16)) }
     }
 
-    /// Whether the two keys are the same bytes in the same form, compared in constant time.
+    /// Whether the two keys have the same bytes and form, compared in constant time.
     package func equals(_ other: DatabaseKey) -> Bool {
         form == other.form && secret.equals(other.secret)
     }

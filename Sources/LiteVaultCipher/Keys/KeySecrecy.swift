@@ -11,9 +11,10 @@ public enum CrashReports {
     /// * Core dumps are switched off (`RLIMIT_CORE`; on Linux also `PR_SET_DUMPABLE`, which keeps other processes of the same
     ///   user from attaching and from reading memory and environment).
     ///
-    /// This applies to the whole process, so the library never does it by itself. Call it first, before reading a key and
-    /// before installing handlers of your own for these signals. Starting the process with `SWIFT_BACKTRACE=enable=no` has
-    /// the effect of the first item. Best effort: what the system refuses is not reported.
+    /// This applies to the whole process, so the library never does it by itself. Call it first, before reading a key
+    /// and before installing handlers of your own for these signals. Starting the process with
+    /// `SWIFT_BACKTRACE=enable=no` has the effect of the first item. Best effort: if the system refuses, that is not
+    /// reported.
     public static func disable() {
         cps_forbid_backtraces()
         cps_forbid_dumps()
@@ -29,7 +30,7 @@ extension DatabaseKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }
 
-// Without memory for a secret, this layer throws a `VaultError`.
+// Allocation failures are `VaultError` in this layer.
 extension SecretBytes {
     /// Allocates `count` bytes and has `fill` write them.
     static func secret(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws -> SecretBytes {

@@ -13,7 +13,7 @@ enum RawKeyLiteral {
         lengths.contains(bytes.count) && hasPrefix(bytes)
     }
 
-    /// The key that a well-formed literal stands for; nil for anything else.
+    /// The key represented by a well-formed literal; nil for anything else.
     static func key(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey? {
         guard looksLikeOne(bytes), let digits = digits(bytes), let form = DatabaseKey.Form.raw(length: digits.count / 2)
         else { return nil }
@@ -23,7 +23,7 @@ enum RawKeyLiteral {
         return DatabaseKey(form: form, secret: secret)
     }
 
-    /// Whether the bytes are a literal but for its length, which the engine would silently use as a passphrase.
+    /// Whether the bytes are a literal except for their length: the engine would silently use them as a passphrase.
     fileprivate static func hasWrongLength(_ bytes: UnsafeRawBufferPointer) -> Bool {
         digits(bytes) != nil && !lengths.contains(bytes.count)
     }
@@ -40,7 +40,7 @@ enum RawKeyLiteral {
 }
 
 extension DatabaseKey {
-    /// What SQLCipher makes of text: a raw key if it is a raw key literal, else a passphrase.
+    /// The key that SQLCipher would use for a text: a raw key if it is a raw key literal, otherwise a passphrase.
     ///
     /// - Throws: ``VaultError`` `keyRejected` when the text is empty, or a raw key literal of an unknown length, which the
     ///   engine would silently use as a passphrase.
@@ -51,7 +51,7 @@ extension DatabaseKey {
             if RawKeyLiteral.hasWrongLength(bytes) {
                 throw VaultError(
                     .keyRejected, "The raw key literal has \(bytes.count - 3) digits",
-                    remedy: "Give 64 digits, 96 with the salt, or the text as DatabaseKey.passphrase if it is one.")
+                    remedy: "Pass 64 digits, or 96 with the salt; pass a passphrase with DatabaseKey.passphrase.")
             }
             return try passphrase(contentsOf: bytes, allowingRawKeyLiteral: true)
         }

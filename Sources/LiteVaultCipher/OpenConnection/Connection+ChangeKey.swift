@@ -42,13 +42,13 @@ extension Connection {
         func refusal(_ message: String, _ remedy: String) -> VaultError {
             VaultError(.usage, message, path: path, remedy: remedy)
         }
-        guard !isInTransaction else { throw refusal("A key cannot be changed inside a transaction", "End it first.") }
+        guard !isInTransaction else { throw refusal("A key cannot be changed in a transaction", "Commit it first.") }
         guard try !hasBusyStatement() else {
             throw VaultError(.busy, "A statement of this connection is being read", path: path)
         }
-        guard !isReadOnly else { throw refusal("The database was opened for reading only", "Open it for writing.") }
+        guard !isReadOnly else { throw refusal("The database was opened read-only", "Open it for writing.") }
         guard !path.isEmpty else { throw refusal("A database in memory has no key to change", "Copy it into a file.") }
-        // Verifies the old key: the engine would encrypt everything that it can read under the new one.
+        // Verify the old key: the engine would encrypt everything it can read under the new one.
         _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
         guard try hasKey() else {
             throw VaultError(
@@ -73,8 +73,8 @@ extension Connection {
         }
     }
 
-    /// With readers the engine reports success and changes nothing, with writers it destroys the file; and other connections,
-    /// even idle ones, could not read it any more.
+    /// With readers the engine reports success and changes nothing, with writers it destroys the file; and other
+    /// connections, even idle ones, could no longer read it.
     private func holdExclusively(walMode: Bool) throws {
         let lease = try leaseIfPossible()
         defer { lease?.release() }
@@ -90,7 +90,8 @@ extension Connection {
         }
     }
 
-    /// A lease where the system supports it. Without, the lock has to do: idle connections then find the key changed.
+    /// A lease if the system supports it. Otherwise the lock has to suffice: idle connections then find the key
+    /// changed.
     private func leaseIfPossible() throws -> FileLease? {
         do {
             return try FileLease(path: description)

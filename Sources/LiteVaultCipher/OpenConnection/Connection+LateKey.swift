@@ -2,19 +2,19 @@ package import LiteVaultCore
 internal import LiteVaultEngine
 internal import LiteVaultSupport
 
-// What module SQLite needs for an open connection: a key that is applied late, and an encrypted copy. `import LiteVault` opens
-// a database with its key, which cannot come too late, and copies with `DatabaseFile`.
+// Support for module SQLite on an open connection: a key that is applied late, and an encrypted copy. `import
+// LiteVault` opens a database with its key, which cannot come too late, and copies with `DatabaseFile`.
 
 extension Connection {
-    /// Applies the key of an open connection. It must be the first thing that happens on it.
+    /// Applies the key of an open connection. It must be the first operation on it.
     ///
     /// - Parameters:
     ///   - key: the key.
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - schemaName: `main`; an attached database gets its key when it is attached.
-    /// - Throws: ``VaultError``. The connection is closed then, and the file and its log are unchanged, so that code that goes
-    ///   on cannot write plaintext. Only a key that comes too late leaves the connection usable as it was (`usage`: in a
-    ///   transaction, or a second key; `wrongKind`: a plaintext database).
+    /// - Throws: ``VaultError``. The connection is then closed, and the file and its log are unchanged, so that code
+    ///   that continues cannot write plaintext. Only a key that comes too late leaves the connection usable as it was
+    ///   (`usage`: in a transaction, or a second key; `wrongKind`: a plaintext database).
     package func unlock(
         with key: @autoclosure () throws -> DatabaseKey, settings: CipherSettings = .init(),
         of schemaName: String = "main"
@@ -44,21 +44,21 @@ extension Connection {
     func requireMain(_ schemaName: String, for what: String) throws {
         guard schemaName.lowercased() == "main" else {
             throw VaultError(
-                .usage, "There is no \(what) for the database '\(schemaName)' by itself", path: description,
+                .usage, "\(what) is not supported for the attached database '\(schemaName)'", path: description,
                 remedy: "Attach it with its key, or open it as the main database of a connection.")
         }
     }
 
-    /// Refuses a key that comes too late: the engine would ignore it and write plaintext.
+    /// Rejects a key that comes too late: the engine would ignore it and write plaintext.
     private func requireFirst(_ handle: OpaquePointer, path: String) throws {
         func refusal(_ message: String) -> LateKey {
-            LateKey(VaultError(.usage, message, path: path, remedy: "Give the key first, when opening."))
+            LateKey(VaultError(.usage, message, path: path, remedy: "Pass the key when opening the connection."))
         }
-        guard !isInTransaction else { throw refusal("A key cannot be given inside a transaction") }
-        guard try !hasKey() else { throw refusal("The connection has a key already") }
+        guard !isInTransaction else { throw refusal("A key cannot be set inside a transaction") }
+        guard try !hasKey() else { throw refusal("The connection already has a key") }
         guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
         if let cache = sqlite3_uri_parameter(name, "cache"), String(cString: cache) == "shared" {
-            throw refusal("A shared cache shows an encrypted database to connections without its key")
+            throw refusal("A shared cache exposes an encrypted database to connections without its key")
         }
         let file = try EngineFile(connection: handle, path: path)
         guard try FileKind.classify(size: file.size(), read: { try file.read(at: $0, count: $1) }) != .plain else {
@@ -73,7 +73,7 @@ extension Connection {
     /// ``DatabaseFile/encrypt(to:key:settings:progress:)`` does, with the open database as the source.
     ///
     /// - Parameters:
-    ///   - location: the path of the new file. URIs with parameters and databases in memory are refused.
+    ///   - location: the path of the new file. URIs with parameters and databases in memory are rejected.
     ///   - key: the key of the new file.
     ///   - settings: the settings that it will be encrypted with.
     /// - Throws: ``VaultError``. There is no new file then.
@@ -82,7 +82,7 @@ extension Connection {
         guard case .uri(let path, let parameters) = location, parameters.isEmpty, !path.isURI,
             location.isFile
         else {
-            throw VaultError(.usage, "An export goes into a file that is named by its path", path: location.path)
+            throw VaultError(.usage, "An export needs the path of a new file", path: location.path)
         }
         let new = try NewDatabase(at: path, key: key, settings: settings)
         try withErrorContext(path: description) {
@@ -92,7 +92,7 @@ extension Connection {
     }
 }
 
-/// A key that was refused because it came too late. The connection is unchanged.
+/// A key that was rejected because it came too late. The connection is unchanged.
 private struct LateKey: Error {
     let reason: VaultError
 

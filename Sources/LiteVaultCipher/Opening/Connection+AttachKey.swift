@@ -13,7 +13,8 @@ extension Connection {
     ///   - key: the key of the attached database, independent of the key of the main database.
     ///   - settings: the settings that the file is, or will be, encrypted with. During the call they are the engine's
     ///     defaults, which are global to the process: do not open encrypted databases by other means meanwhile.
-    /// - Throws: ``VaultError`` as opening does; `DatabaseError`, for example inside a transaction. Nothing is attached then.
+    /// - Throws: ``VaultError`` as for opening; `DatabaseError`, for example inside a transaction. The database is not
+    ///   attached then.
     public func attach(
         _ location: Location, as schemaName: String, key: DatabaseKey, settings: CipherSettings = .init()
     ) throws {
@@ -22,8 +23,8 @@ extension Connection {
         try location.requirePrivateCacheAndNoKey()
         guard settings.salt == nil || settings.salt == key.salt else {
             throw VaultError(
-                .usage, "The salt of an attached database can only come with its key", path: path,
-                remedy: "Give the raw key together with the salt.")
+                .usage, "The salt of an attached database must be part of its key", path: path,
+                remedy: "Pass a raw key with the salt.")
         }
         try withHandle { db in
             do {

@@ -4,12 +4,12 @@ internal import LiteVaultSupport
 extension Connection {
     /// Opens an encrypted database, or creates one.
     ///
-    /// The key is set before anything else happens, the settings right after it, and then the first page is read: when this
-    /// returns, the key is verified, unless the file is new. A file that was missing or empty accepts any key; its first
-    /// write encrypts it with this one. Opened read-only, such a file is refused, because no key could be verified.
+    /// The key is set before anything else happens, the settings right after it, and then the first page is read: when
+    /// this returns, the key is verified, unless the file is new. A missing or empty file accepts any key; its first
+    /// write encrypts it with this one. Opened read-only, such a file is rejected, because no key could be verified.
     ///
     /// - Parameters:
-    ///   - location: the location of the database. Keys in the parameters of a URI and shared caches are refused.
+    ///   - location: the location of the database. Keys in URI parameters and shared caches are rejected.
     ///   - key: the key (`sqlite3_key_v2`).
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - readonly: whether to open an existing file for reading only; false by default.
@@ -66,7 +66,7 @@ extension Connection {
         if readonly, location.isFile { try requireContent(path) }
     }
 
-    /// Any key "opens" an empty file, so nothing would be known about the key.
+    /// Any key "opens" an empty file, so the key could not be verified.
     private func requireContent(_ path: String) throws {
         let isEmpty = try withHandle { try EngineFile(connection: $0, path: path).size() == 0 }
         if isEmpty {
@@ -103,14 +103,14 @@ extension Connection {
                 settings.plaintextHeaderSize = 0
             }
         }
-        // The engine answers nothing where there is no key.
+        // The engine returns nothing if there is no key.
         guard settings.pageSize != nil else {
             throw VaultError(.wrongKind, "The database has no key", path: description)
         }
         return settings
     }
 
-    /// Whether a key was set for the database, be it right or wrong.
+    /// Whether a key was set for the database, right or wrong.
     package func hasKey(_ schemaName: String = "main") throws -> Bool {
         guard CipherEngine.version != nil else { return false }
         return try value("PRAGMA \(quoted(schemaName)).cipher_provider", as: StoredValue.self) != .null
@@ -120,7 +120,7 @@ extension Connection {
 // MARK: Locations
 
 extension Connection.Location {
-    /// A database file that exists. Opening it never creates it, and the path is never treated as a URI.
+    /// An existing database file. Opening it never creates it, and the path is never treated as a URI.
     static func existing(_ path: String) -> Connection.Location {
         .uri(path.engineFileName, parameters: [.mode(.readWrite)])
     }
@@ -132,8 +132,8 @@ extension Connection.Location {
         return String(name.dropFirst(5).prefix { $0 != "?" && $0 != "#" })
     }
 
-    /// Refuses a key in the URI, which would stay readable for the life of the connection, and a shared cache, which would
-    /// show the content to connections without a key.
+    /// Rejects a key in the URI, which would remain readable for the life of the connection, and a shared cache, which
+    /// would expose the content to connections without a key.
     func requirePrivateCacheAndNoKey() throws {
         let text = description
         guard text.isURI, let start = text.firstIndex(of: "?") else { return }
@@ -148,15 +148,15 @@ extension Connection.Location {
             }
             if name == "cache", value == "shared" {
                 throw VaultError(
-                    .usage, "A shared cache shows an encrypted database to connections without its key", path: path,
-                    remedy: "Open it with a cache of its own.")
+                    .usage, "A shared cache exposes an encrypted database to connections without its key", path: path,
+                    remedy: "Open it with a private cache.")
             }
         }
     }
 }
 
 extension Substring {
-    /// SQLite decodes escapes before it looks at a name, so `%6bey` is a key as well.
+    /// SQLite decodes escapes before it reads a name, so `%6bey` is a key as well.
     fileprivate var removingPercentEscapes: String {
         var bytes: [UInt8] = []
         var rest = Array(utf8)[...]

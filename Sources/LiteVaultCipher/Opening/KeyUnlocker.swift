@@ -50,12 +50,12 @@ struct KeyUnlocker: ConnectionUnlocker {
     private func requireSupport() throws {
         if key.form == .rawWithAuthenticationKeyAndSalt, !engine.hasRawAuthenticationKey {
             throw VaultError(
-                .unsupported, "SQLCipher \(engine), which is linked, takes no raw authentication key",
-                remedy: "It takes SQLCipher 4.7 or newer.")
+                .unsupported, "The linked SQLCipher \(engine) does not support raw authentication keys",
+                remedy: "SQLCipher 4.7 or newer is required.")
         }
         if EngineInfo.linked.hasCompileOption("TEMP_STORE=0") {
             throw VaultError(
-                .unsupported, "The engine was built to keep temporary data in files, in plaintext",
+                .unsupported, "The engine was built to keep temporary data in plaintext files",
                 remedy: "Link one that was built with SQLITE_TEMP_STORE=2.")
         }
     }
@@ -71,18 +71,18 @@ struct KeyUnlocker: ConnectionUnlocker {
                 for pragma in settings.pragmas(for: engine) { try connection.execute(pragma) }
                 try requireSettings(of: connection)
                 try verifyKey(connection, db)
-                // Temporary tables and sorters would go into plaintext files where the engine was built to use files.
+                // Temporary tables and sorters would go to plaintext files if the engine was built to use files.
                 try connection.execute("PRAGMA temp_store = MEMORY")
             }
         }
     }
 
     /// The key is applied with the default settings, which reserve too many bytes for the smallest page: SQLite then
-    /// silently uses 1024 instead of 512 bytes, SQLCipher does not, and nothing opens what they write together. These pages
-    /// have no HMAC, so it must be off from the start.
+    /// silently uses 1024 instead of 512 bytes, SQLCipher does not, and nothing can open the result. These pages have
+    /// no HMAC, so it must be off from the start.
     private var neededDefaults: CipherSettings { settings.pageSize == 512 ? CipherSettings(usesHMAC: false) : .init() }
 
-    /// `sqlite3_key_v2`. Its result says nothing about whether the key is right.
+    /// `sqlite3_key_v2`. Its result does not show whether the key is right.
     private func applyKey(to db: OpaquePointer, on connection: Connection) throws {
         try key.withEngineBytes { bytes in
             guard let start = bytes.baseAddress else { throw VaultError(.keyRejected, "The key is empty") }
@@ -90,7 +90,8 @@ struct KeyUnlocker: ConnectionUnlocker {
         }
     }
 
-    /// Engines ignore what they do not understand. The settings must be in effect before the first page is read or written.
+    /// Engines ignore settings they do not support. The settings must be in effect before the first page is read or
+    /// written.
     private func requireSettings(of connection: Connection) throws {
         let held = try connection.cipherSettings()
         if let name = settings.firstDifference(to: held) {
@@ -98,12 +99,12 @@ struct KeyUnlocker: ConnectionUnlocker {
         }
     }
 
-    /// Reads the schema: the first thing that fails under a wrong key.
+    /// Reads the schema: the first operation that fails with a wrong key.
     private func verifyKey(_ connection: Connection, _ db: OpaquePointer) throws {
         do {
             _ = try connection.value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
         } catch let error as DatabaseError {
-            // The answers of engines to a wrong key: error, no memory, read-only, corrupt, not a database.
+            // The results of engines for a wrong key: error, no memory, read-only, corrupt, not a database.
             guard [1, 7, 8, 11, 26].contains(error.code) else { throw error }
             guard explainsFailure else { throw UnlockFailure.undecided(path: path, cause: error) }
             throw try UnlockFailure(
@@ -117,7 +118,7 @@ struct KeyUnlocker: ConnectionUnlocker {
 /// The engine's defaults for new keys: global to the process and without a lock of their own.
 ///
 /// ATTACH reads the schema before any pragma could set the file's settings, so for its duration, and only then, the
-/// settings are made the defaults. Everything in this library that applies a key holds the lock meanwhile.
+/// settings become the defaults. Every function in this library that applies a key holds the lock meanwhile.
 enum CipherDefaults {
     private static let lock = NSRecursiveLock()
 
@@ -164,8 +165,8 @@ enum CipherDefaults {
     }
 }
 
-/// SQLCipher's log. From 4.6 on the engine prints lines to standard error for every wrong key, which say less than the error
-/// that is thrown: the log is off unless requested.
+/// SQLCipher's log. From 4.6 on the engine prints lines to standard error for every wrong key, with less information
+/// than the thrown error: the log is off unless requested.
 package enum CipherLog {
     /// Whether the log was requested, see `Connection.enableCipherLogging`. For the whole process, like the log.
     package static var isWanted: Bool {
@@ -175,14 +176,15 @@ package enum CipherLog {
 
     private static let wanted = Locked(false)
 
-    /// To be called after the key and before the first page: the first key of a process sets the level to the default.
+    /// Call it after setting the key and before reading the first page: the first key of a process sets the level to
+    /// the default.
     static func silence(_ connection: Connection, engine: CipherVersion) throws {
         guard engine.hasLog, !isWanted else { return }
         try connection.execute("PRAGMA cipher_log_level = NONE")
     }
 
-    /// For a body that applies a key and reads a page in one call: another connection with a key, which exists until the
-    /// body returns, sets the level.
+    /// For a body that applies a key and reads a page in one call: another connection with a key, which exists until
+    /// the body returns, sets the level.
     static func silencing<T>(engine: CipherVersion, _ body: () throws -> T) throws -> T {
         guard engine.hasLog, !isWanted else { return try body() }
         let other = try Connection(.inMemory, key: .raw([UInt8](repeating: 1, count: 32)))

@@ -1,6 +1,6 @@
 internal import LiteVaultCore
 
-/// Finds out why a database could not be unlocked: the engine gives the same answer in every case.
+/// Determines why a database could not be unlocked: the engine reports the same error in every case.
 struct UnlockFailure {
     let key: DatabaseKey
     let settings: CipherSettings
@@ -71,8 +71,8 @@ struct UnlockFailure {
             guard first.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) else { continue }
             if format > engine.defaultCompatibility {
                 return VaultError(
-                    .unsupported, "The database has the format of SQLCipher \(format), and \(engine) is linked",
-                    path: path, cause: cause, remedy: "It takes SQLCipher 4.0.1 or newer.")
+                    .unsupported, "The database has the format of SQLCipher \(format), but \(engine) is linked",
+                    path: path, cause: cause, remedy: "SQLCipher 4.0.1 or newer is required.")
             }
             return VaultError(
                 .wrongKind, "The key is right, but the database has the format of SQLCipher \(format)", path: path,
@@ -96,7 +96,7 @@ package enum CipherProbe {
     /// Returns the settings under which the key opens the file: the given ones if they do, else the defaults of SQLCipher 4
     /// to 1.
     ///
-    /// - Throws: ``VaultError`` `keyRejected` when none does; as opening.
+    /// - Throws: ``VaultError`` `keyRejected` when none does; otherwise as for opening.
     package static func settings(
         of path: String, key: DatabaseKey, trying settings: CipherSettings = .init(), lockTimeout: Duration = .zero
     ) throws -> CipherSettings {
@@ -120,6 +120,6 @@ package enum CipherProbe {
         // Once more, for the reason.
         _ = try Connection(
             .existing(path), key: key, settings: settings, readonly: false, lockTimeout: lockTimeout)
-        throw VaultError(.keyRejected, "The key opens the file in none of the known formats", path: path)
+        throw VaultError(.keyRejected, "The key does not open the file in any known format", path: path)
     }
 }

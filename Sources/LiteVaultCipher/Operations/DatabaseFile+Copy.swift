@@ -6,16 +6,16 @@ internal import LiteVaultCore
 extension DatabaseFile {
     /// Writes an encrypted copy of a plaintext database into a new file.
     ///
-    /// The copy is a consistent snapshot with everything in the source, including rowids and header fields, and is compared
-    /// with the source before it gets its name. Writers of a source in WAL mode are not blocked.
+    /// The copy is a consistent snapshot with everything in the source, including rowids and header fields. It is
+    /// compared with the source before it appears under its name. Writers of a source in WAL mode are not blocked.
     ///
     /// - Parameters:
-    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.
     ///   - key: the key of the new file.
     ///   - settings: the settings that the new file will be encrypted with. The file does not record them.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``VaultError``: `noEncryption` before anything is touched; `wrongKind` when the source is not a plaintext
-    ///   database, `cannotCreate`, `noSpace`, `damaged` and others. There is no destination then.
+    /// - Throws: ``VaultError``: `noEncryption` before anything is touched; `wrongKind` when the source is not a
+    ///   plaintext database, `cannotCreate`, `noSpace`, `damaged` and others. The destination does not exist then.
     public func encrypt(
         to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
@@ -27,11 +27,12 @@ extension DatabaseFile {
     /// Writes a plaintext copy of an encrypted database into a new file.
     ///
     /// - Parameters:
-    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.
     ///   - key: the key of the source.
     ///   - settings: the settings that the source is encrypted with.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``VaultError``, as opening and ``encrypt(to:key:settings:progress:)``. There is no destination then.
+    /// - Throws: ``VaultError``, as for opening and ``encrypt(to:key:settings:progress:)``. The destination does not
+    ///   exist then.
     public func decrypt(
         to destination: String, key: DatabaseKey, settings: CipherSettings = .init(),
         progress: OperationProgress.Report? = nil
@@ -42,7 +43,7 @@ extension DatabaseFile {
     /// Writes a copy under another key or other cipher settings into a new file.
     ///
     /// - Parameters:
-    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.
     ///   - key: the key of the source.
     ///   - settings: the settings that the source is encrypted with.
     ///   - newKey: the key of the new file.
@@ -60,7 +61,7 @@ extension DatabaseFile {
     /// Writes a copy without free pages into a new file, under the same key and settings. Rowids are kept.
     ///
     /// - Parameters:
-    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.
     ///   - key: the key; nil for a plaintext database.
     ///   - settings: the settings that the source is, and the copy will be, encrypted with.
     ///   - progress: called periodically; throws to cancel.
@@ -72,18 +73,18 @@ extension DatabaseFile {
         try convert(open(key: key, settings: settings), to: destination, key: key, settings: settings, progress)
     }
 
-    /// Copies a database, which may be in use, into a new file.
+    /// Copies a database that may be in use to a new file.
     ///
-    /// The copy is a snapshot of the moment at which it began. In WAL mode writers continue meanwhile, in rollback-journal
-    /// mode they wait. Journal mode, page size and cipher settings are the source's.
+    /// The copy is a snapshot as of the start of the call. In WAL mode writers continue meanwhile, in rollback-journal
+    /// mode they wait. Journal mode, page size and cipher settings are those of the source.
     ///
     /// - Parameters:
-    ///   - destination: the new file, mode 0600. Nothing may exist there, nor beside it as `-wal` or `-journal`.
+    ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.
     ///   - key: the key of the source; nil for a plaintext database.
     ///   - settings: the settings that the source is, and the copy will be, encrypted with.
     ///   - newKey: another key for the copy; by default the key of the source.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``VaultError``, as opening; `cannotCreate`, `noSpace`. There is no destination then.
+    /// - Throws: ``VaultError``, as for opening; `cannotCreate`, `noSpace`. The destination does not exist then.
     public func backup(
         to destination: String, key: DatabaseKey? = nil, settings: CipherSettings = .init(),
         newKey: DatabaseKey? = nil, progress: OperationProgress.Report? = nil
@@ -91,7 +92,7 @@ extension DatabaseFile {
         if key == nil, let newKey {
             return try encrypt(to: destination, key: newKey, settings: settings, progress: progress)
         }
-        // The same file under another name would be refused as existing; this gives the reason.
+        // The same file under another name would be rejected as existing; this gives the reason.
         if try withErrorContext(path: destination, { try FileMetadata.isSameFile(path, destination) }) {
             throw VaultError(.cannotCreate, "The destination is the source itself", path: destination)
         }
@@ -103,7 +104,7 @@ extension DatabaseFile {
         try new.publish()
     }
 
-    /// Copies the content of an open database into a new file of another format.
+    /// Copies the content of an open database to a new file of another format.
     private func convert(
         _ source: Connection, to destination: String, key: DatabaseKey?, settings: CipherSettings,
         _ progress: OperationProgress.Report?

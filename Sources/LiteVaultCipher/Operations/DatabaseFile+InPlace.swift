@@ -1,14 +1,14 @@
 internal import LiteVaultCore
 
-// Operations after which the file under its name is another one.
+// Operations that replace the file under its name.
 
 extension DatabaseFile {
-    /// Replaces a plaintext database by its encrypted form.
+    /// Replaces a plaintext database with its encrypted form.
     ///
-    /// The encrypted file is written beside it, as by ``encrypt(to:key:settings:progress:)``, gets the mode and owner of the
-    /// old one, and replaces it atomically: at any moment one of the two is there, complete. The old file's bytes are
-    /// overwritten afterwards, as far as the file system makes that effective; flash storage, snapshots and backups may
-    /// still contain them.
+    /// The encrypted file is written beside it, as by ``encrypt(to:key:settings:progress:)``, gets the mode and owner
+    /// of the old one, and replaces it atomically: at any moment one of the two exists, complete. The old file's bytes
+    /// are overwritten afterwards, as far as the file system makes that effective; flash storage, snapshots and backups
+    /// may still contain them.
     ///
     /// - Parameters:
     ///   - key: the new key.
@@ -38,9 +38,9 @@ extension DatabaseFile {
 
     /// Changes the key.
     ///
-    /// A new file is written beside the old one under the new key, compared with it, and replaces it atomically, with the
-    /// same mode and owner. The engine's own rekey rewrites the file in place, reports success when it failed, and destroys
-    /// the database when another connection writes meanwhile.
+    /// A new file is written beside the old one under the new key, compared with it, and replaces it atomically, with
+    /// the same mode and owner. The engine's own rekey rewrites the file in place, may report success after a failure,
+    /// and destroys the database if another connection writes meanwhile.
     ///
     /// - Parameters:
     ///   - old: the current key.
@@ -55,7 +55,7 @@ extension DatabaseFile {
     ) throws {
         let file = try resolved()
         let source = try file.open(key: old, settings: settings)
-        // The salt of the old key or file says nothing about the new one; only a plaintext header needs it kept.
+        // The salt of the old key or file does not apply to the new one; only a plaintext header needs it kept.
         let hasHeader = (settings.plaintextHeaderSize ?? 0) > 0
         var newSettings = settings
         newSettings.salt = hasHeader && new.salt == nil ? settings.salt ?? old.salt : nil
@@ -71,8 +71,8 @@ extension DatabaseFile {
 
     /// Converts a database of SQLCipher 1, 2 or 3 to the engine's current format, atomically and in place.
     ///
-    /// - Parameters:
-    ///   - key: the key, which stays.
+    ///   - key: the key, which does not change.
+    ///   - settings: the settings that the file is encrypted with; nil detects them by trying the known formats.
     ///   - settings: the settings that the file is encrypted with; nil finds them by trying the known formats.
     ///   - newSettings: the settings that the file will be encrypted with.
     ///   - progress: called periodically; throws to cancel.
@@ -101,13 +101,14 @@ extension DatabaseFile {
 
     /// Rebuilds the file without free pages (`VACUUM`), in place.
     ///
-    /// The engine may change the rowids of tables without INTEGER PRIMARY KEY, on which external-content full-text indexes
-    /// depend; ``vacuum(into:key:settings:progress:)`` keeps all rowids.
+    /// The engine may change the rowids of tables without INTEGER PRIMARY KEY, on which external-content full-text
+    /// indexes depend; ``vacuum(into:key:settings:progress:)`` preserves all rowids.
     ///
     /// - Parameters:
     ///   - key: the key; nil for a plaintext database.
     ///   - settings: the settings that the file is encrypted with.
-    /// - Throws: ``VaultError``, as opening; `busy` when another connection uses the file. The file is unchanged then.
+    /// - Throws: ``VaultError``, as for opening; `busy` when another connection uses the file. The file is unchanged
+    ///   then.
     public func vacuum(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws {
         let connection = try open(key: key, settings: settings)
         try withErrorContext(path: path) {
@@ -115,7 +116,7 @@ extension DatabaseFile {
             // The engine's own checkpoint would not keep other connections from committing while it runs.
             if hasLog { try connection.setPragma(.walAutoCheckpoint, to: 0) }
             try connection.vacuum()
-            // In WAL mode the rebuilt pages are in the log, and the file keeps its size until they are checkpointed. While
+            // In WAL mode the rebuilt pages are in the log, and the file keeps its size until they are checkpointed. If
             // other connections use the log, that is left to their checkpoints.
             if hasLog { _ = try connection.emptyLog() }
             try connection.close()

@@ -13,7 +13,7 @@ extension DatabaseFile {
     ///   - key: the key; nil for a plaintext database.
     ///   - settings: the settings that the file is encrypted with.
     ///   - progress: called periodically; throws to cancel.
-    /// - Returns: the problems that were found. A damaged database is a result, not an error.
+    /// - Returns: the problems found. A damaged database is a result, not an error.
     /// - Throws: ``VaultError`` when the database cannot be verified: `keyRejected` for a wrong key, unless some page proves
     ///   the key; `noInput`, `wrongKind`, `busy`, `io` and others.
     public func verify(
@@ -57,7 +57,8 @@ public struct VerificationReport: Sendable, Equatable {
     /// All problems, in the order in which they were found.
     public internal(set) var problems: [Problem] = []
 
-    /// The checks that could not be made, and why: the schema may need a collation or function of the database's application.
+    /// The checks that could not be run, and why: the schema may need a collation or function of the database's
+    /// application.
     public internal(set) var unchecked: [String] = []
 
     /// Whether there are no problems.
@@ -90,7 +91,7 @@ public struct VerificationReport: Sendable, Equatable {
         case page
         /// The end of the file is missing.
         case truncated
-        /// There is something after the end of the database.
+        /// There is data after the end of the database.
         case excess
         /// The write-ahead log is damaged, or belongs to another database.
         case log

@@ -24,18 +24,18 @@ public struct DatabaseFile: Sendable {
 
     /// Classifies the file by its bytes, without a key. Nothing is locked or recovered.
     ///
-    /// - Throws: ``VaultError`` `noInput` when there is no such file, `wrongKind` for a directory or device, `io`.
+    /// - Throws: ``VaultError`` `noInput` when the file does not exist, `wrongKind` for a directory or device, `io`.
     public func kind() throws -> FileKind {
         let file = try EngineFile(path: path)
         return try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) }
     }
 
-    /// Finds the settings under which a key opens the file, by trying the defaults of SQLCipher 4 to 1.
+    /// Detects the settings under which a key opens the file, by trying the defaults of SQLCipher 4 to 1.
     ///
     /// - Parameters:
     ///   - key: the key of the file.
     ///   - settings: the settings to try first.
-    /// - Throws: ``VaultError`` `keyRejected` when the key opens the file in no known format; as opening.
+    /// - Throws: ``VaultError`` `keyRejected` when the key opens the file in no known format; otherwise as for opening.
     public func probe(key: DatabaseKey, trying settings: CipherSettings = .init()) throws -> CipherSettings {
         try CipherProbe.settings(of: path, key: key, trying: settings, lockTimeout: lockTimeout)
     }
@@ -47,7 +47,7 @@ public struct OperationProgress: Sendable, Equatable {
     public enum Phase: String, Sendable, CaseIterable {
         /// Writing the new file.
         case copying
-        /// Comparing the new file, opened again, with the source.
+        /// Comparing the reopened new file with the source.
         case comparing
         /// Verifying the authentication codes of the pages.
         case authenticating
@@ -69,7 +69,7 @@ public struct OperationProgress: Sendable, Equatable {
     public let phase: Phase
     /// The number of units done.
     public let completed: Int64
-    /// The number of all units, if known.
+    /// The total number of units, if known.
     public let total: Int64?
     /// The unit of ``completed`` and ``total``.
     public let unit: Unit
@@ -120,19 +120,20 @@ extension DatabaseFile {
         }
     }
 
-    /// Refuses files that cannot be databases, and encrypted ones without a key or the reverse.
+    /// Rejects files that cannot be databases, and encrypted ones without a key or the reverse.
     func requireSuitable(hasKey: Bool) throws {
         switch (try kind(), hasKey) {
         case (.empty, _):
-            throw VaultError(.wrongKind, "The file is empty: there is no database in it", path: path)
+            throw VaultError(
+                .wrongKind, "The file is empty: it does not contain a database", path: path, remedy: "Check the path.")
         case (.notADatabase, false):
-            throw VaultError(.wrongKind, "This is not a database", path: path)
+            throw VaultError(.wrongKind, "This is not a database", path: path, remedy: "Check the path.")
         case (.plain, true):
             throw VaultError(
                 .wrongKind, "The database is not encrypted", path: path, remedy: "Use it without a key.")
         case (.encryptedOrUnknown, false), (.plaintextHeader, false):
             throw VaultError(
-                .keyRejected, "The database is encrypted, and no key was given", path: path, remedy: "Give its key.")
+                .keyRejected, "The database is encrypted, but no key was given", path: path, remedy: "Pass its key.")
         default: break
         }
     }
@@ -141,14 +142,14 @@ extension DatabaseFile {
 // MARK: Connections of operations
 
 extension Connection {
-    /// Keeps temporary data in memory, because the engine would put it into plaintext files, and reads the schema, so that an
-    /// unreadable one fails here.
+    /// Keeps temporary data in memory, because the engine would write it to plaintext files, and reads the schema, so
+    /// that an unreadable one fails here.
     func prepareForOperation() throws {
         try execute("PRAGMA temp_store = MEMORY")
         _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
     }
 
-    /// Runs `body` in a read transaction whose snapshot is taken, so that this connection sees no changes meanwhile.
+    /// Runs `body` in a read transaction with a snapshot, so that this connection sees no changes meanwhile.
     func reading<T>(_ body: () throws -> T) throws -> T {
         try transaction(.deferred) {
             _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
@@ -159,7 +160,7 @@ extension Connection {
     /// The size of the database in bytes, as this connection sees it.
     func contentSize() throws -> Int64 { try integer("page_count") * pageSize() }
 
-    /// The page size in bytes. SQLCipher answers `PRAGMA page_size` with text on an encrypted database.
+    /// The page size in bytes. SQLCipher returns `PRAGMA page_size` as text for an encrypted database.
     package func pageSize() throws -> Int64 {
         switch try untypedValue("PRAGMA page_size") {
         case let number as Int64: number
@@ -172,7 +173,7 @@ extension Connection {
     enum Structure: Equatable {
         case sound
         case broken(String)
-        /// The schema needs something that only the database's own application defines: a collation, a function.
+        /// The schema needs a collation or function that only the database's own application defines.
         case unchecked(String)
     }
 
@@ -190,8 +191,8 @@ extension Connection {
 }
 
 extension DatabaseError {
-    /// Whether the schema names a collation, function or module that this process does not define. It says nothing about the
-    /// state of the file.
+    /// Whether the schema refers to a collation, function or module that this process does not define. That does not
+    /// depend on the state of the file.
     var needsItsApplication: Bool {
         code == 1 && (message.hasPrefix("no such ") || message.hasPrefix("unknown function"))
     }

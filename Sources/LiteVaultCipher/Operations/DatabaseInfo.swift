@@ -47,14 +47,14 @@ public struct DatabaseInfo: Sendable {
 extension DatabaseFile {
     /// Returns information about the file and, with its key or if it is not encrypted, about its content.
     ///
-    /// Nothing is written, recovered, created or removed: neither the file nor its log, journal and index. A pending log is
-    /// read through.
+    /// Nothing is written, recovered, created or removed: neither the file nor its log, journal and index. A pending
+    /// log is read with the file.
     ///
     /// - Parameters:
     ///   - key: the key. Without it, only kind and size of an encrypted file are returned.
     ///   - settings: the settings that the file is encrypted with.
-    /// - Throws: ``VaultError``, as opening, if there is a key or the file is plaintext; `damaged` when the log beside it is
-    ///   damaged or belongs to another database.
+    /// - Throws: ``VaultError``, as for opening, if a key is passed or the file is plaintext; `damaged` when the log
+    ///   beside it is damaged or belongs to another database.
     public func info(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws -> DatabaseInfo {
         let kind = try kind()
         let file = try resolved()
@@ -74,7 +74,7 @@ extension DatabaseFile {
         return info
     }
 
-    /// The engine accepts every log with valid checksums, and uses its pages as those of the database.
+    /// The engine accepts any log with valid checksums, and uses its pages as those of the database.
     private func requireOwnLog(_ unlocker: KeyUnlocker?, _ kind: FileKind) throws {
         var verification = Verification(self, unlocker, VerificationReport(kind: kind)) { _ in }
         guard try verification.logIsDangerous(), let problem = verification.report.problems.first else { return }

@@ -1,11 +1,12 @@
 internal import DurableFile
 internal import LiteVaultCore
 
-/// Replaces a database file by a new one while no other connection uses it.
+/// Replaces a database file with a new one while no other connection uses it.
 ///
-/// Two locks together ensure that. SQLite's exclusive lock keeps out the connections that already have the file open. A lease
-/// of the kernel shows that no other process has it open, and blocks those that try; both are held past the rename. Without
-/// them another connection could commit into the old file, which has no name any more, and lose the commit.
+/// Two locks together ensure that. SQLite's exclusive lock excludes connections that already have the file open. A
+/// lease of the kernel shows that no other process has it open, and blocks processes that try; both are held past the
+/// rename. Without them another connection could commit to the old file, which no longer has a name, and lose the
+/// commit.
 struct InPlaceReplacement {
     /// Whether the file was, and will be, in WAL mode.
     let walMode: Bool
@@ -17,8 +18,8 @@ struct InPlaceReplacement {
     /// Locks the file.
     ///
     /// - Parameter source: this process's only connection to the file.
-    /// - Throws: ``VaultError`` `busy` when another connection uses the file, `unsupported` where there are no leases. The
-    ///   file is unchanged.
+    /// - Throws: ``VaultError`` `busy` when another connection uses the file, `unsupported` if the system has no
+    ///   leases. The file is unchanged.
     init(of path: String, source: Connection) throws {
         self.path = path
         self.source = source
@@ -50,12 +51,12 @@ struct InPlaceReplacement {
         try source.setPragma(.journalMode, to: .delete)
     }
 
-    /// Writes the new file, and replaces the old one by it.
+    /// Writes the new file, and replaces the old one with it.
     ///
     /// - Parameters:
     ///   - erasingOld: whether to overwrite the whole old file, which contained plaintext. Best effort: copies that the
     ///     storage keeps of overwritten blocks are beyond reach.
-    ///   - beforeRename: the last step, when only the rename itself can still fail.
+    ///   - beforeRename: the last step, after which only the rename itself can fail.
     ///   - write: writes and verifies the new file.
     func replace(
         with new: NewDatabase, erasingOld: Bool = false, beforeRename: () throws -> Void = {},
@@ -80,7 +81,7 @@ struct InPlaceReplacement {
             throw error
         }
         retireOld(erasing: erasingOld)
-        // The new file is in place, whatever becomes of the handle on the old one.
+        // The new file is in place, whatever happens to the handle of the old one.
         try? source.close()
     }
 
@@ -91,8 +92,8 @@ struct InPlaceReplacement {
             remedy: "Verify it, or copy it into a new file.")
     }
 
-    /// A process that looked the name up before the rename, and waits for the lease, gets the old file: it must not use that
-    /// as the database. Without a first page it cannot.
+    /// A process that looked the name up before the rename, and waits for the lease, gets the old file: it must not use
+    /// that as the database. Without a first page it cannot.
     private func retireOld(erasing: Bool) {
         if erasing || lease.isBroken {
             try? source.withHandle { handle in

@@ -2,25 +2,25 @@ internal import DurableFile
 internal import Foundation
 internal import LiteVaultCore
 
-/// A new database: written under a temporary name, verified by opening it again, and only then given its name.
+/// A new database: written under a temporary name, reopened and verified, and only then given its name.
 struct NewDatabase {
     private let destination: String
     private let replacement: ReplacementFile
     /// Nil for a plaintext database.
     private let unlocker: KeyUnlocker?
 
-    /// Creates a file for a name that is not in use.
+    /// Creates a file for a name that does not exist.
     ///
-    /// - Throws: ``VaultError`` `cannotCreate` when the name is in use, or a log or journal of another database would be
+    /// - Throws: ``VaultError`` `cannotCreate` when the name exists, or a log or journal of another database would be
     ///   replayed into the new one.
     init(at destination: String, key: DatabaseKey?, settings: CipherSettings) throws {
         try EngineFile.requirePath(destination)
         try withErrorContext(path: destination, creating: true) {
             if let present = try FileMetadata.ifExists(path: destination) {
                 let what =
-                    present.kind == .regular ? "The file exists already" : "Something of this name exists already"
+                    present.kind == .regular ? "The file already exists" : "The path already exists"
                 throw VaultError(
-                    .cannotCreate, what, path: destination, remedy: "Give another name, or remove it first.")
+                    .cannotCreate, what, path: destination, remedy: "Choose another name, or remove it first.")
             }
             try Leftovers.refuse(beside: destination)
         }
@@ -44,8 +44,8 @@ struct NewDatabase {
         return try Connection(.existing(replacement.path), unlocker: unlocker, readonly: false)
     }
 
-    /// Opens the file to write it: as it is private and discarded on any failure, a journal and syncs would only cost time.
-    /// It is synced once, when it is complete.
+    /// Opens the file to write it: as it is private and discarded on any failure, a journal and syncs would only cost
+    /// time. It is synced once, when it is complete.
     private func openForWriting() throws -> Connection {
         let connection = try open()
         try connection.execute(
@@ -62,7 +62,7 @@ struct NewDatabase {
     /// Makes the file durable and gives it its name.
     ///
     /// - Parameters:
-    ///   - original: the file it replaces, whose mode and owner it gets; nil when the name must not be in use.
+    ///   - original: the file it replaces, whose mode and owner it gets; nil when the name must not exist.
     ///   - beforeRename: the last check; throwing leaves everything unchanged.
     func publish(replacing original: FileMetadata? = nil, beforeRename: () throws -> Void = {}) throws {
         try withErrorContext(path: destination, creating: true) {
@@ -70,7 +70,7 @@ struct NewDatabase {
         }
     }
 
-    /// Runs a body and makes errors about the temporary name errors about the destination.
+    /// Runs a body and turns errors about the temporary name into errors about the destination.
     private func reporting<T>(_ body: () throws -> T) throws -> T {
         let name = replacement.path.split(separator: "/").last.map(String.init) ?? replacement.path
         do {
@@ -114,7 +114,7 @@ extension NewDatabase {
     /// - Parameters:
     ///   - source: inside a read transaction: otherwise every commit of another connection would restart the copy, which
     ///     might never end.
-    ///   - comparing: whether to compare all content as well, because the source will not be kept.
+    ///   - comparing: whether to compare all content as well, because the source will be replaced.
     func fillByPages(
         from source: Connection, walMode: Bool, comparing: Bool = false, _ report: OperationProgress.Report
     ) throws {
@@ -129,7 +129,8 @@ extension NewDatabase {
             try reopened.prepareForOperation()
             try check(reopened, report)
             if comparing { try compare(source, reopened, report) }
-            // The header was copied with the first page. A source that had to leave WAL for an exclusive lock is in it.
+            // The header was copied with the first page, including the journal mode of a source that left WAL for an
+            // exclusive lock.
             try finish(reopened, walMode: walMode)
         }
     }
@@ -191,7 +192,7 @@ extension NewDatabase {
             let isRight = unlocker == nil ? kind == .plain : kind == .encryptedOrUnknown || kind == .plaintextHeader
             // A database without any content has no pages and no kind.
             guard try isRight || (kind == .empty && copy.integer("page_count") == 0) else {
-                throw VaultError(.internalFailure, "The copy turned out as \(kind.rawValue)", path: destination)
+                throw VaultError(.internalFailure, "The copy has the wrong kind, \(kind.rawValue)", path: destination)
             }
             try authenticate(file, copy, report)
         }
@@ -206,7 +207,7 @@ extension NewDatabase {
             size: file.size(), read: { try file.read(at: $0, count: $1) },
             progress: { try report(.init(.authenticating, Int64($0), of: Int64($1), .pages)) })
         guard pages.failureCount == 0, pages.trailingBytes == 0 else {
-            throw VaultError(.internalFailure, "The pages of the copy do not authenticate", path: destination)
+            throw VaultError(.internalFailure, "The pages of the copy failed authentication", path: destination)
         }
     }
 

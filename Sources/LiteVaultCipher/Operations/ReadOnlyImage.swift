@@ -2,19 +2,20 @@ internal import CEngineSupport
 internal import Foundation
 internal import LiteVaultCore
 
-/// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed properly.
+/// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed
+/// properly.
 public struct PendingLog: Sendable, Equatable {
     /// The kind of a log or journal.
     public enum Kind: String, Sendable {
         /// A `-wal` with transactions that may not be in the file yet.
         case writeAheadLog = "wal"
-        /// A `-journal` of an unfinished transaction, which the next connection that may write will roll back.
+        /// A `-journal` of an unfinished transaction, which the next connection with write access will roll back.
         case rollbackJournal = "journal"
     }
 
     /// The kind.
     public let kind: Kind
-    /// The number of pages of the database that are to be read from it.
+    /// The number of pages of the database to read from it.
     public let pages: Int
 }
 
@@ -26,17 +27,17 @@ public struct PendingLog: Sendable, Equatable {
 /// own (`lv_read_only_files`), which contains a single, read-only database. Pages stay as they are, ciphertext where the
 /// database is encrypted; nothing is copied, so size does not matter.
 ///
-/// Three locks, none of which changes a byte, make the image consistent: SHARED on the file keeps others from writing to it
-/// and from removing the log; two read marks of the log's index, if there is one, keep the log from being checkpointed and
-/// restarted. Where there is no index to lock, a connection that begins to use the database meanwhile changes the file or the
-/// log, which ``isUnchanged`` reports afterwards.
+/// Three locks, none of which changes a byte, make the image consistent: SHARED on the file keeps others from writing
+/// to it and from removing the log; two read marks of the log's index, if there is one, keep the log from being
+/// checkpointed and reset. Without an index to lock, a connection that starts to use the database meanwhile changes the
+/// file or the log, which ``isUnchanged`` reports afterwards.
 final class ReadOnlyImage {
     private let file: EngineFile
     private let size: Int64
     private var side: SideFile?
     private var pageSize = 0
     private var pages: [UInt32: Int64] = [:]
-    /// Nil where locks prevent changes.
+    /// Nil if locks prevent changes.
     private var stamps: [Stamp?]?
     let pending: PendingLog?
 
@@ -91,7 +92,7 @@ final class ReadOnlyImage {
             return image.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
         }
         guard let files = lv_read_only_files(name, source) else {
-            throw VaultError(.internalFailure, "There is no memory to read the file", path: file.path)
+            throw VaultError(.internalFailure, "Memory for reading the file cannot be allocated", path: file.path)
         }
         // A connection that could not be closed still uses the file system.
         var isClosed = true

@@ -20,7 +20,7 @@ struct Verification {
         (self.file, self.unlocker, self.report, self.progress) = (file, unlocker, report, progress)
     }
 
-    /// Checks the open database. To be called in a read transaction.
+    /// Checks the open database. Call it in a read transaction.
     mutating func examine(_ connection: Connection) throws {
         report.pageSize = Int(try connection.pageSize())
         try connection.withHandle { handle in
@@ -38,7 +38,7 @@ struct Verification {
         try checkForeignKeys(connection)
     }
 
-    /// Checks what can be checked when the engine cannot open the file although the key is right.
+    /// Runs the checks that are possible when the engine cannot open the file although the key is right.
     mutating func examineUnopened(_ error: VaultError) throws {
         let engineFile = try EngineFile(path: file.path)
         report.fileSize = try engineFile.size()
@@ -52,7 +52,7 @@ struct Verification {
     private mutating func authenticate(_ engineFile: EngineFile, _ authenticator: PageAuthenticator) throws {
         let pages = try authenticator.report(
             size: engineFile.size(), read: { try engineFile.read(at: $0, count: $1) },
-            // The page may just be being written.
+            // The page may have been read during a write.
             retry: { Thread.sleep(forTimeInterval: 0.02) },
             progress: { try progress(.init(.authenticating, Int64($0), of: Int64($1), .pages)) })
         report.pageSize = authenticator.layout.pageSize
@@ -112,7 +112,7 @@ struct Verification {
                 let table = try row.get(0, as: String.self)
                 let rowid = try row.get(1, as: Int64?.self).map { "row \($0)" } ?? "a row"
                 report.add(
-                    .foreignKey, "\(rowid) of table '\(table)' refers to no row of '\(try row.get(2, as: String.self))'"
+                    .foreignKey, "\(rowid) of table '\(table)' refers to no row in '\(try row.get(2, as: String.self))'"
                 )
             }
         } catch let error as DatabaseError where error.needsItsApplication {
@@ -142,8 +142,8 @@ struct Verification {
 extension Verification {
     /// Checks the write-ahead log, if there is one.
     ///
-    /// - Returns: whether the database must not be opened: the log belongs to another database or is damaged, and SQLite would
-    ///   copy the apparently valid part into the file, and delete the rest.
+    /// - Returns: whether the database must not be opened: the log belongs to another database or is damaged, and
+    ///   SQLite would copy the apparently valid part to the file, and delete the rest.
     mutating func logIsDangerous() throws -> Bool {
         // A writer may restart the log while it is read: only problems that persist count.
         var findings: [VerificationReport.Problem] = []
@@ -152,7 +152,7 @@ extension Verification {
             findings = try logFindings()
             if findings.isEmpty { return false }
         }
-        // Under a wrong key nothing authenticates, and the key has to be reported.
+        // With a wrong key nothing authenticates, and the key has to be reported.
         if unlocker != nil, try !isKeyVerified() { return false }
         report.problems += findings
         let engineFile = try EngineFile(path: file.path)
@@ -214,7 +214,7 @@ extension Verification {
         return findings
     }
 
-    /// Whether some page of the file authenticates under the key. True where pages have no codes.
+    /// Whether some page of the file authenticates under the key. True if pages have no codes.
     private func isKeyVerified() throws -> Bool {
         let engineFile = try EngineFile(path: file.path)
         guard let authenticator = try authenticator(engineFile) else { return true }

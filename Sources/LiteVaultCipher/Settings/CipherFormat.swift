@@ -4,7 +4,7 @@ internal import LiteVaultCore
 package enum CipherEngine {
     /// Returns the version of SQLCipher.
     ///
-    /// To be called before a file is opened, because opening creates it: a database that is to be encrypted must not be
+    /// Call it before a file is opened, because opening creates it: a database that is to be encrypted must not be
     /// created in plaintext.
     ///
     /// - Throws: ``VaultError`` `noEncryption`.
@@ -40,7 +40,7 @@ package struct CipherVersion: Sendable, Comparable, CustomStringConvertible {
         self.patch = patch
     }
 
-    /// Parses the answer to `PRAGMA cipher_version`: `4.6.1 community`.
+    /// Parses the result of `PRAGMA cipher_version`: `4.6.1 community`.
     package init?(_ text: String) {
         let numbers = text.prefix { !$0.isWhitespace }.split(separator: ".").map { Int($0) }
         guard numbers.count >= 2, let major = numbers[0], let minor = numbers[1] else { return nil }
@@ -106,7 +106,7 @@ package struct PageLayout: Sendable, Equatable {
     /// Nil when pages are not authenticated.
     package var hmacAlgorithm: CipherAlgorithm?
     package var plaintextHeaderSize: Int
-    /// The salt where it is not the first 16 bytes of the file.
+    /// The salt if it is not the first 16 bytes of the file.
     package var salt: [UInt8]?
 
     /// Fills in the defaults of a format.
@@ -130,7 +130,7 @@ package struct PageLayout: Sendable, Equatable {
     /// Bytes at the start of page 1 that are not ciphertext: the salt, or the plaintext header.
     package var clearBytesOfFirstPage: Int { plaintextHeaderSize > 0 ? plaintextHeaderSize : 16 }
 
-    /// The layout as settings that leave nothing to a default.
+    /// The layout as settings without defaults.
     package var settings: CipherSettings {
         CipherSettings(
             pageSize: pageSize, kdfIterations: kdfIterations, kdfAlgorithm: kdfAlgorithm,

@@ -2,7 +2,7 @@ internal import LiteVaultSupport
 
 /// How a database is encrypted; nil properties use the engine's defaults.
 ///
-/// The settings belong to the file, but the file does not record them: whoever opens it has to know them.
+/// The settings belong to the file, but the file does not record them: every program that opens it has to know them.
 public struct CipherSettings: Sendable, Equatable {
     /// The page size in bytes: a power of two from 512 to 65536 (`PRAGMA cipher_page_size`; default 4096, formats 1-3:
     /// 1024).
@@ -19,7 +19,8 @@ public struct CipherSettings: Sendable, Equatable {
     /// The number of bytes at the start of the file that stay in plaintext, a multiple of 16 (`PRAGMA
     /// cipher_plaintext_header_size`; default 0).
     ///
-    /// The file then does not contain the salt: it has to be given here or with a raw key, and kept. SQLCipher 4 or newer.
+    /// The file then does not contain the salt, which has to be passed here or with a raw key, and kept. SQLCipher 4 or
+    /// newer.
     public var plaintextHeaderSize: Int?
     /// The salt, 16 bytes (`PRAGMA cipher_salt`). SQLCipher 4 or newer.
     public var salt: [UInt8]?
@@ -47,17 +48,17 @@ public struct CipherSettings: Sendable, Equatable {
 // MARK: Validation
 
 extension CipherSettings {
-    /// Refuses settings that no engine accepts, or that engines silently replace.
+    /// Rejects settings that no engine accepts, or that engines silently replace.
     ///
     /// - Parameter key: the key they are used with: it may contain the salt that a plaintext header needs.
     /// - Throws: ``VaultError`` `usage`.
     package func validate(with key: DatabaseKey?) throws {
         if let pageSize, !(512...65536).contains(pageSize) || pageSize & (pageSize - 1) != 0 {
             throw VaultError(
-                .usage, "A page size of \(pageSize) bytes is not possible",
+                .usage, "Invalid page size of \(pageSize) bytes",
                 remedy: "It must be a power of two from 512 to 65536.")
         }
-        // The engine accepts it, and writes a file that nothing opens again.
+        // The engine accepts it, and writes a file that cannot be opened again.
         if pageSize == 512, PageLayout(self, defaultCompatibility: 4).reservedBytes > 32 {
             throw VaultError(
                 .usage, "A page of 512 bytes is too small to be authenticated",
@@ -66,51 +67,51 @@ extension CipherSettings {
         // SQLCipher 3.4.1 accepts 0 and negative numbers and then encrypts under a key of zeros.
         if let kdfIterations, !(1...Int(Int32.max)).contains(kdfIterations) {
             throw VaultError(
-                .usage, "\(kdfIterations) key derivation iterations are not possible",
-                remedy: "Give a number from 1 to \(Int32.max).")
+                .usage, "Invalid number of key derivation iterations: \(kdfIterations)",
+                remedy: "Use a number from 1 to \(Int32.max).")
         }
         // The engine silently treats any other number as 4.
         if let compatibility, !(1...4).contains(compatibility) {
             throw VaultError(
-                .usage, "There is no cipher compatibility \(compatibility)", remedy: "Give a number from 1 to 4.")
+                .usage, "Invalid cipher compatibility \(compatibility)", remedy: "Use a number from 1 to 4.")
         }
         if let salt, salt.count != 16 {
-            throw VaultError(.usage, "A salt has 16 bytes, not \(salt.count)")
+            throw VaultError(.usage, "A salt must have 16 bytes, not \(salt.count)")
         }
         if let salt, let ofKey = key?.salt, salt != ofKey {
             throw VaultError(
-                .usage, "The key and the cipher settings name different salts", remedy: "Give the salt once.")
+                .usage, "The key and the cipher settings have different salts", remedy: "Pass the salt once.")
         }
         if let plaintextHeaderSize, plaintextHeaderSize != 0 {
             let room = (pageSize ?? 1024) / 2
             guard plaintextHeaderSize > 0, plaintextHeaderSize % 16 == 0, plaintextHeaderSize <= room else {
                 throw VaultError(
-                    .usage, "A plaintext header of \(plaintextHeaderSize) bytes is not possible",
-                    remedy: "Give a multiple of 16 that leaves half of the page encrypted; 32 is what SQLite needs.")
+                    .usage, "Invalid plaintext header size of \(plaintextHeaderSize) bytes",
+                    remedy: "Use a multiple of 16 that leaves half of the page encrypted; SQLite needs 32.")
             }
             guard salt != nil || key?.salt != nil else {
                 throw VaultError(
-                    .usage, "A plaintext header needs the salt: it is then not in the file",
-                    remedy: "Give 16 bytes of salt and keep them with the key.")
+                    .usage, "A plaintext header requires a salt, which the file does not contain",
+                    remedy: "Pass 16 bytes of salt and keep them with the key.")
             }
         }
     }
 
-    /// Refuses settings that the engine is too old for: it would silently ignore them.
+    /// Rejects settings that the engine is too old for: it would silently ignore them.
     ///
     /// - Throws: ``VaultError`` `unsupported`.
     package func requireSupport(by engine: CipherVersion) throws {
         guard !engine.hasFormat4 else { return }
         func refusal(_ what: String) -> VaultError {
             VaultError(
-                .unsupported, "SQLCipher \(engine), which is linked, has no \(what)",
-                remedy: "It takes SQLCipher 4.0.1 or newer.")
+                .unsupported, "The linked SQLCipher \(engine) has no \(what)",
+                remedy: "SQLCipher 4.0.1 or newer is required.")
         }
         if compatibility == 4 { throw refusal("format 4") }
         if let kdfAlgorithm, kdfAlgorithm != .sha1 { throw refusal("key derivation with \(kdfAlgorithm.kdfName)") }
         if let hmacAlgorithm, hmacAlgorithm != .sha1 { throw refusal("authentication with \(hmacAlgorithm.hmacName)") }
         if let plaintextHeaderSize, plaintextHeaderSize != 0 { throw refusal("plaintext header") }
-        if salt != nil { throw refusal("setting for the salt (a raw key can bring it)") }
+        if salt != nil { throw refusal("setting for the salt (a raw key can contain it)") }
     }
 }
 
@@ -173,7 +174,7 @@ extension CipherSettings {
         }
     }
 
-    /// Sets one value from the answer to the pragma of that name.
+    /// Sets one value from the result of the pragma of that name.
     package mutating func apply(name: String, value: String) {
         switch name.lowercased() {
         case "kdf_iter": kdfIterations = Int(value)
@@ -186,9 +187,9 @@ extension CipherSettings {
         }
     }
 
-    /// The name of the first setting that was requested and is not in effect; nil when all are.
+    /// The name of the first requested setting that is not in effect; nil when all are.
     ///
-    /// - Parameter held: the engine's answer. What it cannot report is nil there.
+    /// - Parameter held: the settings reported by the engine; nil for those it cannot report.
     package func firstDifference(to held: CipherSettings) -> String? {
         // A compatibility requests all of the settings it stands for.
         let asked = compatibility == nil ? self : PageLayout(self, defaultCompatibility: 4).settings

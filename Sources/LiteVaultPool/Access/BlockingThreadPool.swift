@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Threads for the accesses of tasks.
+/// Threads for the asynchronous accesses of tasks.
 ///
-/// The threads that tasks share, and those of Dispatch, which on Linux are the same, are as many as processors: long statements
-/// would block all other work, including what wants to cancel them. The semaphores limit the number of threads here.
+/// Swift's cooperative pool, and Dispatch's, which are the same on Linux, have one thread per processor: long
+/// statements would block all other work, including code that wants to cancel them. The semaphores limit the number of
+/// threads here.
 final class BlockingThreadPool: @unchecked Sendable {  // all state only under `condition`
     static let shared = BlockingThreadPool()
 
@@ -11,7 +12,7 @@ final class BlockingThreadPool: @unchecked Sendable {  // all state only under `
     private var waiting: [@Sendable () -> Void] = []
     private var idle = 0
 
-    /// Runs something on a thread that waits for work, or a new one.
+    /// Runs work on an idle thread, or a new one.
     func run(_ work: @escaping @Sendable () -> Void) {
         condition.lock()
         waiting.append(work)
@@ -31,7 +32,7 @@ final class BlockingThreadPool: @unchecked Sendable {  // all state only under `
         }
     }
 
-    /// The next work; nil when there was none for some seconds.
+    /// The next work item; nil if there was none for some seconds.
     private func next() -> (@Sendable () -> Void)? {
         condition.lock()
         defer { condition.unlock() }

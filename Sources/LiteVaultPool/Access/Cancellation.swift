@@ -7,17 +7,17 @@ internal import LiteVaultSupport
 final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false
-        /// Set while the closure of the access runs: never while it begins or ends a transaction, which an interrupt
-        /// would leave open.
+        /// Set while the closure of the access runs: never while a transaction begins or ends, which an interrupt would
+        /// leave open.
         var running: Connection?
         var withdraw: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
 
-    /// Registers how to give up waiting.
+    /// Registers a closure that ends the wait on cancellation.
     ///
-    /// - Returns: false when it is cancelled already.
+    /// - Returns: false if it is already cancelled.
     func willWait(withdraw: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             state.withdraw = withdraw
@@ -25,7 +25,7 @@ final class Cancellation: Sendable {
         }
     }
 
-    /// The wait is over.
+    /// Removes the closure: the wait is over.
     func hasWaited() { state.withLock { $0.withdraw = nil } }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
@@ -45,7 +45,7 @@ final class Cancellation: Sendable {
         BlockingThreadPool.shared.run { while self.interrupt() { Thread.sleep(forTimeInterval: 0.002) } }
     }
 
-    /// Whether there was something to interrupt.
+    /// Whether there was a connection to interrupt.
     private func interrupt() -> Bool {
         state.withLock { state in
             state.running?.interrupt()
@@ -71,7 +71,7 @@ final class Cancellation: Sendable {
         }
     }
 
-    /// The same for work whose result counts: when cancelled too late, it succeeds.
+    /// The same for work whose completed result is kept: if cancelled too late, it succeeds.
     ///
     /// - Throws: the errors of the closure; `CancellationError` when it was cancelled.
     func interrupting<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
@@ -100,7 +100,7 @@ final class Cancellation: Sendable {
 }
 
 extension Cancellation {
-    /// A report of progress by which an operation is cancelled.
+    /// A progress report that cancels the operation.
     func reporting(_ progress: (@Sendable (OperationProgress) throws -> Void)?) -> OperationProgress.Report {
         { step in
             try self.check()

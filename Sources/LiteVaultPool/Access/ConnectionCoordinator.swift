@@ -11,13 +11,13 @@ package final class ConnectionCoordinator: Sendable {
     private let connections: OpenConnections
     private let configuration: DatabaseConfiguration
     private let writerSemaphore = FairSemaphore(count: 1)
-    /// Nil where reads use the writer.
+    /// Nil if reads use the writer.
     private let readerSemaphore: FairSemaphore?
     private let pressure = MemoryPressure()
     let broker = ChangeBroker()
     let schemaCache = SchemaCache()
 
-    /// - Throws: as opening a connection.
+    /// - Throws: as for opening a connection.
     init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, hasReaders: Bool) throws {
         connections = OpenConnections(source, configuration, usesWAL: hasReaders)
         self.configuration = configuration
@@ -33,7 +33,7 @@ package final class ConnectionCoordinator: Sendable {
     /// The number of open readers, idle or not.
     package var openReaderCount: Int { connections.openReaderCount }
 
-    /// The number of accesses under way.
+    /// The number of running accesses.
     package var accessCount: Int { writerSemaphore.inUse + (readerSemaphore?.inUse ?? 0) }
 
     /// The number of key derivations from a passphrase.
@@ -58,7 +58,7 @@ package final class ConnectionCoordinator: Sendable {
         try await job(in: semaphore(for: kind)) { cancellation, _ in try self.perform(kind, cancellation, body) }
     }
 
-    /// A barrier whose body checks for cancellation itself: what it has done by then stays.
+    /// A barrier whose body checks for cancellation itself: changes made by then stay.
     func asyncBarrier<T: Sendable>(
         _ body: @escaping @Sendable (Connection, Cancellation) throws -> T
     ) async throws -> T {
@@ -275,26 +275,26 @@ extension ConnectionCoordinator {
         }
     }
 
-    /// While no connection is in use.
+    /// Called while no connection is in use.
     private func closeFinally() throws {
         try connections.closeFinally()
         pressure.stop()
     }
 
-    /// Inside a barrier.
+    /// Called in a barrier.
     func rekey(to key: DatabaseKey, _ progress: OperationProgress.Report?) throws {
         guard source.isEncrypted else {
             return try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
         }
         try connections.closeAll()
         defer {
-            // Should this fail, the next access tries again.
+            // If this fails, the next access tries again.
             _ = try? connections.writer()
         }
         try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
     }
 
-    /// Inside a barrier.
+    /// Called in a barrier.
     func vacuum(_ writer: Connection) throws {
         try writer.vacuum()
         if try writer.pragma(.journalMode) == .wal { _ = try writer.emptyLog() }
@@ -307,8 +307,8 @@ extension ConnectionCoordinator {
 }
 
 extension Connection {
-    /// Resets statements that a closure left in the middle of their rows, which would pin a snapshot, and rolls back an open
-    /// transaction.
+    /// Resets statements that a closure left in the middle of their rows, which would pin a snapshot, and rolls back an
+    /// open transaction.
     ///
     /// - Returns: false if the connection cannot be used for another access.
     fileprivate func becomeIdle() -> Bool {

@@ -8,7 +8,7 @@ final class ConnectionSource: Sendable {
     private struct State {
         var key: DatabaseKey?
         var settings: CipherSettings
-        /// The key from which nothing has to be derived.
+        /// The raw key, which needs no derivation.
         var reusable: DatabaseKey?
         var derivations = 0
     }
@@ -29,12 +29,12 @@ final class ConnectionSource: Sendable {
 
     private var location: Connection.Location {
         guard let file else { return .inMemory }
-        // A name that begins like a URI is a name nevertheless.
+        // A path that begins like a URI is a path nevertheless.
         return .uri(file.utf8.starts(with: "file:".utf8) ? "./" + file : file)
     }
 
-    /// A connection for writing, set up. The file is there when this returns, and has its salt: two that find it empty at the
-    /// same time each choose one, and the one that comes second opens it once more, with the salt of the first.
+    /// Opens a connection for writing and configures it. The file then exists and has its salt: if two connections find
+    /// it empty at the same time, each chooses a salt, and the second one reopens it with the salt of the first.
     func openWriter(_ configuration: DatabaseConfiguration, usesWAL: Bool) throws -> Connection {
         for _ in 0..<4 {
             let salt = try fileSalt()
@@ -77,7 +77,7 @@ final class ConnectionSource: Sendable {
         }
     }
 
-    /// What engines answer to a key that does not fit.
+    /// What engines return for a key that does not fit.
     private static func mayBeWrongKey(_ error: any Error) -> Bool {
         switch error {
         case let error as VaultError: [.keyRejected, .wrongKind, .damaged].contains(error.code)
@@ -110,7 +110,7 @@ final class ConnectionSource: Sendable {
         try configuration.prepare?(connection)
     }
 
-    /// A connection for writing whose key is proven.
+    /// A writable connection with a verified key.
     private func unlocked(_ configuration: DatabaseConfiguration) throws -> Connection {
         let (key, settings, known) = state.withLock { ($0.key, $0.settings, $0.reusable) }
         guard let key else { return try Connection(location) }
@@ -133,25 +133,25 @@ final class ConnectionSource: Sendable {
                 state.withLock { $0.reusable = reusable }
                 return connection
             } catch let error where Self.mayBeWrongKey(error) {
-                // Made or replaced by somebody else meanwhile: another salt than the one that was looked at.
+                // Created or replaced by another process meanwhile: the salt differs from the one that was read.
                 if let now = try fileSalt(), now != salt { throw error }
             }
         }
-        // Either the key is wrong, and this tells why; or the engine derives in another way than its settings say.
+        // Either the key is wrong, and this finds out why; or the engine's derivation differs from its settings.
         state.withLock { $0.derivations += 1 }
         let connection = try open(key)
         state.withLock { $0.reusable = key }
         return connection
     }
 
-    /// nil when the engine has to derive it.
+    /// Nil if the engine has to derive it.
     private func derive(_ key: DatabaseKey, salt: [UInt8], _ settings: CipherSettings) throws -> DatabaseKey? {
         guard let derived = try key.derived(salt: salt, settings: settings) else { return nil }
         state.withLock { $0.derivations += 1 }
         return derived
     }
 
-    /// The salt that the file holds; nil when there is no file yet, or its salt is elsewhere.
+    /// The salt in the file; nil if the file does not exist yet, or its salt is kept elsewhere.
     private func fileSalt() throws -> [UInt8]? {
         guard let file, (settings.plaintextHeaderSize ?? 0) == 0, !file.utf8.contains(0) else { return nil }
         guard let bytes = try? EngineFile(path: file).read(at: 0, count: 16), bytes.count == 16 else { return nil }
@@ -163,7 +163,8 @@ final class ConnectionSource: Sendable {
         return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// Changes the key of the file, while no connection of this process is open. The old key holds when it throws.
+    /// Changes the key of the file, while no connection of this process is open. The old key stays in effect when it
+    /// throws.
     func rekey(to new: DatabaseKey, lockTimeout: Duration, _ progress: OperationProgress.Report?) throws {
         let (key, settings, reusable) = state.withLock { ($0.key, $0.settings, $0.reusable) }
         guard let file, let old = reusable ?? key else {

@@ -9,7 +9,7 @@ public import LiteVaultSchema
 /// asynchronous form, which does not. Cancelling the task of an asynchronous call interrupts the running statement, rolls
 /// everything back and throws `CancellationError`.
 ///
-/// An access inside another access of the same database would wait for itself: it throws ``DatabaseAccessError`` `reentrant`.
+/// An access inside another access of the same database would deadlock: it throws ``DatabaseAccessError`` `reentrant`.
 ///
 /// ``DatabasePool`` reads while it writes; ``DatabaseQueue`` has the same API over one connection.
 public class DatabaseAccess: @unchecked Sendable {  // immutable, and the coordinator is Sendable
@@ -52,7 +52,7 @@ extension DatabaseAccess {
         try coordinator.sync(.writeWithoutTransaction, body)
     }
 
-    /// Writes without an enclosing transaction while there are no reads: waits for reads under way, and blocks new ones.
+    /// Writes without an enclosing transaction while there are no reads: waits for running reads, and blocks new ones.
     ///
     /// - Throws: as ``writeWithoutTransaction(_:)``.
     @discardableResult
@@ -146,8 +146,8 @@ extension DatabaseAccess {
 extension DatabaseAccess {
     /// Changes the key of the file.
     ///
-    /// Waits for accesses under way and blocks new ones, closes every connection, rewrites the file as `DatabaseFile.rekey`
-    /// does, and opens it under the new key. No connection under the old key remains.
+    /// Waits for running accesses and blocks new ones, closes every connection, rewrites the file as
+    /// `DatabaseFile.rekey` does, and reopens it under the new key. No connection under the old key remains.
     ///
     /// - Parameters:
     ///   - key: the new key.
@@ -188,10 +188,11 @@ extension DatabaseAccess {
     /// Copies the database, while it is in use, into a new file: a consistent snapshot.
     ///
     /// - Parameters:
-    ///   - destination: the new file, mode 0600. Nothing may exist there.
+    ///   - destination: the new file, mode 0600. It must not exist.
     ///   - newKey: another key for the copy; by default the key of the database.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: `VaultError` as `DatabaseFile.backup`; ``DatabaseAccessError`` `closed`. There is no destination then.
+    /// - Throws: `VaultError` as `DatabaseFile.backup`; ``DatabaseAccessError`` `closed`. The destination does not
+    ///   exist then.
     public func backup(to destination: String, newKey: DatabaseKey? = nil, progress: OperationProgress.Report? = nil)
         throws
     {
@@ -200,8 +201,8 @@ extension DatabaseAccess {
 
     /// Copies the database into a new file, without blocking a thread of the caller.
     ///
-    /// - Throws: as the synchronous form; `CancellationError` when the task was cancelled before the copy got its name. There
-    ///   is no destination then.
+    /// - Throws: as the synchronous form; `CancellationError` when the task was cancelled before the copy got its name.
+    ///   The destination does not exist then.
     public func backup(
         to destination: String, newKey: DatabaseKey? = nil,
         progress: (@Sendable (OperationProgress) throws -> Void)? = nil
@@ -211,7 +212,7 @@ extension DatabaseAccess {
         }
     }
 
-    /// Closes all connections. Waits for accesses under way; later ones throw ``DatabaseAccessError`` `closed`.
+    /// Closes all connections. Waits for running accesses; later ones throw ``DatabaseAccessError`` `closed`.
     ///
     /// - Throws: ``DatabaseAccessError`` `reentrant`; `DatabaseError` when a connection cannot be closed.
     public func close() throws { try coordinator.close() }
@@ -239,7 +240,7 @@ extension Migrator {
     /// - Parameters:
     ///   - database: a pool or a queue.
     ///   - target: the name of the last migration to apply.
-    /// - Throws: as ``migrate(_:)-(DatabaseAccess)``; also when the database has a migration after that one already.
+    /// - Throws: as ``migrate(_:)-(DatabaseAccess)``; also when a later migration is already applied.
     public func migrate(_ database: DatabaseAccess, upTo target: String) throws {
         try database.writeWithoutTransaction { try migrate($0, upTo: target) }
     }
@@ -254,7 +255,7 @@ extension Migrator {
 
     /// Applies the pending migrations up to and including the given one, without blocking a thread of the caller.
     ///
-    /// - Throws: as ``migrate(_:)-(DatabaseAccess)``, and when the database has a migration after that one already.
+    /// - Throws: as ``migrate(_:)-(DatabaseAccess)``, and when a later migration is already applied.
     public func migrate(_ database: DatabaseAccess, upTo target: String) async throws {
         try await database.writeWithoutTransaction { try migrate($0, upTo: target) }
     }

@@ -2,11 +2,11 @@
 public struct DatabaseAccessError: Error, Sendable {
     /// A kind of refusal. New kinds may be added: a `switch` needs a `default`.
     public enum Code: String, Sendable {
-        /// An access inside another access of the same database, on the same thread: it would wait for itself.
+        /// An access inside another access of the same database, on the same thread: it would deadlock.
         case reentrant
         /// The pool or queue was closed.
         case closed
-        /// A closure ended without ending the transaction that it had begun, which was rolled back.
+        /// A closure returned without ending the transaction that it had begun, which was rolled back.
         case transactionLeftOpen
         /// The transaction of a closure ended before the closure: an error rolled it back, or the closure ended it itself.
         /// Later statements were refused.
@@ -19,7 +19,7 @@ public struct DatabaseAccessError: Error, Sendable {
     public let message: String
     /// The path of the database; empty for one in memory.
     public let path: String
-    /// What the caller can do about it.
+    /// What to do next.
     public let remedy: String
 }
 
@@ -31,8 +31,8 @@ extension DatabaseAccessError: CustomStringConvertible {
 extension DatabaseAccessError {
     static func reentrant(_ path: String) -> DatabaseAccessError {
         DatabaseAccessError(
-            code: .reentrant, message: "The database is accessed inside an access of it.", path: path,
-            remedy: "Use the connection that the closure was given, or begin when it has returned.")
+            code: .reentrant, message: "The database is accessed inside another access to it.", path: path,
+            remedy: "Use the connection passed to the closure, or start the access after the closure has returned.")
     }
 
     static func closed(_ path: String) -> DatabaseAccessError {
@@ -42,9 +42,9 @@ extension DatabaseAccessError {
     static func transactionEnded(_ path: String) -> DatabaseAccessError {
         DatabaseAccessError(
             code: .transactionEnded,
-            message: "The transaction ended before the closure did, which could do nothing more from then on.",
+            message: "The transaction ended before its closure; later statements were rejected.",
             path: path,
-            remedy: "Let errors out of the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access."
+            remedy: "Rethrow errors in the closure: some roll everything back. Leave COMMIT and ROLLBACK to the access."
         )
     }
 

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import LiteVaultSupport
 
-/// A semaphore that admits waiters in the order of their arrival: blocked threads, and jobs that wait without a thread.
+/// A semaphore that admits waiters in FIFO order: blocked threads, and jobs that wait without a thread.
 final class FairSemaphore: Sendable {
-    /// An access that begins when it is admitted. It runs on a thread of its own.
+    /// An access that starts when it is admitted. It runs on a thread of its own.
     final class Job: Sendable {
         /// Returns whether it still holds its permit.
         let run: @Sendable () -> Bool

@@ -22,7 +22,7 @@ final class MemoryPressure: Sendable {
         /// - Parameters:
         ///   - stall: the source of the figure.
         ///   - interval: the seconds between two checks; the figure covers the last ten seconds.
-        ///   - limit: the percentage from which on `body` is called, once for each check.
+        ///   - limit: the percentage at or above which `body` is called, once per check.
         func start(
             of stall: PressureStall = PressureStall(), every interval: Double = 10, limit: Double = 10,
             _ body: @escaping @Sendable () -> Void

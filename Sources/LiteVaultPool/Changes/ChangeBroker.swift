@@ -24,7 +24,7 @@ final class ChangeSignal: Sendable {
         var region: DatabaseRegion
         var pending = ChangeSet.Effect.none
         var waiting: CheckedContinuation<ChangeSet.Effect?, Never>?
-        /// The changes made while the region is being determined.
+        /// The changes recorded while the region is being determined.
         var recorded: ChangeSet?
         var isOver = false
     }
@@ -33,7 +33,7 @@ final class ChangeSignal: Sendable {
 
     init(region: DatabaseRegion) { state = Locked(State(region: region)) }
 
-    /// Begins a read that sees all changes reported until now, and whose region is not known yet.
+    /// Begins a read that sees all changes reported so far, and whose region is not known yet.
     func beginRead() {
         state.withLock { state in
             state.pending = .none
@@ -41,7 +41,7 @@ final class ChangeSignal: Sendable {
         }
     }
 
-    /// Ends the read: from its beginning on, changes of this region are reported.
+    /// Ends the read: changes of this region since its start are reported.
     func endRead(of region: DatabaseRegion) {
         state.withLock { state in
             state.region = region

@@ -1,16 +1,17 @@
 internal import LiteVaultCore
 
-/// Determines what the hooks do not report about a transaction: the columns that were set, and the changed tables whose rows
-/// no hook reports. It uses the authorizer to find out what the statements of the transaction write, once for each text.
+/// Determines the changes of a transaction that the hooks do not report: the columns that were set, and the tables
+/// whose changed rows no hook reports. It uses the authorizer to find out what the statements of the transaction write,
+/// once per text.
 ///
-/// Where it cannot be determined, more is assumed to be changed, never less.
+/// If that cannot be determined, it assumes that more was changed, never less.
 struct ChangeResolver {
     private unowned let connection: Connection
     private let schemaCache: SchemaCache
     private let statements = Statements()
 
     private final class Statements {
-        /// Nil values: it cannot be determined.
+        /// A nil value: it cannot be determined.
         var known: [String: WrittenColumns?] = [:]
         var versions: [String: Int64] = [:]
     }
@@ -21,7 +22,7 @@ struct ChangeResolver {
         statements.versions["main"] = try? connection.integer("schema_version")
     }
 
-    /// To be called when the schema or a setting of the connection may change.
+    /// Call it when the schema or a setting of the connection may change.
     func forgetStatements() { statements.known = [:] }
 
     /// The complete changes of a committed transaction.
@@ -43,7 +44,7 @@ struct ChangeResolver {
             return isReplaced ? .unknown : changes
         }
         guard isKnown, let written = written(by: committed.texts) else {
-            // The statements cannot be analyzed any more: they ran under another schema.
+            // The statements can no longer be analyzed: they ran under another schema.
             if committed.hasUnreportedRows || isReplaced || clears { return .unknown }
             for name in changes.tables.keys where changes.tables[name]?.columns?.isEmpty == true {
                 changes.tables[name]?.columns = nil

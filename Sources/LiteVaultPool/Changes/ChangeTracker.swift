@@ -39,7 +39,7 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         total = connection.totalChangedRowCount
     }
 
-    /// Returns the changes that were committed since the last call. To be called outside of transactions.
+    /// Returns the changes committed since the last call. Call it outside of transactions.
     func takeCommitted() -> ChangeSet {
         settle(isNested: false)
         if !connection.isInTransaction { forgetTransaction() }

@@ -68,7 +68,7 @@ public struct DatabaseRegion: Sendable, Hashable {
 }
 
 extension DatabaseRegion {
-    /// Creates the region that statements have read. To be called in the transaction in which they ran.
+    /// Creates the region that statements have read. Call it in the transaction in which they ran.
     init(_ reads: ReadCollector, on db: Connection, _ schemaCache: SchemaCache) throws {
         self.init()
         var facts = ["main": try schemaCache.summary("main", of: db)]
@@ -131,7 +131,7 @@ extension DatabaseRegion {
         return nil
     }
 
-    /// Whether a table that is in no schema shows something of the database.
+    /// Whether a table outside of every schema exposes the content of the database.
     private static func isSystemTable(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.hasPrefix("pragma_") || name.hasPrefix("sqlite_") || name.hasPrefix("dbstat") || name == "bytecode"

@@ -159,7 +159,7 @@ extension DatabaseAccess {
     ///   - fetch: reads the value.
     ///   - onError: called with the error that ended the observation.
     ///   - onChange: called with each value, one after the other, outside of any access. It may use the database.
-    /// - Returns: the observation, to be kept as long as the closure is to be called.
+    /// - Returns: the observation. Keep it for as long as the closure should be called.
     public func observe<Value: Sendable & Equatable>(
         pollInterval: Duration? = nil, _ fetch: @escaping @Sendable (Connection) throws -> Value,
         onError: @escaping @Sendable (any Error) -> Void, onChange: @escaping @Sendable (Value) async -> Void
@@ -179,7 +179,7 @@ extension DatabaseAccess {
     ///     this object.
     ///   - onError: called with the error that ended the observation.
     ///   - onChange: called for the changes since its last call, and once when the observation has begun.
-    /// - Returns: the observation, to be kept as long as the closure is to be called.
+    /// - Returns: the observation. Keep it for as long as the closure should be called.
     public func observe(
         _ region: DatabaseRegion = .everything, pollInterval: Duration? = nil,
         onError: @escaping @Sendable (any Error) -> Void, onChange: @escaping @Sendable () async -> Void

@@ -2,7 +2,7 @@ internal import Foundation
 internal import LiteVaultCore
 internal import LiteVaultSupport
 
-/// A running observation: it is notified of changes as long as it exists.
+/// A running observation: it is notified of changes for as long as it exists.
 final class Observer: Sendable {
     let access: DatabaseAccess
     private let signal: ChangeSignal
@@ -17,7 +17,7 @@ final class Observer: Sendable {
         access.coordinator.broker.add(signal)
         polling = pollInterval.map { ForeignChangePoll(access.coordinator, every: $0) }
         do {
-            // Changes are recorded from the next write on; this waits for writes under way.
+            // Changes are recorded from the next write on; this waits for running writes.
             try await access.coordinator.async(.writeWithoutTransaction) { _ in }
             try await polling?.begin()
             _ = try await rowsChanged(in: region)

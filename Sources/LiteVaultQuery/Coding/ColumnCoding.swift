@@ -48,7 +48,7 @@ extension Binding {
     }
 }
 
-/// Finds out whether a value encodes into a single value.
+/// Determines whether a value encodes into a single value.
 private final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
     struct NotASingleValue: Error {}
     enum Result {
@@ -142,7 +142,7 @@ enum ColumnDecoding {
     }
 
     static func mismatch(_ type: Any.Type, _ stored: StoredValue, _ path: [any CodingKey]) -> DecodingError {
-        let context = DecodingError.Context(codingPath: path, debugDescription: "the column holds \(stored.kind)")
+        let context = DecodingError.Context(codingPath: path, debugDescription: "the column contains \(stored.kind)")
         return stored == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 }

@@ -84,7 +84,7 @@ final class DecodedRows {
 
     deinit { end() }
 
-    /// Steps to the first row and returns a decoder, which serves all rows; nil if there is no row.
+    /// Steps to the first row and returns a decoder for all rows; nil if there is no row.
     ///
     /// - Parameter columns: finds the names of the columns, after the first step.
     func first(_ columns: (PreparedStatement) throws -> RowColumns) throws -> StatementDecoder? {
@@ -99,7 +99,7 @@ final class DecodedRows {
     @usableFromInline
     func next() throws -> Bool { try execution.step() }
 
-    /// Ends the decoding before the statement is given back: a decoder that somebody kept throws from now on.
+    /// Ends the decoding before the statement is returned: a decoder that outlives it throws from now on.
     ///
     /// - Returns: the execution, for the caller to end.
     @discardableResult
@@ -109,7 +109,7 @@ final class DecodedRows {
         return execution
     }
 
-    /// The current row, copied: for rare requests.
+    /// A copy of the current row, for rare requests.
     func row() throws -> Row {
         guard handle != nil, let columns else { throw DecodingHandle.overError }
         return execution.copyRow { _ in columns }

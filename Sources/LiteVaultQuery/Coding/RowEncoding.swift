@@ -134,10 +134,10 @@ private struct ColumnEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     private func setNilIfWanted(_ key: Key) { encoder.setNilIfWanted(columns.column(key)) }
 }
 
-/// The columns that the coding keys of a type name.
+/// The columns that the coding keys of a type refer to.
 ///
-/// The keys of most enums are one byte, and the same keys are encoded over and over. The name of each is asked for once, and
-/// an INSERT finds its statement by the identity of the columns.
+/// The keys of most enums are one byte, and the same keys are encoded repeatedly. The name of each is requested once,
+/// and an INSERT finds its statement by the identity of the columns.
 private final class KeyColumns: Sendable {
     /// By the byte of the key. Empty for keys that are not one byte.
     private let nodes: [SQLNode?]
@@ -180,7 +180,8 @@ private final class KeyColumns: Sendable {
     }
 }
 
-/// A container that a row has no place for, because it has no column names. Requesting one cannot throw, so using it does.
+/// A container that a row cannot provide, because it has no column names. Requesting one cannot throw, so using it
+/// does.
 private struct RefusingContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let codingPath: [any CodingKey]
     var count: Int { 0 }

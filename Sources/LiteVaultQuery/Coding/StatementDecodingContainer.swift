@@ -118,7 +118,7 @@ struct StatementDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     @inline(__always)
     private func column(_ index: Int32) -> ColumnReader { handle.column(index) }
 
-    /// The position of a column, or -1 if it is not known yet: the name of a key is asked for once per query.
+    /// The position of a column, or -1 if it is not known yet: the name of a key is requested once per query.
     @inline(__always)
     private func knownIndex(_ key: Key) -> Int32 { handle.isCurrent ? handle.position(of: key) : -1 }
 

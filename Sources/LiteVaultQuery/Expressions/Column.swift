@@ -1,7 +1,6 @@
 package import LiteVaultCore
 
-/// A column or other expression whose type is not known to the compiler: for statements of the schema, which deal in names
-/// only.
+/// A column or other expression whose type is unknown to the compiler, for schema statements, which deal in names only.
 ///
 /// ```swift
 /// t.check(Column("a") + Column("b") < 10)
@@ -18,7 +17,7 @@ extension SQLExpression where Datatype == Void {
         SQLExpression(root: .infix(root, "COLLATE", collation.node))
     }
 
-    /// Whether it matches a pattern, where `%` stands for any characters and `_` for one: `x LIKE y`.
+    /// Whether it matches a pattern, in which `%` matches any characters and `_` a single one: `x LIKE y`.
     public func like(_ pattern: String) -> SQLExpression<Bool?> {
         SQLExpression<Bool?>(root: .infix(root, "LIKE", .value(pattern)))
     }
@@ -73,13 +72,13 @@ public struct JSONColumn: Expressible {
         hasArrows = engine >= SQLiteVersion(major: 3, minor: 38)
     }
 
-    /// The value of a key, as an SQL value: `"address" ->> 'country'`. NULL if there is none.
+    /// The value of a key, as an SQL value: `"address" ->> 'country'`. NULL if the key does not exist.
     public subscript(_ key: String) -> Column {
         hasArrows ? arrow(.value(key)) : extract("$.\"\(key)\"")
     }
 
-    /// An element of an array, from 0, as an SQL value: `"scores" ->> 0`. Negative indices count from the end. NULL if there
-    /// is none.
+    /// An element of an array, from 0, as an SQL value: `"scores" ->> 0`. Negative indices count from the end. NULL if
+    /// the element does not exist.
     public subscript(_ index: Int) -> Column {
         hasArrows && index >= 0 ? arrow(.value(index)) : extract(index < 0 ? "$[#\(index)]" : "$[\(index)]")
     }

@@ -114,7 +114,7 @@ extension SQLNode {
     package static func words(_ nodes: SQLNode?...) -> SQLNode { .joined(nodes.compactMap { $0 }, separator: " ") }
 }
 
-/// A piece of SQL that renders itself, for kinds of statements that trees know nothing about.
+/// A piece of SQL that renders itself, for kinds of statements that trees do not model.
 @usableFromInline
 package protocol SQLFragment: Sendable {
     /// Appends the piece's text and values.
@@ -128,7 +128,7 @@ extension SQLNode {
         return template
     }
 
-    /// Whether two lists hold the same columns. May be false for equal lists: only cheap comparisons are made.
+    /// Whether two lists have the same columns. May be false for equal lists: only cheap comparisons are made.
     static func areSame(_ left: [SQLNode], _ right: [SQLNode]) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
     }

@@ -120,8 +120,8 @@ extension Value where Self: RawRepresentable, RawValue: Value, RawValue.ValueTyp
 
     /// Converts a stored raw value to its case.
     ///
-    /// - Throws: `QueryError.malformedValue` when there is no such case, for instance in a file written by a newer version of
-    ///   the application; what converting the raw value throws.
+    /// - Throws: `QueryError.malformedValue` for an unknown raw value, for instance in a file written by a newer
+    ///   version of the application; what converting the raw value throws.
     public static func fromDatatypeValue(_ datatypeValue: RawValue.Datatype) throws -> Self {
         guard let value = Self(rawValue: try RawValue.fromDatatypeValue(datatypeValue)) else {
             throw QueryError.malformedValue(name: "", expected: String(describing: Self.self))

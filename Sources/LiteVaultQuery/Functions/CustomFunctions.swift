@@ -38,12 +38,13 @@ extension Connection {
     }
 }
 
-/// Calls a function by its name, such as an aggregate function the application has defined: `function("median", balance)`.
+/// Calls a function by its name, such as an aggregate function that the application has defined: `function("median",
+/// balance)`.
 ///
 /// - Parameters:
 ///   - name: the function's name in SQL. It is quoted.
 ///   - arguments: the arguments.
-/// - Returns: the call, of the type the context asks for. The type is not checked before a value is read.
+/// - Returns: the call, with the type that the context requires. The type is not checked before a value is read.
 public func function<T: SQLType>(_ name: String, _ arguments: any Expressible...) -> SQLExpression<T> {
     SQLExpression(root: .call(quoted(name), arguments.map(\.node)))
 }

@@ -10,7 +10,7 @@ extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == S
     /// The text with a to z in upper case: `upper(x)`.
     public var uppercaseString: SQLExpression<UnderlyingType> { SQLExpression(root: .call("upper", [node])) }
 
-    /// Whether the text matches a pattern, where `%` stands for any characters and `_` for one: `x LIKE y`.
+    /// Whether the text matches a pattern, in which `%` matches any characters and `_` a single one: `x LIKE y`.
     ///
     /// - Parameters:
     ///   - pattern: the pattern.
@@ -91,7 +91,7 @@ extension ExpressionType where UnderlyingType: SQLType, UnderlyingType.Base == S
 }
 
 extension String {
-    /// Whether the text matches the pattern that an expression gives: `'text' LIKE x`.
+    /// Whether the text matches the pattern given by an expression: `'text' LIKE x`.
     public func like(_ pattern: SQLExpression<String>, escape character: Character? = nil) -> SQLExpression<Bool> {
         SQLExpression(root: likeNode(.value(self), pattern.root, escape: character))
     }

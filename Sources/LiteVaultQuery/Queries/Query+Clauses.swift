@@ -116,7 +116,7 @@ extension QueryType {
     /// Adds the rows of another query, duplicates included (`UNION ALL`).
     public func unionAll(_ table: any QueryType) -> Self { compound("UNION ALL", table) }
 
-    /// Keeps the rows that another query has, too (`INTERSECT`).
+    /// Keeps the rows that another query has as well (`INTERSECT`).
     public func intersect(_ table: any QueryType) -> Self { compound("INTERSECT", table) }
 
     /// Removes the rows that another query has (`EXCEPT`).

@@ -26,7 +26,7 @@ public struct QueryClauses: SQLFragment {
     @usableFromInline package var condition: SQLNode?
     var order: [SQLNode] = []
     var limit: (length: Int, offset: Int?)?
-    /// The clauses that most queries do not have. Every step of building a query copies the clauses; absent ones cost
+    /// Clauses that most queries do not have. Every step of building a query copies the clauses; absent ones cost
     /// nothing.
     private(set) var rare: Rare?
 
@@ -112,6 +112,6 @@ public enum MaterializationHint: String, Sendable {
     /// Inlined into the query that uses it.
     case notMaterialized = "NOT MATERIALIZED"
 
-    /// The spelling SQLite.swift has for ``materialized``.
+    /// SQLite.swift's spelling of ``materialized``.
     public static var materialize: MaterializationHint { .materialized }
 }

@@ -74,7 +74,7 @@ public struct VirtualTable: SchemaType {
     public init(_ name: String, database: String? = nil) { clauses = QueryClauses(name, database: database) }
 }
 
-/// A statement that gives one value of a known type, to be read by `value` of a connection.
+/// A statement that returns one value of a known type, read by `value` of a connection.
 public protocol ScalarStatement: Expressible {
     /// The type of the value; optional if it may be NULL.
     associatedtype ScalarValue: SQLType

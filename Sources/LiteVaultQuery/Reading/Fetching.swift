@@ -1,8 +1,8 @@
 public import LiteVaultCore
 
 // How a query becomes values, in this file from top to bottom: `begin` renders SQL and values and passes both to the
-// connection, which takes its lock and a cached statement; each step of the execution gives a row; `RowColumnReader` reads
-// its columns in order, as the types the query was written with.
+// connection, which takes its lock and a cached statement; each step of the execution returns a row; `RowColumnReader`
+// reads its columns in order, with the types of the query.
 
 /// A query whose columns have known types. Its rows are Swift tuples.
 ///
@@ -29,9 +29,9 @@ public struct TypedQuery<each Column: SQLType>: QueryType {
 extension QueryType {
     /// Selects columns, whose types become those of the rows.
     ///
-    /// Use it directly inside `all`, `first` or `forEach`. Where no type is asked for, as in
-    /// `let query = users.select(id, email)`, `select` returns the query itself, as in SQLite.swift: write
-    /// `let query: TypedQuery<Int64, String> = …` there.
+    /// Use it directly inside `all`, `first` or `forEach`. Where the context requires no type, as in `let query =
+    /// users.select(id, email)`, `select` returns the query itself, as in SQLite.swift: write `let query:
+    /// TypedQuery<Int64, String> = …` there.
     @_disfavoredOverload
     public func select<each Column: SQLType>(
         _ columns: repeat SQLExpression<each Column>
@@ -179,7 +179,7 @@ extension Connection {
         return row
     }
 
-    // MARK: The way to the engine
+    // MARK: Execution
 
     /// Fetches all rows of a query, each read by a closure.
     @inlinable
@@ -194,7 +194,7 @@ extension Connection {
             rows.append(try read(&columns))
         }
         execution.noteRowCount(rows.count)
-        // Gives back memory that was reserved for rows that did not come.
+        // Frees memory that was reserved for rows that did not come.
         let isOversized = rows.capacity > 64 && rows.count < rows.capacity / 2
         return isOversized ? rows.withUnsafeBufferPointer { Array($0) } : rows
     }

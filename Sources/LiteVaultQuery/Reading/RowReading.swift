@@ -1,6 +1,6 @@
 public import LiteVaultCore
 
-// Reading a copied row by the expressions that the query was written with.
+// Reading a copied row by the expressions of its query.
 
 extension Row {
     /// Returns the value of a column: `try row.value(of: email)`.
@@ -25,8 +25,8 @@ extension Row {
         try value(at: try position(of: column.root))
     }
 
-    /// Reads a value. Types that are stored as they are need no `StoredValue` in between; the compiler decides their tests
-    /// wherever it knows the type.
+    /// Reads a value. Types that SQLite stores natively need no `StoredValue` in between; the compiler resolves their
+    /// tests wherever it knows the type.
     @inlinable
     @inline(__always)
     func value<V: Value>(at index: Int) throws -> V? {
@@ -70,7 +70,7 @@ extension Row {
         return try index(of: node)
     }
 
-    /// The position of a column by its text, noted for the next time.
+    /// The position of a column by its text, cached for the next time.
     @usableFromInline
     func index(of node: SQLNode) throws -> Int {
         let columns = columns
@@ -96,11 +96,11 @@ extension Row {
 }
 
 extension Connection {
-    /// The names of a query's columns, for lookup by expression. Each is the text the query has for it. Columns behind a `*`
-    /// have their own names, with their table where tables are joined.
+    /// The names of a query's columns, for lookup by expression. Each is the text that the query has for it. Columns of
+    /// a `*` have their own names, qualified by their table if tables are joined.
     ///
-    /// The names are kept with the statement. Its text does not show which expressions it was made of, so these are
-    /// compared; and where `*` may stand for the columns of several tables, the same text can stand for other tables.
+    /// The names are kept with the statement. Its text does not show which expressions it was built from, so these are
+    /// compared; and if `*` may stand for the columns of several tables, the same text can stand for other tables.
     package func columns(of query: any QueryType, _ statement: PreparedStatement) throws -> RowColumns {
         let clauses = query.clauses
         let isSimple = clauses.rare == nil
@@ -127,7 +127,8 @@ extension Connection {
             if text == "*", query.clauses.columns.count == 1, query.clauses.joins.isEmpty { return nil }
             keys += try keysOfStar(text, in: query)
         }
-        // A compound query or a changed schema may have other columns than expected. The statement's own names hold then.
+        // A compound query or a changed schema may have other columns than expected. The statement's own names apply
+        // then.
         return keys.count == names.count ? keys : nil
     }
 

@@ -1,9 +1,9 @@
 internal import LiteVaultCore
 
-// What the statements of the schema have in common. They take no parameters: values are written into the text.
+// Shared parts of schema statements. They take no parameters: values are written into the text.
 
 extension QueryType {
-    /// The object's name in statements of the schema: with its database, and never an alias, which only queries have.
+    /// The object's name in schema statements: with its database, and never an alias, which only queries have.
     package var schemaName: SQLNode { inSchema(clauses.from.name) }
 
     /// A name in the database of the object.
@@ -30,13 +30,13 @@ extension SQLNode {
     /// The SQL text, with values as literals.
     package var sql: String { SQLExpression<Void>(root: self).asSQL() }
 
-    /// The piece in parentheses, unless it stands in a pair of its own.
+    /// The piece in parentheses, unless it already has an enclosing pair.
     package var inParentheses: SQLNode {
         if case .wrapped("", _) = kind { return self }
         return Self.isParenthesized(SQLExpression<Void>(root: self).template) ? self : .wrapped("", self)
     }
 
-    /// `(a) OR (b)` starts and ends with a parenthesis as well, and is not meant.
+    /// `(a) OR (b)` starts and ends with a parenthesis as well, but is not enclosed in one pair.
     private static func isParenthesized(_ text: String) -> Bool {
         guard text.first == "(", text.last == ")" else { return false }
         var depth = 0

@@ -8,7 +8,7 @@ public enum TriggerTiming: String, Sendable {
     case insteadOf = "INSTEAD OF"
 }
 
-/// What a trigger runs for.
+/// The event that fires a trigger.
 public enum TriggerEvent: Sendable {
     /// A row was inserted; it is `new`.
     case insert
@@ -37,14 +37,15 @@ extension SchemaType {
     /// try db.run(users.createTrigger("audit", .after, .insert, [log.insert(userID <- new[id])]))
     /// ```
     ///
-    /// What it does not cover, such as RAISE, is written as SQL and run by `Connection.run`.
+    /// For what it does not support, such as RAISE, write SQL and run it with `Connection.run`.
     ///
     /// - Parameters:
-    ///   - name: the trigger's name. It is made in the database of the table.
+    ///   - name: the trigger's name. It is created in the database of the table.
     ///   - timing: when it runs.
-    ///   - event: what it runs for.
-    ///   - condition: which rows it runs for. `Table("new")[column]` and `Table("old")[column]` are the row's values.
-    ///   - ifNotExists: whether it is no error when there is one of that name; that one is left as it is.
+    ///   - event: the event that fires it.
+    ///   - condition: the rows for which it fires. `Table("new")[column]` and `Table("old")[column]` are the row's
+    ///     values.
+    ///   - ifNotExists: if true, does nothing when a trigger of that name already exists.
     ///   - statements: inserts, updates, deletes and queries. Their values become part of the trigger.
     /// - Returns: the SQL text, for `Connection.run`.
     public func createTrigger(
@@ -63,7 +64,7 @@ extension SchemaType {
     ///
     /// - Parameters:
     ///   - name: the trigger's name.
-    ///   - ifExists: whether it is no error when there is none.
+    ///   - ifExists: if true, does nothing when the trigger does not exist.
     /// - Returns: the SQL text, for `Connection.run`.
     public func dropTrigger(_ name: String, ifExists: Bool = false) -> String {
         dropNode("TRIGGER", inSchema(name), ifExists: ifExists).sql

@@ -2,12 +2,13 @@ internal import Foundation
 internal import LiteVaultCore
 internal import LiteVaultSupport
 
-// Every shortcut around Swift's safety in this target, each with the invariant that makes it sound. They exist for speed:
-// `Benchmarks/run` measures what they are for (structs, structs by Codable, fetch by expression, insert by setters).
+// Every shortcut around Swift's safety in this target, each with the invariant that makes it sound. They exist for
+// speed: `Benchmarks/run` measures it (structs, structs by Codable, fetch by expression, insert by setters).
 
 // MARK: Casts
 
-/// The value as another type, if both types are the same; else nil. Where the compiler knows the types, nothing remains of it.
+/// The value as another type if both types are the same; otherwise nil. If the compiler knows the types, this costs
+/// nothing.
 ///
 /// Invariant: bits are cast only between identical types.
 @inlinable
@@ -16,7 +17,7 @@ package func sameType<T, U>(_ value: T, as type: U.Type) -> U? {
     T.self == U.self ? unsafeBitCast(value, to: U.self) : nil
 }
 
-/// The byte that a coding key consists of, as the keys of most enums do; nil for a key of any other size.
+/// The single byte of a coding key, as most enums have; nil for a key of any other size.
 ///
 /// Invariants: a type of one byte holds no reference, so reading its byte is copying it. A key's name depends on its value
 /// alone (`CodingKey`), so equal bytes of one type have equal names.
@@ -33,15 +34,15 @@ func assumingSendable(_ value: Any) -> any Sendable { unsafeBitCast(value, to: (
 
 // MARK: Decoding
 
-/// A query that is being decoded, as decoders and containers hold it: two words without a reference.
+/// A query that is being decoded, in the form that decoders and containers store: two words without a reference.
 ///
 /// Decoders and containers are copied at each of their calls, and a reference would be counted each time. So they hold the
 /// address of a state and the number of the query it served when they were made.
 ///
 /// Invariants:
 /// * The memory of a state is never freed, only reused (`idle`), so the address is always valid.
-/// * `end()` increments the number. A handle that is kept after its query finds another number: `isCurrent` is false,
-///   and callers throw. They ask before everything that follows a pointer of the state.
+/// * `end()` increments the number. A handle that outlives its query finds another number: `isCurrent` is false, and
+///   callers throw. They check before anything that follows a pointer of the state.
 /// * A column position is known only while the query runs: `end()` forgets the positions. So reading a column at a known
 ///   position needs no further test.
 /// * The owner and its execution outlive the query: `DecodedRows` calls `end()` before it gives its statement back, and
@@ -66,7 +67,7 @@ struct DecodingHandle {
     @inline(__always)
     var isCurrent: Bool { state.pointee.query == query }
 
-    /// What was given to `begin`. Only while the handle is current.
+    /// The owner passed to `begin`. Only while the handle is current.
     var owner: AnyObject { state.pointee.owner.takeUnretainedValue() }
 
     /// A column of the current row, at a position that was found for this query.
@@ -79,12 +80,12 @@ struct DecodingHandle {
         state.pointee.positions[byte(of: key) ?? DecodingState.noByte]
     }
 
-    /// Notes the position of a key's column, if the key is one byte.
+    /// Records the position of a key's column, if the key is one byte.
     func note<Key: CodingKey>(_ position: Int32, of key: Key) {
         if let byte = byte(of: key) { state.pointee.positions[byte] = position }
     }
 
-    /// The container that was kept for a type of keys: a value asks for the same one in every row.
+    /// The container that was kept for a type of keys: a value requests the same one in every row.
     @inline(__always)
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key>? {
         guard isCurrent, state.pointee.keyType == ObjectIdentifier(type), let container = state.pointee.container else {
@@ -96,7 +97,7 @@ struct DecodingHandle {
         }
     }
 
-    /// Whether a container is kept, for whatever type of keys.
+    /// Whether a container is kept, for any type of keys.
     var hasContainer: Bool { state.pointee.keyType != nil }
 
     /// Keeps the container for a type of keys until the query ends.
@@ -115,8 +116,8 @@ private struct DecodingState {
     /// A `ContainerBox` of the container for `keyType`; retained.
     var container: Unmanaged<AnyObject>?
     var keyType: ObjectIdentifier?
-    /// For keys of one byte, the position of each one's column once it is known, else -1. The last place belongs to no byte
-    /// and stays -1.
+    /// For keys of one byte, the position of each key's column once it is known, otherwise -1. The last element belongs
+    /// to no byte and stays -1.
     let positions: UnsafeMutablePointer<Int32>
 
     static let noByte = 256
@@ -157,8 +158,8 @@ private final class ContainerBox<Container> {
     private let container: Container
     init(_ container: Container) { self.container = container }
 
-    /// The container. Not specialized for the type at hand: the object knows its type, while a specialized caller would have
-    /// to look it up by name and arguments in every row.
+    /// The container. Not specialized for its type: the object knows the type, while a specialized caller would have to
+    /// look it up by name and arguments in every row.
     @inline(never)
     @_semantics("optimize.sil.specialize.generic.never")
     func copy() -> Container { container }

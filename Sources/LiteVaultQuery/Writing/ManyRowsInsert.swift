@@ -118,8 +118,8 @@ extension Connection {
         return rowid
     }
 
-    /// Passes each statement to a closure, inside a savepoint: what one of them wrote is kept only if all succeed, unless
-    /// the conflict clause says otherwise.
+    /// Passes each statement to a closure, inside a savepoint: changes of one are kept only if all succeed, unless the
+    /// conflict clause specifies otherwise.
     func forEachPart(of rows: InsertedRows, _ body: (SQLNode) throws -> Void) throws {
         try withLock {
             let parts = try rows.parts(self)

@@ -91,7 +91,7 @@ package final class InsertedRow: SQLFragment {
 extension Connection {
     /// Inserts a row.
     ///
-    /// Applications insert into the same columns over and over. The statement of an earlier insert is found by comparing
+    /// Applications insert into the same columns repeatedly. The statement of an earlier insert is found by comparing
     /// table and columns, without rendering the SQL.
     ///
     /// - Returns: the rowid of the inserted row.
@@ -129,9 +129,8 @@ extension Connection {
     }
 
     /// Binds the values from a position on, runs the statement and ends its execution.
-    ///
-    /// It calls itself for each text. The bytes of a text are guaranteed to stay in place only for the length of a closure,
-    /// and inside one the engine does not have to copy them. The depth is limited, because a row may have thousands of
+    /// It calls itself for each text. The bytes of a text are guaranteed to stay in place only within a closure, and
+    /// there the engine does not have to copy them. The depth is limited, because a row may have thousands of texts.
     /// texts.
     ///
     /// - Parameter code: the first result of binding other than `SQLITE_OK` (0).

@@ -12,7 +12,7 @@ public import LiteVaultCore
 /// skipped by a conflict clause are not included.
 public struct Returning<each Column: SQLType>: Sendable, CustomStringConvertible {
     fileprivate let root: SQLNode
-    /// For an insert that takes several statements.
+    /// For an insert that requires several statements.
     fileprivate var rows: InsertedRows?
 
     /// The SQL text, with values as literals.

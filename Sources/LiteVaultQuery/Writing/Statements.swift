@@ -31,7 +31,7 @@ public struct Insert: RenderedStatement {
 /// An UPDATE, or another statement that reports how many rows it changed.
 public struct Update: RenderedStatement {
     package let root: SQLNode
-    /// Shown by `asSQL()` and `description` in place of what runs.
+    /// Shown by `asSQL()` and `description` in place of the executed SQL.
     var printed: SQLNode?
     package init(root: SQLNode) { self.root = root }
     /// Creates an UPDATE from SQL text and the values of its parameters.

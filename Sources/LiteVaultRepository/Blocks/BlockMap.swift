@@ -1,7 +1,7 @@
 internal import LiteVaultCapture
 
-/// A node of a block map. A leaf (level 0) has an entry for each of up to 32 blocks; a node above has one for each of up
-/// to 32 nodes of the level below. Which blocks a node covers follows from its place alone.
+/// A node of a block map. A leaf (level 0) has an entry for each of up to 32 blocks; a node above has one for each of
+/// up to 32 nodes of the level below. A node's position in the map determines which blocks it covers.
 package struct TreeNode: Equatable, Sendable {
     package let level: Int
     package let entries: [TreeEntry]
@@ -11,7 +11,7 @@ package struct TreeNode: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// The most bytes that a node has.
+    /// The maximum size of a node in bytes.
     package static let limit = 8 + RepositoryFormat.fanOut * (16 + 38)
 
     /// level, 0, count of entries (2), count of packs (2), 0 (2); the packs' names; then for each entry: number of its
@@ -37,7 +37,7 @@ package struct TreeNode: Equatable, Sendable {
         return bytes
     }
 
-    /// How many of `bytes` the node at their start takes; nil if there is none.
+    /// The length in bytes of the node at the start of `bytes`; nil if there is none.
     package static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count >= 8, bytes[1] == 0, bytes[0] < 8, bytes.bigEndian16(6) == 0 else { return nil }
         let (count, packs) = (Int(bytes.bigEndian16(2)), Int(bytes.bigEndian16(4)))
@@ -72,9 +72,9 @@ package struct TreeNode: Equatable, Sendable {
     }
 }
 
-/// The shape of a block map, which follows from the number of blocks.
+/// The shape of a block map, which depends only on the number of blocks.
 package enum TreeShape {
-    /// Levels, leaves included.
+    /// The number of levels, including the leaves.
     package static func height(blocks: Int) -> Int {
         var height = 1
         var nodes = nodes(blocks: blocks, level: 0)
@@ -85,21 +85,22 @@ package enum TreeShape {
         return height
     }
 
-    /// Nodes of a level.
+    /// The number of nodes of a level.
     package static func nodes(blocks: Int, level: Int) -> Int {
         var count = blocks
         for _ in 0...level { count = (count + RepositoryFormat.fanOut - 1) / RepositoryFormat.fanOut }
         return count
     }
 
-    /// Entries of the node `index` of a level.
+    /// The number of entries of node `index` of a level.
     package static func entries(blocks: Int, level: Int, index: Int) -> Int {
         let below = level == 0 ? blocks : nodes(blocks: blocks, level: level - 1)
         return min(RepositoryFormat.fanOut, below - index * RepositoryFormat.fanOut)
     }
 }
 
-/// The block map of a snapshot: which block of the image is where. Reads nodes as they are needed and keeps one a level.
+/// The block map of a snapshot: where each block of the image is stored. Nodes are read on demand; one per level is
+/// cached.
 package struct BlockMap {
     package let root: TreeEntry
     package let blocks: Int
@@ -116,14 +117,14 @@ package struct BlockMap {
         path = Array(repeating: nil, count: height)
     }
 
-    /// Where block `index` is; nil behind the end.
+    /// The location of block `index`; nil beyond the end.
     package mutating func entry(_ index: Int) throws -> TreeEntry? {
         guard index < blocks else { return nil }
         return try node(level: 0, index: index / RepositoryFormat.fanOut)?
             .node.entries[index % RepositoryFormat.fanOut]
     }
 
-    /// The node `index` of a level with the entry that names it; nil if there is none.
+    /// Node `index` of a level with the entry that refers to it; nil if there is none.
     package mutating func node(level: Int, index: Int) throws -> (entry: TreeEntry, node: TreeNode)? {
         guard level < height, index < TreeShape.nodes(blocks: blocks, level: level) else { return nil }
         if let known = path[level], known.index == index { return (known.entry, known.node) }
@@ -145,7 +146,7 @@ package struct BlockMap {
     }
 }
 
-/// Builds a block map, entry by entry, and takes over the nodes of the previous snapshot's map that are the same.
+/// Builds a block map, entry by entry, and reuses the nodes of the previous snapshot's map that are identical.
 struct BlockMapBuilder {
     private var previous: BlockMap?
     private let avoided: AvoidedPacks
@@ -175,7 +176,7 @@ struct BlockMapBuilder {
         let index = counts[level]
         pending[level].removeAll(keepingCapacity: true)
         counts[level] += 1
-        // A node that cannot be read is not reused.
+        // Do not reuse a node that cannot be read.
         if let old = try? previous?.node(level: level, index: index), old.node == node,
             !avoided.contains(old.entry.pack)
         {
@@ -184,7 +185,7 @@ struct BlockMapBuilder {
         try append(packs.append(node), level: level + 1)
     }
 
-    /// Ends the map; returns its root.
+    /// Completes the map; returns its root.
     mutating func finish() throws -> TreeEntry {
         var level = 0
         while level < pending.count {
@@ -192,13 +193,13 @@ struct BlockMapBuilder {
             if !pending[level].isEmpty { try flush(level) }
             level += 1
         }
-        throw BackupError(.wrongKind, "there is nothing in it")
+        throw BackupError(.wrongKind, "it is empty")
     }
 }
 
 /// Packs whose blocks a new snapshot must not reuse.
 enum AvoidedPacks {
-    /// All packs: no pack is known to stay, so every block is stored.
+    /// All packs: no pack is certain to stay, so every block is stored.
     case all
     case these(Set<PackID>)
 

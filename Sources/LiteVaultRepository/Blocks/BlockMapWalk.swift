@@ -1,26 +1,26 @@
 internal import LiteVaultCapture
 
-/// Visits every node of the block maps of many snapshots once, and every block once for each map that has it.
+/// Visits every node of the block maps of many snapshots once, and every block once for each map that contains it.
 final class BlockMapWalk {
-    /// The nodes that were visited, and whether all was well below them.
+    /// The nodes that were visited, and whether everything below them is intact.
     private var visited: [PackID: [UInt32: Known]] = [:]
-    /// The blocks of those that are not full: one a level of each map.
+    /// The numbers of blocks of nodes that are not full: one per level of each map.
     private var spans: [TreeEntry: Int] = [:]
     private let visit: (TreeEntry) throws -> Bool
     private let problem: (any Error) throws -> Void
 
     /// - Parameters:
-    ///   - visit: called with the place of each block; returns false if it is not there.
-    ///   - problem: called for a node that cannot be read; throws to end the walk.
+    ///   - visit: called with the location of each block; returns false if the block is missing.
+    ///   - problem: called for a node that cannot be read; throws to stop the walk.
     init(visit: @escaping (TreeEntry) throws -> Bool, problem: @escaping (any Error) throws -> Void) {
         self.visit = visit
         self.problem = problem
     }
 
-    /// The tree packs that were needed.
+    /// The tree packs that the walk has used.
     var packs: Set<PackID> { Set(visited.keys) }
 
-    /// Walks the map of one snapshot; false if something is wrong in it.
+    /// Walks the map of one snapshot; false if anything in it is damaged.
     func walk(root: TreeEntry, blocks: Int, source: NodeSource) throws -> Bool {
         try walk(root, level: TreeShape.height(blocks: blocks) - 1, index: 0, blocks: blocks, source)
     }
@@ -31,9 +31,9 @@ final class BlockMapWalk {
         let place = Place(level: level, index: index, blocks: blocks)
         if let known = visited[entry.pack]?[entry.position] {
             do {
-                // The same place under another hash: its parent was not read before.
+                // The same location with another hash: its parent was not read before.
                 _ = try source.node(entry, level: level)
-                // A node that is whole in one place is not in another that needs more blocks, or fewer.
+                // A node that is intact in one position is not in another that needs more or fewer blocks.
                 let isSame = known.isFull == place.isFull && (place.isFull || spans[entry] == place.span)
                 guard isSame else { throw Self.misplaced(entry) }
             } catch let error as BackupError {
@@ -72,14 +72,14 @@ final class BlockMapWalk {
             .damaged, "a node has the wrong number of entries for its place", path: RepositoryFormat.tree(entry.pack))
     }
 
-    /// What was found of a node.
+    /// The result of visiting a node.
     private struct Known {
         var isWell: Bool
-        /// Whether it stood for as many blocks as its level has room for.
+        /// Whether it covers as many blocks as its level has room for.
         var isFull: Bool
     }
 
-    /// Where a node stands in a map: for how many blocks.
+    /// A node's position in a map: the number of blocks it covers.
     private struct Place {
         let span: Int
         let isFull: Bool

@@ -1,25 +1,25 @@
 internal import LiteVaultCapture
 
-/// Reads blocks out of data packs, and checks each against the hash that the block map has of it.
+/// Reads blocks from data packs, and checks each against its hash in the block map.
 struct BlockReader {
     let store: any ObjectStore
 
-    /// Blocks that lie in one pack, close together.
+    /// Nearby blocks of one pack.
     private struct Run: Sendable {
         let pack: PackID
         var first: UInt32
         var last: UInt32
-        /// Positions in the window, and the block that belongs there.
+        /// Positions in the window, and the block for each.
         var wanted: [(place: Int, entry: TreeEntry)]
     }
 
-    /// Blocks read by one request, and unneeded blocks read to save a request, at most.
+    /// The maximum number of blocks read by one request, including unneeded ones that are read to save a request.
     private static let runLimit: UInt32 = 2048
     private static let gapLimit: UInt32 = 16
 
-    /// The blocks that `entries` name, one after the other.
+    /// Reads the blocks of `entries`, in order.
     ///
-    /// - Throws: ``BackupError`` `damaged` when one is not there or not the one that was stored.
+    /// - Throws: ``BackupError`` `damaged` if a block is missing or does not match its hash.
     func read(_ entries: [TreeEntry]) async throws -> [UInt8] {
         var window = [UInt8](repeating: 0, count: entries.count * blockSize)
         try await withThrowingTaskGroup(of: (Run, [UInt8]).self) { group in
@@ -55,7 +55,7 @@ struct BlockReader {
                     let block = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + blockSize)])
                     guard Hash256(of: block) == entry.hash else {
                         throw BackupError(
-                            .damaged, "block \(entry.position) is not the one that was stored",
+                            .damaged, "block \(entry.position) does not match its hash",
                             path: RepositoryFormat.data(entry.pack))
                     }
                     UnsafeMutableRawBufferPointer(rebasing: window[(place * blockSize)..<((place + 1) * blockSize)])

@@ -3,8 +3,8 @@ internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultSupport
 
-/// Reads nodes out of tree packs that are files of this machine: objects of a directory where they lie, of other stores as
-/// copies in a directory. Every node is checked against the hash that its parent has of it.
+/// Reads nodes from tree packs that are local files: objects of a directory store in place, those of other stores from
+/// cached copies. Every node is checked against its hash in its parent.
 package final class NodeSource: Sendable {
     private let store: any ObjectStore
     private let directory: String
@@ -18,19 +18,19 @@ package final class NodeSource: Sendable {
         var whole: Set<PackID> = []
     }
 
-    /// - Parameter directory: where copies are kept; they stay until somebody removes them.
+    /// - Parameter directory: where copies are cached; they stay until they are removed.
     package init(store: any ObjectStore, directory: String) {
         self.store = store
         self.directory = directory
     }
 
-    /// Files that are open at a time.
+    /// The maximum number of open files.
     private static let limit = 64
 
-    /// The node that `entry` names.
+    /// The node that `entry` refers to.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is not the one of that hash or of that level, `missing` when its pack
-    ///   was not made available by ``prepare(_:)``.
+    /// - Throws: ``BackupError`` `damaged` if it does not have that hash or level, `missing` if its pack was not made
+    ///   available by ``prepare(_:)``.
     package func node(_ entry: TreeEntry, level: Int) throws -> TreeNode {
         let name = RepositoryFormat.tree(entry.pack)
         let file = try file(entry.pack)
@@ -43,7 +43,7 @@ package final class NodeSource: Sendable {
             }
             let own = UnsafeRawBufferPointer(rebasing: buffer[..<length])
             guard Hash256(of: own) == entry.hash, let node = TreeNode(own), node.level == level else {
-                throw BackupError(.damaged, "the node at \(entry.position) is not the one that was stored", path: name)
+                throw BackupError(.damaged, "the node at \(entry.position) does not match its hash", path: name)
             }
             return node
         }
@@ -51,8 +51,8 @@ package final class NodeSource: Sendable {
 
     /// Makes the pack available to ``node(_:level:)``.
     ///
-    /// A copy is compared with its hash before it is used for the first time, and fetched again where it is not the one that
-    /// was stored: it was not synced when it was made, and nobody else watches over it.
+    /// A copy is compared with its hash before its first use, and fetched again if it differs: copies are not synced,
+    /// and nothing else protects them.
     package func prepare(_ pack: PackID) async throws {
         let name = RepositoryFormat.tree(pack)
         let path = path(pack)
@@ -66,7 +66,7 @@ package final class NodeSource: Sendable {
         let temporary = path + "." + PackID().hexadecimal
         do {
             try await store.fetch(name, into: temporary, upTo: Int64(RepositoryFormat.wholeTreePack))
-            // What lies there under the name may be anything.
+            // Anything may be at that path.
             if rename(temporary, path) != 0 {
                 try? FileManager.default.removeItem(atPath: path)
                 guard rename(temporary, path) == 0 else { throw BackupError(errno: errno, "rename", path: path) }
@@ -89,7 +89,7 @@ package final class NodeSource: Sendable {
         }
     }
 
-    /// Whether a file is the tree pack of that name, by the hash at its end.
+    /// Whether a file is an intact tree pack, by the hash at its end.
     private static func isWhole(_ path: String, _ pack: PackID) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
@@ -114,15 +114,15 @@ package final class NodeSource: Sendable {
 
     /// Makes every pack of a block map available.
     package func prepare(root: TreeEntry, blocks: Int) async throws {
-        // Level by level, each node once: a map whose nodes are shared by others of the same map has no more of them than
-        // its packs can hold, whatever number of ways leads to them.
+        // Level by level, each node once: the number of distinct nodes is bounded by the size of the packs, however
+        // many paths lead to them.
         var level = TreeShape.height(blocks: blocks) - 1
         var nodes: Set<TreeEntry> = [root]
         while true {
             for pack in Set(nodes.map(\.pack)).sorted() { try await prepare(pack) }
             if level == 0 { return }
             if level == 1 {
-                // There are many leaves, and few packs that hold them.
+                // Many leaves are in few packs.
                 var packs: Set<PackID> = []
                 for entry in nodes { packs.formUnion(try node(entry, level: level).entries.map(\.pack)) }
                 for pack in packs.sorted() { try await prepare(pack) }
@@ -134,7 +134,7 @@ package final class NodeSource: Sendable {
         }
     }
 
-    /// The file that holds the pack, whether it is there or not.
+    /// The path of the pack's file, whether or not it exists.
     package func path(_ pack: PackID) -> String {
         store.localPath(RepositoryFormat.tree(pack)) ?? directory + "/" + pack.hexadecimal
     }
@@ -156,11 +156,11 @@ package final class NodeSource: Sendable {
     }
 }
 
-/// The block maps as they are in the store while it is checked. Copies that this machine has from before say nothing of what
-/// somebody else would restore from, so what a check reads goes into a directory of its own, which goes with this object.
+/// Reads block maps from the store during a check. Copies cached on this machine prove nothing about what another
+/// machine would restore from, so a check reads into a temporary directory of its own, removed with this object.
 final class UncachedNodes {
     let source: NodeSource
-    /// Nil where the store's own files are read.
+    /// Nil if the store's own files are read.
     private let directory: String?
 
     /// - Parameter directory: the parent of the temporary directory, for remote stores.
@@ -171,7 +171,7 @@ final class UncachedNodes {
             return
         }
         try LocalDirectory.create(parent)
-        // What a check that was killed has left; one that is still at work is not so old.
+        // Left by a check that was killed; one that is still running is not that old.
         for name in try LocalDirectory.names(parent) {
             var status = stat()
             let path = parent + "/" + name
@@ -187,7 +187,7 @@ final class UncachedNodes {
 
     deinit { if let directory { try? FileManager.default.removeItem(atPath: directory) } }
 
-    /// Keeps a pack that was read, so that it need not be read again.
+    /// Keeps a pack that was read, so that it is not read twice.
     func keep(_ pack: PackID, _ bytes: [UInt8]) throws {
         if directory != nil { try LocalFile(creating: source.path(pack)).write(bytes, at: 0) }
     }

@@ -2,21 +2,21 @@ internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
 
-/// The hashes that data packs say their blocks have, in a temporary file: there is one for every 4096 bytes of them.
+/// The block hashes recorded in data packs, in a temporary file: one for every 4096 bytes of packs.
 final class PackTables {
     private let file: LocalFile
     private var places: [PackID: (offset: Int64, blocks: Int)] = [:]
     private var end: Int64 = 0
 
     init(directory: String) throws {
-        // The next run sweeps the name away if this process is killed before it is unlinked.
+        // The next run sweeps the file if this process is killed before it is unlinked.
         let (named, file) = try PackSpool(directory: directory).create()
-        // Gone with the descriptor, however the process ends.
+        // Removed with the descriptor, however the process ends.
         named.discard()
         self.file = file
     }
 
-    /// Reads what a pack says, and with `readsData` compares it with the blocks.
+    /// Reads a pack's table of hashes, and with `readsData` compares it with the blocks.
     ///
     /// - Throws: ``BackupError`` `damaged`.
     func add(
@@ -24,9 +24,9 @@ final class PackTables {
     ) async throws {
         guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }),
             RepositoryFormat.data(pack) == object.name
-        else { throw BackupError(.damaged, "has a name that no data pack has", path: object.name) }
+        else { throw BackupError(.damaged, "invalid name of a data pack", path: object.name) }
         guard let blocks = RepositoryFormat.blocks(inDataPackOf: object.size) else {
-            throw BackupError(.damaged, "has a length that no data pack has", path: object.name)
+            throw BackupError(.damaged, "invalid length of a data pack", path: object.name)
         }
         let header = try await store.get(object.name, range: 0..<Int64(RepositoryFormat.packHeader))
         let tableStart = Int64(RepositoryFormat.packHeader + blocks * blockSize)
@@ -63,7 +63,7 @@ final class PackTables {
         }
     }
 
-    /// Whether the pack says that the block has that hash.
+    /// Whether the pack records that hash for the block.
     func has(_ entry: TreeEntry) throws -> Bool {
         guard let place = places[entry.pack], entry.position < place.blocks else { return false }
         let bytes = try file.read(at: place.offset + Int64(entry.position) * 32, count: 32)

@@ -3,7 +3,7 @@ package import DurableFile
 internal import Foundation
 package import LiteVaultCapture
 
-/// Writes blocks into data packs: header, blocks, the blocks' hashes, and a hash over header and hashes.
+/// Writes blocks to data packs: header, blocks, the blocks' hashes, and a hash over header and hashes.
 final class DataPackWriter {
     private let spool: PackSpool
     private let repository: [UInt8]
@@ -14,7 +14,7 @@ final class DataPackWriter {
     private var count = 0
     private var buffer: [UInt8] = []
     private var offset: Int64 = 0
-    /// Blocks in all packs.
+    /// The number of blocks in all packs.
     private(set) var total = 0
 
     init(spool: PackSpool, repository: [UInt8]) {
@@ -25,7 +25,7 @@ final class DataPackWriter {
 
     private static let bufferSize = 256 << 10
 
-    /// Adds a block of 4096 bytes.
+    /// Appends a block of 4096 bytes.
     func append(_ block: UnsafeRawBufferPointer, hash: Hash256) throws -> TreeEntry {
         if writer == nil { try begin() }
         let entry = TreeEntry(pack: pack, position: UInt32(count), hash: hash)
@@ -38,7 +38,7 @@ final class DataPackWriter {
         return entry
     }
 
-    /// Ends the last pack.
+    /// Completes the last pack.
     func finish() throws { if count > 0 { try end() } }
 
     static func header(_ magic: [UInt8], repository: [UInt8], pack: PackID) -> [UInt8] {
@@ -74,7 +74,7 @@ final class DataPackWriter {
     }
 }
 
-/// Writes nodes into tree packs: header, nodes, and a hash over all of it.
+/// Writes nodes to tree packs: header, nodes, and a hash over all of it.
 final class TreePackWriter {
     private let spool: PackSpool
     private let repository: [UInt8]
@@ -84,7 +84,7 @@ final class TreePackWriter {
     private var buffer: [UInt8] = []
     private var offset: Int64 = 0
     private var digest = SHA256()
-    /// Bytes of nodes in all packs.
+    /// The number of bytes of nodes in all packs.
     private(set) var total: Int64 = 0
 
     init(spool: PackSpool, repository: [UInt8]) {
@@ -104,7 +104,7 @@ final class TreePackWriter {
         return entry
     }
 
-    /// Ends the last pack.
+    /// Completes the last pack.
     func finish() throws { if writer != nil { try end() } }
 
     private func begin() throws {
@@ -133,7 +133,8 @@ final class TreePackWriter {
     }
 }
 
-/// Unfinished packs, as temporary files. They are removed with this object, by a signal, or by the next run after a kill.
+/// Unfinished packs, as temporary files. They are removed with this object, by a signal, or by the next run after a
+/// kill.
 package final class PackSpool {
     /// A file that becomes an object.
     struct Pack {
@@ -148,7 +149,7 @@ package final class PackSpool {
 
     package init(directory: String) { self.directory = directory }
 
-    /// Removes the remains of killed runs, which creating a temporary file does.
+    /// Removes temporary files left by killed runs, which creating a temporary file does.
     package static func sweep(_ directory: String) throws {
         try BackupError.withPath(directory) { try ReplacementFile(destination: directory + "/pack").discard() }
     }

@@ -13,11 +13,11 @@ public struct CheckOptions: Sendable {
     public var assertions: [String] = []
     /// The key of the databases; nil for databases without encryption.
     public var key: DatabaseKey?
-    /// What they are encrypted with.
+    /// The cipher settings of the databases.
     public var settings = CipherSettings()
     /// The names of the databases to restore; nil for all.
     public var databases: Set<String>?
-    /// Which snapshot of each database to restore.
+    /// The snapshot of each database to restore.
     public var selection: SnapshotSelection = .latest
     /// Whether the results are recorded in the repository; true by default. If false, only temporary files are written, in the
     /// spool directory: it is inside a directory repository unless ``LocalDirectories/spool`` names another one.
@@ -33,7 +33,7 @@ public struct CheckOptions: Sendable {
 public struct CheckReport: Sendable {
     /// A problem in a repository.
     public struct Problem: Sendable, Hashable {
-        /// The object, file or snapshot that it is about.
+        /// The object, file or snapshot concerned.
         public let path: String
         /// What is wrong, in one sentence.
         public let message: String
@@ -44,23 +44,23 @@ public struct CheckReport: Sendable {
         }
     }
 
-    /// What guards the repository.
+    /// What protects the repository.
     public enum Protection: String, Sendable {
-        /// Hashes only. They detect accidents, but not an attacker, who can write other hashes.
+        /// Hashes only. They detect accidental damage, but not an attacker, who can recompute them.
         case hashes
-        /// Authentication codes made with the secret. They detect every change by somebody without it.
+        /// Authentication codes computed with the secret. They detect every change by anyone who does not have it.
         case secret
     }
 
-    /// What guarded what was looked at.
+    /// What protects the data that was checked.
     public internal(set) var protection: Protection
-    /// Databases whose newest snapshot was compared with the one that this machine remembers.
+    /// The number of databases whose newest snapshot was compared with the one that this machine remembers.
     public internal(set) var remembered = 0
-    /// Databases that this machine had not seen before. For those, a rollback would not be noticed.
+    /// The number of databases that this machine had not seen before. A rollback of these cannot be detected.
     public internal(set) var unremembered = 0
-    /// Snapshots that were looked at, and how.
+    /// The snapshots that were checked, and how thoroughly.
     public internal(set) var snapshots: [(snapshot: Snapshot, verification: SnapshotVerification)] = []
-    /// Objects that no snapshot needs, left by removed snapshots and failed runs.
+    /// The number of objects that no snapshot needs, left by removed snapshots and failed runs.
     public internal(set) var unused = 0
     /// Bytes of data and tree packs.
     public internal(set) var packBytes: Int64 = 0
@@ -68,7 +68,7 @@ public struct CheckReport: Sendable {
     public internal(set) var warnings: [RepositoryWarning] = []
     /// All problems found.
     public internal(set) var problems: [Problem] = []
-    /// Whether the results could be kept in the repository.
+    /// Whether the results were recorded in the repository.
     public internal(set) var isRecorded = false
 
     /// Whether no problem was found.

@@ -3,13 +3,13 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Checks the repository: every document's hash and authentication code, the sequence of snapshots, whether it was rolled
-    /// back, every block map, and that every block is where its map says. `options` select deeper checks.
+    /// Checks the repository: every document's hash and authentication code, the sequence of snapshots, whether it was
+    /// rolled back, every block map, and that every block exists where its map says. `options` select deeper checks.
     ///
     /// The results are recorded in the repository if it is writable.
     ///
-    /// - Parameter options: what to check, and how deeply; by default the structure only.
-    /// - Returns: what was found. Damage is a result, not an error.
+    /// - Parameter options: what to check, and how thoroughly; by default the structure only.
+    /// - Returns: the findings. Damage is a result, not an error.
     /// - Throws: ``BackupError`` if it cannot be checked: `io`, or `keyRejected` for a database's key, for example.
     public func check(_ options: CheckOptions = .init()) async throws -> CheckReport {
         var report = CheckReport(protection: isAuthenticated ? .secret : .hashes)
@@ -28,7 +28,7 @@ extension Repository {
             do {
                 try await tables.add(object, repository: id, store: store, readsData: options.readsData)
             } catch let error as BackupError where error.code == .missing {
-                // Removed by pruning since it was listed. A snapshot that needs it says so below.
+                // Removed by pruning since it was listed. If a snapshot needs it, that is reported below.
             } catch let error as BackupError where error.isDamage {
                 list.add(error, object.name)
                 damaged.insert(object.name)
@@ -48,7 +48,7 @@ extension Repository {
                 used.insert(name)
                 if try tables.has(entry) { return !damaged.contains(name) }
                 if !damaged.contains(name), missing.insert(name).inserted {
-                    list.add(name, "does not have block \(entry.position) that a snapshot needs")
+                    list.add(name, "lacks block \(entry.position), which a snapshot needs")
                 }
                 return false
             },
@@ -110,7 +110,7 @@ extension Repository {
         }
     }
 
-    /// Tree packs are small: each is read as a whole.
+    /// Checks a tree pack. These are small: each is read as a whole.
     private func checkTreePack(_ object: ObjectAttributes, _ maps: UncachedNodes, _ list: ProblemList) async throws {
         do {
             let bytes = try await store.get(object.name, upTo: RepositoryFormat.wholeTreePack)
@@ -121,7 +121,7 @@ extension Repository {
             else { return list.add(object.name, "its hash does not match") }
             try maps.keep(pack, bytes)
         } catch let error as BackupError where error.code == .missing {
-            // Removed by pruning since it was listed. A snapshot that needs it says so.
+            // Removed by pruning since it was listed. If a snapshot needs it, that is reported.
         } catch let error as BackupError where error.isDamage {
             list.add(error, object.name)
         }
@@ -146,7 +146,7 @@ final class ProblemList {
     private(set) var problems: [CheckReport.Problem] = []
     private var known: Set<CheckReport.Problem> = []
 
-    /// Adds damage at `path`, or at the path that the error names.
+    /// Adds damage at `path`, or at the path named by the error.
     func add(_ error: BackupError, _ path: String) { add(error.path ?? path, error.message) }
 
     func add(_ path: String, _ message: String) {
@@ -156,10 +156,10 @@ final class ProblemList {
 }
 
 extension Repository {
-    /// Reads every segment of a database, and with `readsData` its frames; notes what is wrong, and which are missing.
+    /// Reads every segment of a database, with `readsData` also its frames; records damaged and missing segments.
     func checkSegments(_ database: String, _ snapshots: [Snapshot], readsData: Bool, _ list: ProblemList) async throws {
         var log = try await segmentLog(database, snapshots)
-        // Of the number before: two, where somebody else followed at the same time or the same was stored twice.
+        // Hashes of the previous number: two, if two followers ran at the same time or a segment was stored twice.
         var previous: (sequence: Int, hashes: Set<String>) = (0, [])
         var newest: SegmentMark?
         for name in log.names {
@@ -170,7 +170,7 @@ extension Repository {
                 if name.sequence == previous.sequence + 1, !previous.hashes.isEmpty,
                     !previous.hashes.contains(record.predecessor ?? "")
                 {
-                    list.add(name.object, "does not follow the segment before it: one of the two was replaced")
+                    list.add(name.object, "does not follow the previous segment: one of the two was replaced")
                 }
                 if name.sequence != previous.sequence { previous = (name.sequence, []) }
                 previous.hashes.insert(hash)
@@ -190,7 +190,7 @@ extension Repository {
                 guard let hash = memory.mark.hash, !previous.hashes.isEmpty, !previous.hashes.contains(hash) else {
                     continue
                 }
-                list.add(name.object, "is not the segment that was stored: \(memory.place) has another hash")
+                list.add(name.object, "does not match the hash recorded in \(memory.place)")
             }
         }
         for problem in log.warnings { list.add(problem.path, problem.message) }

@@ -62,12 +62,12 @@ extension Repository {
         }
     }
 
-    /// The assertions that fail.
+    /// Returns the message of the first assertion that fails.
     private func asserted(
         _ assertions: [String], _ path: String, _ key: DatabaseKey?, _ settings: CipherSettings
     ) throws -> [String] {
         guard !assertions.isEmpty else { return [] }
-        // Never a URI, whatever the directory is called.
+        // A path, never a URI, whatever the directory's name.
         let name = path.hasPrefix("/") ? path : "./" + path
         let connection = try key.map { try Connection(name, key: $0, settings: settings) } ?? Connection(name)
         defer { try? connection.close() }
@@ -76,9 +76,9 @@ extension Repository {
                 let value = try connection.untypedValue(sql)
                 if let number = value as? Int64, number != 0 { return nil }
                 if let number = value as? Double, number != 0 { return nil }
-                return "does not hold: \(sql)"
+                return "assertion failed: \(sql)"
             } catch {
-                return "cannot be evaluated: \(sql): \(error)"
+                return "assertion cannot be evaluated: \(sql): \(error)"
             }
         }
     }

@@ -2,16 +2,16 @@ internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
 
-/// A JSON document that comes from outside: from a store, a cache, a state file.
+/// A JSON document from outside: a store, a cache or a state file.
 ///
-/// Whoever has a value of such a type may count with its numbers: each was compared with the limits of the format when it
-/// was decoded. The same limits hold for what is written, so that nothing is stored that no reader accepts.
+/// Code may compute with the numbers of a decoded value: each was compared with the limits of the format. The same
+/// limits apply to writing, so that nothing is stored that a reader would reject.
 package protocol CheckedDocument: Codable {
-    /// Bytes that its JSON has at most.
+    /// The maximum size of its JSON in bytes.
     static var byteLimit: Int { get }
-    /// Whether its members are written `in_snake_case`, as those of the repository's documents; both are read.
+    /// Whether its members are written `in_snake_case`, as in the repository's documents; both forms are read.
     static var isSnakeCase: Bool { get }
-    /// Compares every number, time and identifier with what the format allows.
+    /// Compares every number, time and identifier with the limits of the format.
     func check() throws(OutOfLimits)
 }
 
@@ -19,25 +19,25 @@ extension CheckedDocument {
     package static var isSnakeCase: Bool { true }
 }
 
-/// A member of a document that is not what the format allows.
+/// A member of a document that violates the limits of the format.
 package struct OutOfLimits: Error, CustomStringConvertible {
-    /// Which member, and what is wrong with it.
+    /// The member, and what is wrong with it.
     package let description: String
 
     /// - Parameter member: its name in the document.
     package init(_ member: String, _ problem: String) { description = "'\(member)' \(problem)" }
 }
 
-/// The way from bytes to values, the same for all documents.
+/// Decodes and encodes documents, the same way for all of them.
 package enum Decoding {
-    /// Levels of arrays and objects within each other. No document of the format has more than five.
+    /// The maximum nesting of arrays and objects. No document of the format has more than five levels.
     private static let depthLimit = 16
 
-    /// The value that `bytes` hold.
+    /// Decodes the value in `bytes`.
     ///
     /// - Parameter path: for the message.
-    /// - Throws: ``BackupError`` `damaged` for more bytes than such a document has, for what is no JSON in UTF-8, and for a
-    ///   value outside the limits.
+    /// - Throws: ``BackupError`` `damaged` if it exceeds the size limit of such documents, is not JSON in UTF-8, or has
+    ///   a value outside the limits.
     package static func value<T: CheckedDocument>(_ type: T.Type, from bytes: [UInt8], path: String) throws -> T {
         func damaged(_ message: String, _ cause: (any Error)? = nil) -> BackupError {
             BackupError(.damaged, "is not valid: \(message)", path: path, cause: cause)
@@ -56,9 +56,9 @@ package enum Decoding {
         return value
     }
 
-    /// The JSON of a value, on one line.
+    /// Encodes a value as JSON, on one line.
     ///
-    /// - Throws: ``BackupError`` `unsupported` for a value that a reader would refuse.
+    /// - Throws: ``BackupError`` `unsupported` for a value that a reader would reject.
     package static func bytes<T: CheckedDocument>(_ value: T, path: String?) throws -> [UInt8] {
         do { try value.check() } catch {
             throw BackupError(
@@ -74,7 +74,7 @@ package enum Decoding {
         return bytes
     }
 
-    /// Whether brackets outside of texts are nested no deeper than the limit.
+    /// Whether brackets outside of strings are nested no deeper than the limit.
     private static func isShallow(_ bytes: [UInt8]) -> Bool {
         var depth = 0
         var isText = false
@@ -125,9 +125,9 @@ package enum Decoding {
     }
 }
 
-// What the documents compare their members with.
+// Validates members of documents.
 extension CheckedDocument {
-    /// A number within limits.
+    /// Requires a number within limits.
     package func require<N: Comparable>(
         _ member: String, _ value: N?, in range: ClosedRange<N>
     ) throws(OutOfLimits) {
@@ -136,26 +136,26 @@ extension CheckedDocument {
         throw OutOfLimits(member, "is not from \(range.lowerBound) to \(range.upperBound)")
     }
 
-    /// Hexadecimal digits.
+    /// Requires hexadecimal digits.
     package func require(_ member: String, _ text: String?, digits: Int) throws(OutOfLimits) {
         guard let text, text.utf8.count != digits || [UInt8](hexadecimal: text) == nil else { return }
         throw OutOfLimits(member, "does not have \(digits) hexadecimal digits")
     }
 
-    /// A time of the calendar.
+    /// Requires a valid time.
     package func require(_ member: String, time text: String?) throws(OutOfLimits) {
         guard let text, Timestamp.date(text) == nil else { return }
         throw OutOfLimits(member, "is not a time")
     }
 
-    /// Seconds since 1970.
+    /// Requires seconds since 1970.
     package func require(_ member: String, seconds value: Double?) throws(OutOfLimits) {
         try require(member, value, in: 0...Timestamp.limit)
     }
 }
 
 extension Sequence<Int64> {
-    /// The sum of sizes; the largest number where it is larger.
+    /// The sum of the sizes; the largest representable number on overflow.
     package var sum: Int64 {
         reduce(0) { sum, next in
             let (result, overflow) = sum.addingReportingOverflow(next)
@@ -164,18 +164,18 @@ extension Sequence<Int64> {
     }
 }
 
-/// A small object that says its own hash: one line of JSON, a line `sha256 HEX`, and in a repository with a secret a line
-/// `hmac-sha256 HEX`. Both are of the first line's bytes as they are stored, its newline included.
+/// A small object that contains its own hash: one line of JSON, a line `sha256 HEX`, and in a repository with a secret
+/// a line `hmac-sha256 HEX`. Both cover the stored bytes of the first line, including its newline.
 struct SealedDocument {
     /// The first line with its newline.
     let body: [UInt8]
-    /// What is behind the seal; segments have their frames there.
+    /// What follows the seal: the frames of a segment.
     let payload: ArraySlice<UInt8>
     let hash: Hash256
-    /// The authentication code, where there is one.
+    /// The authentication code, if it has one.
     private let code: [UInt8]?
 
-    /// Reads a document and compares its hash.
+    /// Reads a document and verifies its hash.
     ///
     /// - Throws: ``BackupError`` `damaged`.
     init(_ bytes: [UInt8], name: String) throws {
@@ -198,7 +198,7 @@ struct SealedDocument {
         }
     }
 
-    /// Reads a document that is all there is of its object.
+    /// Reads an object that consists of a document only.
     ///
     /// - Throws: ``BackupError`` `damaged`.
     init(whole bytes: [UInt8], name: String) throws {
@@ -208,13 +208,13 @@ struct SealedDocument {
         }
     }
 
-    /// Bytes that a sealed document of a kind has at most.
+    /// The maximum size in bytes of a sealed document of a type.
     static func limit<T: CheckedDocument>(_ type: T.Type) -> Int { T.byteLimit + 256 }
 
     /// Seals the JSON of a value.
     ///
     /// - Parameter name: for the message.
-    /// - Throws: ``BackupError`` `unsupported` for what no reader would accept.
+    /// - Throws: ``BackupError`` `unsupported` for a value that a reader would reject.
     static func seal(
         _ value: some CheckedDocument, key: SymmetricKey?, name: String? = nil
     ) throws -> (bytes: [UInt8], hash: Hash256) {
@@ -227,19 +227,19 @@ struct SealedDocument {
         return (bytes, hash)
     }
 
-    /// Whether it has a code at all.
+    /// Whether it has an authentication code at all.
     var isAuthenticated: Bool { code != nil }
 
-    /// Whether the code was made with `key`.
+    /// Whether its code was computed with `key`.
     func isAuthentic(_ key: SymmetricKey) -> Bool {
         guard let code else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: body, using: key)
     }
 
-    /// The value.
+    /// Decodes the value.
     ///
-    /// - Throws: ``BackupError`` `damaged` when the document is authentic only without the key that is needed, or is not
-    ///   of that type.
+    /// - Throws: ``BackupError`` `damaged` if the document is not authenticated with the required key, or does not have
+    ///   that type.
     func value<T: CheckedDocument>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
         if let key, !isAuthentic(key) {
             throw BackupError(

@@ -1,19 +1,19 @@
 internal import Crypto
 internal import LiteVaultCapture
 
-/// A SHA-256 hash: of a block, of a node of a block map, of a document.
+/// A SHA-256 hash: of a block, a node of a block map or a document.
 package struct Hash256: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// The hash of bytes.
+    /// Hashes bytes.
     package init(of bytes: UnsafeRawBufferPointer) {
         words = SHA256.hash(data: bytes).withUnsafeBytes { Self.words($0) }
     }
 
-    /// The hash of bytes.
+    /// Hashes bytes.
     package init(of bytes: [UInt8]) { self = bytes.withUnsafeBytes { Hash256(of: $0) } }
 
-    /// The 32 bytes of a hash.
+    /// Creates a hash from its 32 bytes.
     package init(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count == 32)
         words = Self.words(bytes)
@@ -52,13 +52,13 @@ extension [UInt8] {
     mutating func append(_ hash: Hash256) { hash.withBytes { append(contentsOf: $0) } }
 }
 
-/// The random name of a pack: 16 bytes. A name is never reused, so that a pack which is about to be deleted cannot
-/// be taken for a new one of the same content.
+/// The random name of a pack: 16 bytes. A name is never reused, so that a pack that is about to be deleted cannot be
+/// mistaken for a new one with the same content.
 package struct PackID: Hashable, Sendable, Comparable {
     private let high: UInt64
     private let low: UInt64
 
-    /// A new one.
+    /// Creates a random name.
     package init() {
         var generator = SystemRandomNumberGenerator()
         high = generator.next()
@@ -93,8 +93,8 @@ package struct PackID: Hashable, Sendable, Comparable {
     package static func < (left: PackID, right: PackID) -> Bool { (left.high, left.low) < (right.high, right.low) }
 }
 
-/// The place and hash of something: a block in a data pack (`position` is its number there), or a node in a tree
-/// pack (`position` is its offset there).
+/// The location and hash of a block in a data pack (`position` is its number there), or of a node in a tree pack
+/// (`position` is its offset there).
 package struct TreeEntry: Hashable, Sendable {
     package let pack: PackID
     package let position: UInt32

@@ -1,6 +1,6 @@
 internal import LiteVaultCapture
 
-/// The description of a snapshot: with the packs that its block map names, enough to restore it.
+/// The description of a snapshot: together with the packs that its block map refers to, enough to restore it.
 struct Manifest: CheckedDocument, Sendable, Equatable {
     /// A node in a tree pack.
     struct Root: Codable, Sendable, Equatable {
@@ -9,17 +9,17 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var hash: String
     }
 
-    /// Where in the write-ahead log the image ends; absent in rollback-journal mode.
+    /// The position in the write-ahead log at which the image ends; absent in rollback-journal mode.
     struct LogPosition: Codable, Sendable, Equatable {
         /// Both salts of the log's header, 16 hexadecimal digits.
         var salts: String
-        /// How many frames of it are in the image.
+        /// The number of its frames in the image.
         var frames: Int
     }
 
-    /// What a follower of the log could not see before this snapshot, which closes the gap.
+    /// A period that the follower of the log missed before this snapshot, which closes the gap.
     struct Gap: Codable, Sendable, Equatable {
-        /// When it last looked; absent if unknown.
+        /// When it last polled; absent if unknown.
         var since: String?
         var reason: String
     }
@@ -31,34 +31,34 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     var database: String
     /// The database's name.
     var name: String
-    /// From 1; what orders snapshots.
+    /// The number that orders snapshots, from 1.
     var sequence: Int
-    /// The hash of the manifest that was the newest before; absent for the first.
+    /// The hash of the previous newest manifest; absent for the first.
     var predecessor: String?
-    /// Counts up whenever nearly all blocks changed at once: a rekey, a VACUUM.
+    /// Incremented whenever nearly all blocks changed at once: by a rekey or a VACUUM.
     var epoch: Int
-    /// Whether nothing was taken over from the predecessor.
+    /// Whether no block was reused from the predecessor.
     var base: Bool
     /// Whether nearly all blocks differ from the predecessor's.
     var rewritten: Bool
     var time: String
     var host: String
-    /// The path of the database there.
+    /// The path of the database on that machine.
     var source: String
     var tool: String
     /// The first 16 bytes of the image, 32 hexadecimal digits: the salt of an encrypted database.
     var salt: String
-    /// Whether the first page is readable by everybody.
+    /// Whether the first page is not encrypted.
     var plaintext: Bool
-    /// Bytes in the image, and blocks of 4096 bytes, the last of which may be filled up with zeros.
+    /// The image's size in bytes; its number of 4096-byte blocks, the last of which may be padded with zeros.
     var size: Int64
     var blocks: Int
     var root: Root
     var log: LogPosition?
     var gap: Gap?
-    /// The newest segment that was stored before it, as far as its machine knew; absent where nobody followed.
+    /// The newest segment stored before it, as far as its machine knew; absent if the log was not followed.
     var newestSegment: SegmentMark?
-    /// Blocks that differ from the predecessor's, and bytes of the packs that were written.
+    /// The number of blocks that differ from the predecessor's, and the bytes of the packs that were written.
     var changedBlocks: Int
     var dataBytes: Int64
     var treeBytes: Int64
@@ -79,18 +79,18 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("salts", log?.salts, digits: 16)
         try require("frames", log?.frames, in: 0...Int(UInt32.max))
         try require("changed_blocks", changedBlocks, in: 0...blocks)
-        // Packs have a little beside the blocks.
+        // Packs are slightly larger than their blocks.
         try require("data_bytes", dataBytes, in: 0...(2 * RepositoryFormat.imageBytes))
         try require("tree_bytes", treeBytes, in: 0...RepositoryFormat.imageBytes)
     }
 
-    /// The blocks of an image of that many bytes.
+    /// The number of blocks of an image of that size.
     private static func blocks(_ size: Int64) -> Int64 { (size + Int64(blockSize) - 1) / Int64(blockSize) }
 
-    /// The node at the top of the block map.
+    /// The root node of the block map.
     func rootEntry(_ name: String) throws -> TreeEntry {
         guard let pack = PackID(hexadecimal: root.pack), let hash = Hash256(hexadecimal: root.hash) else {
-            throw BackupError(.damaged, "does not say where its blocks are", path: name)
+            throw BackupError(.damaged, "has an invalid root of the block map", path: name)
         }
         return TreeEntry(pack: pack, position: root.offset, hash: hash)
     }

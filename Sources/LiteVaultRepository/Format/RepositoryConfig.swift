@@ -4,9 +4,9 @@ internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultSupport
 
-/// What `repository.json` says: which repository this is, and who may read and write it.
+/// The content of `repository.json`: the repository's identity, and the versions that can read and write it.
 struct RepositoryConfig: CheckedDocument, Sendable {
-    /// How the authentication key comes from the secret.
+    /// How the authentication key is derived from the secret.
     struct Derivation: Codable, Sendable, Equatable {
         var kdf: String
         var iterations: Int
@@ -16,10 +16,10 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     var type = "repository"
     /// The version that wrote it.
     var format = RepositoryFormat.version
-    /// The oldest version that can read it, and that may write into it.
+    /// The oldest versions that can read it, and that may write to it.
     var minReader = 1
     var minWriter = 1
-    /// What a reader has to know; unknown ones are refused.
+    /// Features that a reader must support; unknown ones are rejected.
     var features: [String] = []
     /// 32 hexadecimal digits.
     var id: String
@@ -29,7 +29,7 @@ struct RepositoryConfig: CheckedDocument, Sendable {
 
     static let byteLimit = RepositoryFormat.documentBytes
 
-    /// What a newer version may have changed is for ``require(location:)`` to tell.
+    /// Checks what newer versions cannot change; ``require(location:)`` checks the rest.
     func check() throws(OutOfLimits) {
         try require("id", id, digits: 32)
         try require("iterations", secret?.iterations, in: 1...Int(UInt32.max))

@@ -1,37 +1,38 @@
 internal import LiteVaultCapture
 
-/// The numbers of the repository's format, version 1. The page "Repository format" of the documentation describes it.
+/// The constants of the repository format, version 1. The page "Repository format" of the documentation describes it.
 package enum RepositoryFormat {
     /// The version that this code writes, and the newest that it reads.
     package static let version = 1
-    /// Entries in a node of a block map, at most. Small nodes: a random block that changed costs one node a level.
+    /// The maximum number of entries in a node of a block map. Nodes are small: a changed block costs one node per
+    /// level.
     package static let fanOut = 32
-    /// Blocks in a data pack, at most: 32 MiB.
+    /// The maximum number of blocks in a data pack: 32 MiB.
     package static let packBlocks = 8192
-    /// Bytes in a tree pack, at most.
+    /// The size in bytes at which a tree pack is complete.
     package static let treePackBytes: Int64 = 32 << 20
     /// Bytes before the first block of a data pack, and before the first node of a tree pack.
     package static let packHeader = 64
     /// Bytes of a hash.
     package static let hashBytes = 32
 
-    // What a reader accepts at most; arithmetic with numbers within these limits cannot overflow.
+    // The maxima that a reader accepts; arithmetic within these limits cannot overflow.
 
-    /// The numbers of snapshots and of segments: ten digits.
+    /// The sequence numbers of snapshots and of segments: ten digits.
     package static let sequences = 1...9_999_999_999
-    /// Bytes of an image: the largest database that there can be, and of an object of the store.
+    /// The maximum size of an image, which is that of the largest possible database, and of an object in the store.
     package static let imageBytes: Int64 = 1 << 48
-    /// Bytes of a document that tells one thing: a manifest, a lease.
+    /// The maximum size of a document without a list: a manifest, a lease.
     package static let documentBytes = 64 << 10
-    /// Bytes of a document that has a list.
+    /// The maximum size of a document with a list.
     package static let listBytes = 16 << 20
-    /// Packs in a list of those that are about to be removed, so that it fits.
+    /// The maximum number of pending deletions, so that the list fits.
     package static let listedPacks = 100_000
-    /// Bytes of a whole tree pack, which is ended with the first node beyond ``treePackBytes``.
+    /// The maximum size of a tree pack, which ends with the first node beyond ``treePackBytes``.
     package static let wholeTreePack = Int(treePackBytes) + (1 << 20)
-    /// Bytes of the frames of one segment.
+    /// The maximum size of a segment's frames.
     package static let segmentBytes: Int64 = 4 << 30
-    /// Iterations by which a secret is derived.
+    /// The valid iterations for deriving a key from a secret.
     package static let iterations = 1...5_000_000
 
     /// How data packs start.
@@ -39,9 +40,9 @@ package enum RepositoryFormat {
     /// How tree packs start.
     package static let treeMagic = Array("LVtree".utf8) + [0, 1]
 
-    /// The object that says what the repository is.
+    /// The object that describes the repository.
     package static let config = "repository.json"
-    /// The object that lists packs which are about to be removed.
+    /// The object that lists pending deletions of packs.
     package static let pendingDeletions = "doomed.json"
 
     package static func data(_ pack: PackID) -> String { "data/" + pack.path }
@@ -56,8 +57,8 @@ package enum RepositoryFormat {
     package static func fences(_ database: String) -> String { "fences/\(database)/" }
     package static func lease(_ name: String) -> String { "leases/\(name)" }
 
-    /// The sequence of a snapshot by its manifest's name; nil for a name that is none of the format's, such as what a
-    /// program that synchronises directories or an editor leaves.
+    /// The sequence number in a manifest's name; nil for a name outside the format, such as that of a file left by a
+    /// program that synchronises directories or by an editor.
     static func sequence(ofSnapshot name: String, _ database: String) -> Int? {
         let prefix = snapshots(database)
         guard name.hasPrefix(prefix) else { return nil }
@@ -73,7 +74,7 @@ package enum RepositoryFormat {
         return name == data(pack) || name == tree(pack)
     }
 
-    /// Whether an object of the format may have the name. What was set aside is one whatever it is.
+    /// Whether the name can be that of an object of the format. Objects that were set aside may have any name.
     static func isObject(_ name: String) -> Bool {
         guard ObjectName.isValid(name) else { return false }
         let parts = name.split(separator: "/").map(String.init)
@@ -89,7 +90,7 @@ package enum RepositoryFormat {
         }
     }
 
-    /// Ten digits: names in order are numbers in order.
+    /// Ten digits: the order of names is the order of numbers.
     static func padded(_ sequence: Int) -> String {
         let digits = String(sequence)
         return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
@@ -113,7 +114,7 @@ package enum RepositoryFormat {
         Int64(packHeader + blocks * (blockSize + hashBytes) + hashBytes)
     }
 
-    /// How many blocks a data pack of this length has; nil if no pack is so long.
+    /// The number of blocks of a data pack of this length; nil if the length is invalid.
     package static func blocks(inDataPackOf size: Int64) -> Int? {
         let content = size - Int64(packHeader + hashBytes)
         let unit = Int64(blockSize + hashBytes)

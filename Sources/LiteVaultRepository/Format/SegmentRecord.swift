@@ -1,23 +1,23 @@
 internal import Foundation
 internal import LiteVaultCapture
 
-/// What is stored of one piece of a write-ahead log, in front of its frames.
+/// The record stored before the frames of a log segment.
 struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var type = "segment"
     var format = RepositoryFormat.version
     var repository: String
     var database: String
-    /// From 1, for segments of a database by themselves.
+    /// The sequence number, from 1, which segments of a database count separately from snapshots.
     var sequence: Int
-    /// The hash of the segment before; absent for the first.
+    /// The hash of the previous segment; absent for the first.
     var predecessor: String?
-    /// From which segment on all were stored by versions that remember the newest and note what they remove; absent in
-    /// segments of older ones.
+    /// The first segment since which all versions that stored segments remember the newest one and record removals;
+    /// absent in segments of older versions.
     var notedFrom: Int?
-    /// The sequence of the newest snapshot when it was stored.
+    /// The sequence of the newest snapshot when the segment was stored.
     var snapshot: Int
-    /// The run of the follower, 32 hexadecimal digits, the segment's place in it from 0, and when it began: nothing is missing
-    /// between the segments of one run.
+    /// The run of the follower, 32 hexadecimal digits, the segment's index in it, from 0, and when it began. The
+    /// segments of a run are contiguous.
     var run: String
     var place: UInt64
     var began: String
@@ -26,7 +26,7 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var firstFrame: UInt32
     var frames: UInt32
     var pageSize: Int
-    /// When its commits had been seen, in milliseconds since 1970, and as a text.
+    /// When its commits had been read, in milliseconds since 1970, and as text.
     var seen: Int64
     var time: String
     var payloadSize: Int64
@@ -45,7 +45,7 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         try require("salts", salts, digits: 16)
         try require("page_size", pageSize, in: 512...65536)
         try require("frames", frames, in: 1...UInt32.max)
-        // The number of the last one has 32 bits as well.
+        // The number of the last frame has 32 bits as well.
         try require("first_frame", firstFrame, in: 1...(UInt32.max - (frames - 1)))
         try require("seen", seen, in: 0...SegmentName.times.upperBound)
         try require("time", time: time)
@@ -56,7 +56,7 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     }
 }
 
-/// The name of a segment. It is enough to choose those that a restore needs without reading the others.
+/// The name of a segment. It suffices to choose the segments for a restore without reading the others.
 struct SegmentName: Equatable, Sendable {
     let object: String
     let sequence: Int
@@ -74,7 +74,7 @@ struct SegmentName: Equatable, Sendable {
                 separator: ".")
     }
 
-    /// Milliseconds that a name may tell.
+    /// The range of milliseconds in names.
     static let times: ClosedRange<Int64> = 0...Int64(Timestamp.limit * 1000)
     /// The snapshot number before the first snapshot.
     private static let none = "0000000000"
@@ -94,12 +94,12 @@ struct SegmentName: Equatable, Sendable {
     var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
 }
 
-/// The newest segment of a database, as somebody remembers it who wants to notice that it was removed.
+/// The newest segment of a database, remembered so that its removal can be detected.
 ///
-/// A mark is made only once its segment is stored: it may be behind what is there, and is never ahead of it.
+/// A mark is stored only after its segment: it may be older than the newest segment, but never newer.
 struct SegmentMark: CheckedDocument, Sendable, Equatable {
     var sequence: Int
-    /// The whole hash of its document; absent for one that could not be read.
+    /// The full hash of its document; absent if that could not be read.
     var hash: String?
     var snapshot: Int
     var run: String
@@ -127,7 +127,7 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
         (seen, notedFrom) = (record.seen, record.notedFrom)
     }
 
-    /// For one that is not whole, or not there any more.
+    /// Creates a mark for a segment that is damaged or no longer exists.
     init(lost name: SegmentName) {
         (sequence, hash, snapshot, seen) = (name.sequence, nil, name.snapshot, name.time)
         (run, place, began, notedFrom) = ("", 0, "", nil)
@@ -135,7 +135,7 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
 
     var date: Date { Date(timeIntervalSince1970: Double(seen) / 1000) }
 
-    /// Whether the segment of that number was of the same run: sequence and place count together.
+    /// Whether the segment of that number belonged to the same run: sequence and index advance together.
     func covers(_ number: Int) -> Bool {
         number <= sequence && UInt64(clamping: sequence - number) <= place
     }

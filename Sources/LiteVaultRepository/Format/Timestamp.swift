@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// Times as the documents have them: `2026-11-21T12:30:06.123Z`, of the years 1970 to 9999.
+/// Times as written in documents: `2026-11-21T12:30:06.123Z`, of the years 1970 to 9999.
 enum Timestamp {
-    /// Seconds since 1970 of the last time that can be written.
+    /// The latest time that can be written, in seconds since 1970.
     static let limit = 253_402_300_799.999
 
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-    /// A time that cannot be written becomes the nearest that can.
+    /// Formats a time. One that cannot be written becomes the nearest that can.
     static func text(_ date: Date) -> String {
         let seconds = min(max(0, date.timeIntervalSince1970), limit)
         return Date(timeIntervalSince1970: seconds).formatted(style)
     }
 
-    /// Nil for anything but a time of that form; the fraction of the second may be left out or have up to nine digits.
+    /// Parses a time of that form; nil for anything else. The fraction is optional and may have up to nine digits.
     static func date(_ text: String) -> Date? {
         let bytes = Array<UInt8>(text.utf8.prefix(32))
         // 2026-11-21T12:30:06 and what follows.
@@ -46,8 +46,8 @@ enum Timestamp {
         time.tm_hour = Int32(hour)
         time.tm_min = Int32(minute)
         time.tm_sec = Int32(second)
-        // Added to the number that a date holds, as Foundation's own reader does: a time that was given as an argument has
-        // to be the same to the last bit.
+        // Added to the date's own number, as in Foundation's parser: a time given as an argument has to be the same to
+        // the last bit.
         let whole = Double(timegm(&time))
         let date = Date(timeIntervalSinceReferenceDate: whole - Date.timeIntervalBetween1970AndReferenceDate + fraction)
         return (0...limit).contains(whole) ? date : nil

@@ -1,31 +1,31 @@
 internal import LiteVaultCapture
 
-/// Finds the blocks of snapshots that cannot be restored any more.
+/// Finds the blocks of snapshots that can no longer be restored.
 ///
-/// A block map from outside may name one node a billion times. Lost blocks are counted once for each node, and ranges are put
-/// together from the counts, so the work is bounded by the nodes that are stored and by ``rangeLimit``.
+/// An untrusted block map may refer to one node a billion times. Lost blocks are counted once per node, and ranges are
+/// assembled from the counts, so the work is bounded by the number of stored nodes and by ``rangeLimit``.
 final class LostBlockFinder {
-    /// Ranges that are listed of one snapshot, at most.
+    /// The maximum number of ranges listed per snapshot.
     static let rangeLimit = 10_000
 
-    /// Packs that lack blocks which snapshots need, and why.
+    /// Packs that lack blocks that snapshots need, and why.
     private(set) var damaged: [String: String] = [:]
 
     private let source: NodeSource
     private let isStored: (TreeEntry) async throws -> Bool
-    /// How many blocks are lost below each node.
+    /// The number of lost blocks below each node.
     private var counts: [Place: Int] = [:]
     private var blocks: [TreeEntry: Bool] = [:]
 
     /// - Parameters:
     ///   - source: has every pack of the maps.
-    ///   - isStored: whether a block is there and whole; asked once for each.
+    ///   - isStored: whether a block exists and is intact; called once for each.
     init(source: NodeSource, isStored: @escaping (TreeEntry) async throws -> Bool) {
         self.source = source
         self.isStored = isStored
     }
 
-    /// The numbers of a snapshot's lost blocks in order, up to ``rangeLimit`` ranges, and how many blocks are lost in all.
+    /// The ranges of a snapshot's lost blocks in order, up to ``rangeLimit``, and the total number of lost blocks.
     func find(in snapshot: Snapshot) async throws -> (ranges: [Range<Int>], count: Int) {
         let manifest = snapshot.manifest
         let root = Node(
@@ -38,7 +38,7 @@ final class LostBlockFinder {
         return (ranges, count)
     }
 
-    /// A node of one map, in its place.
+    /// A node at its position in a map.
     private struct Node {
         let entry: TreeEntry
         let level: Int
@@ -57,7 +57,7 @@ final class LostBlockFinder {
         }
     }
 
-    /// All that a node's state depends on.
+    /// Everything that a node's state depends on.
     private struct Place: Hashable {
         let entry: TreeEntry
         let level: Int
@@ -70,7 +70,7 @@ final class LostBlockFinder {
         }
     }
 
-    /// How many blocks below a node are lost; all of them where the node itself is damaged.
+    /// The number of lost blocks below a node; all of them if the node itself is damaged.
     private func count(_ node: Node) async throws -> Int {
         let place = Place(node)
         if let known = counts[place] { return known }
@@ -94,12 +94,12 @@ final class LostBlockFinder {
     private func isThere(_ entry: TreeEntry) async throws -> Bool {
         if let known = blocks[entry] { return known }
         let isThere = try await isStored(entry)
-        if !isThere { damaged[RepositoryFormat.data(entry.pack)] = "does not have blocks that snapshots need" }
+        if !isThere { damaged[RepositoryFormat.data(entry.pack)] = "lacks blocks that snapshots need" }
         blocks[entry] = isThere
         return isThere
     }
 
-    /// Appends the lost blocks below a node that was counted. Every node that is read on the way has some.
+    /// Appends the lost blocks below a node that was counted. Only nodes with lost blocks are visited.
     private func list(_ node: Node, into ranges: inout [Range<Int>]) throws {
         let place = Place(node)
         guard let count = counts[place], count > 0 else { return }

@@ -3,9 +3,9 @@ public import LiteVaultCapture
 
 /// Options for repairing a repository.
 public struct RepairOptions: Sendable {
-    /// The database whose snapshots are looked at; nil for all.
+    /// The database to repair; nil for all.
     public var database: String?
-    /// Whether every byte of packs and segments is read, so that damage inside of them is found too.
+    /// Whether to read every byte of packs and segments, which also finds damage inside them.
     public var readsData = false
     /// Whether to report only, without changing anything.
     public var dryRun = false
@@ -16,11 +16,11 @@ public struct RepairOptions: Sendable {
     public init() {}
 }
 
-/// What a repair found and did. Losses are reported once: afterwards the repository is what remains.
+/// The result of a repair. Losses are reported once: what remains is the repository's new state.
 public struct RepairReport: Sendable {
-    /// Something that was done, or with ``RepairOptions/dryRun`` would be.
+    /// An action that was taken, or with ``RepairOptions/dryRun`` would be.
     public struct Action: Sendable, Equatable {
-        /// The kinds of it.
+        /// The kinds of actions.
         public enum Kind: String, Sendable {
             /// A document with one damaged byte or a damaged seal was restored.
             case restored
@@ -34,78 +34,78 @@ public struct RepairReport: Sendable {
             case avoided
         }
 
-        /// Which kind.
+        /// The kind of action.
         public let kind: Kind
-        /// The object, or the directory of this machine.
+        /// The object, or the local directory.
         public let path: String
-        /// Why: one sentence, without the path.
+        /// The reason: one sentence, without the path.
         public let reason: String
-        /// Where the object is now, below `damaged/`; nil where it was not moved.
+        /// The object's new path below `damaged/`; nil if it was not moved.
         public let movedTo: String?
     }
 
     /// A snapshot that was lost.
     public struct LostSnapshot: Sendable, Equatable {
-        /// The name of its database; nil where no snapshot of it can be read.
+        /// The name of its database; nil if no snapshot of that can be read.
         public let database: String?
-        /// Its place among the snapshots of its database.
+        /// Its sequence number among the snapshots of its database.
         public let sequence: Int
-        /// The name of its manifest.
+        /// The path of its manifest.
         public let path: String
-        /// When the last snapshot before it that can be read was taken, and the first after it.
+        /// The time of the last readable snapshot before it.
         public let after: Date?
-        /// See ``after``.
+        /// The time of the first readable snapshot after it.
         public let before: Date?
-        /// What was wrong with it.
+        /// What is wrong with it.
         public let reason: String
     }
 
-    /// A lost segment of a followed log, with the points in time that can no longer be restored.
+    /// A lost segment of a followed log, whose points in time can no longer be restored.
     public struct LostSegment: Sendable, Equatable {
-        /// The name of its database; nil where no snapshot of it can be read.
+        /// The name of its database; nil if no snapshot of that can be read.
         public let database: String?
-        /// The segment.
+        /// The path of the segment.
         public let path: String
-        /// The time of the segment before it; nil for the first.
+        /// The time of the previous segment; nil for the first.
         public let after: Date?
-        /// Its own time, by its name.
+        /// The time of the segment, from its name.
         public let until: Date
-        /// What was wrong with it.
+        /// What is wrong with it.
         public let reason: String
     }
 
     /// Blocks of a snapshot that are missing or damaged.
     public struct LostBlocks: Sendable {
-        /// The snapshot, which stays: the rest of it is whole.
+        /// The snapshot, which stays: the rest of it is intact.
         public let snapshot: Snapshot
-        /// Their numbers, in order: block `n` is at offset 4096 · `n` of the database's file. The first 10,000 ranges.
+        /// The lost blocks in order, as at most 10,000 ranges: block `n` is at offset 4096 · `n` of the database file.
         public let blocks: [Range<Int>]
-        /// How many blocks are lost, those included that ``blocks`` does not list.
+        /// The number of lost blocks, including those that ``blocks`` does not list.
         public let count: Int
     }
 
-    /// Whether nothing was changed.
+    /// Whether the repair only reported.
     public let isDryRun: Bool
     /// Whether every byte was read.
     public let readsData: Bool
-    /// What was done, in order.
+    /// The actions, in order.
     public internal(set) var actions: [Action] = []
     /// Snapshots that were lost.
     public internal(set) var lostSnapshots: [LostSnapshot] = []
     /// Points in time that can no longer be restored.
     public internal(set) var lostSegments: [LostSegment] = []
-    /// Snapshots of which something is missing.
+    /// Snapshots with missing or damaged blocks.
     public internal(set) var lostBlocks: [LostBlocks] = []
     /// Problems that could not be repaired, such as an object that the store does not allow to be deleted.
     public internal(set) var unfinished: [RepositoryWarning] = []
 
-    /// Creates the report of a run that has found nothing yet.
+    /// Creates the report of a run without findings.
     package init(isDryRun: Bool, readsData: Bool) {
         self.isDryRun = isDryRun
         self.readsData = readsData
     }
 
-    /// Whether nothing is lost and nothing remains to be done.
+    /// Whether nothing is lost and no problem remains.
     public var isWhole: Bool {
         lostSnapshots.isEmpty && lostSegments.isEmpty && lostBlocks.isEmpty && unfinished.isEmpty
     }

@@ -3,15 +3,16 @@ internal import Foundation
 internal import LiteVaultCapture
 
 extension Repository {
-    /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. The content comes
-    /// from the damaged object if a single byte changed, from this machine's memory, or, without a secret, from manifests.
+    /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. Its
+    /// content is recovered from the damaged object if a single byte changed, from this machine's memory, or, without a
+    /// secret, from manifests.
     ///
     /// - Parameters:
     ///   - store: the store that holds the repository.
     ///   - secret: its secret; required if it has one.
-    ///   - local: directories of this machine.
+    ///   - local: local directories of this machine.
     ///   - dryRun: whether to report only, without changing anything.
-    /// - Returns: what was done; nil if it is intact, or if there is no repository.
+    /// - Returns: the action taken; nil if the object is intact, or if there is no repository.
     /// - Throws: ``BackupError`` `damaged` if its content cannot be determined, `keyRejected`, `io`.
     public static func restoreIdentity(
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
@@ -22,7 +23,8 @@ extension Repository {
         do {
             let found = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
             if isWhole(found) {
-                // Its code may be what is damaged. If it is far from the right one, the secret is wrong: opening it says so.
+                // The damage may be in its code. If that is far from the right one, the secret is wrong, which opening
+                // reports.
                 guard secret != nil, let right = try sealed(found, secret), right != found else { return nil }
             }
             bytes = found
@@ -54,11 +56,12 @@ extension Repository {
         return (try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config)) != nil
     }
 
-    /// The document of a line, sealed again; nil for a line that says no repository, or that the seal behind it does not prove.
+    /// The document of a line, sealed again; nil if the line does not describe a repository, or the seal after it does
+    /// not prove it.
     ///
-    /// - Parameter bytes: the line and its seal. The line's hash fits, or its code but for a few digits.
+    /// - Parameter bytes: the line and its seal. The line matches the hash, or the code except for a few digits.
     private static func sealed(_ bytes: [UInt8], _ secret: RepositorySecret?) throws -> [UInt8]? {
-        // What is behind the line may be a code that is damaged.
+        // The bytes after the line may be a damaged code.
         guard let document = try? SealedDocument(bytes, name: RepositoryFormat.config),
             let config = try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config),
             (try? config.require(location: "")) != nil
@@ -72,7 +75,7 @@ extension Repository {
         return DocumentSalvage.document(bytes, key: try secret.key(derivation))
     }
 
-    /// The identity according to the manifests: all of one repository, and none with an authentication code.
+    /// The identity according to the manifests, if all belong to one repository and none has an authentication code.
     private static func rebuilt(_ store: any ObjectStore) async throws -> [UInt8]? {
         var ids: Set<String> = []
         var created: String?
@@ -102,17 +105,17 @@ extension Repository {
     }
 }
 
-/// Recovers a damaged document, if its hash or authentication code still identifies it: after one byte changed, or
+/// Recovers a damaged document if its hash or authentication code still identifies it: after a single byte changed, or
 /// after the seal was damaged.
 enum DocumentSalvage {
-    /// Bytes of a line that are tried: every value of every byte is.
+    /// The maximum length in bytes of a line to try: every value of every byte is tried.
     private static let limit = 16 << 10
-    /// Digits of a seal that may be wrong where the other says that the line is whole.
+    /// The number of wrong digits that one code of a seal may have if the other proves the line.
     private static let tolerance = 2
 
     /// The document as it was sealed; nil if that cannot be determined.
     ///
-    /// - Parameter key: the repository's, where it has a secret: then nothing counts that is not authentic.
+    /// - Parameter key: the repository's, if it has a secret: only an authentic document is accepted then.
     static func document(_ bytes: [UInt8], key: SymmetricKey?) -> [UInt8]? {
         guard let (body, seal) = split(bytes, hasCode: key != nil) else { return nil }
         if isNear(seal, self.seal(body, key), key) { return body + self.seal(body, key) }
@@ -120,8 +123,8 @@ enum DocumentSalvage {
         return isNear(seal, self.seal(found, key), key) ? found + self.seal(found, key) : nil
     }
 
-    /// A document whose line was put right by its hash, or its hash by its line, with the code that it has: for the one that
-    /// has to be read before there is a key.
+    /// A document whose line was recovered by its hash, or its hash by its line, with its code unchanged: for the
+    /// document that has to be read before the key is known.
     static func line(_ bytes: [UInt8]) -> [UInt8]? {
         for hasCode in [false, true] {
             guard let (body, seal) = split(bytes, hasCode: hasCode) else { continue }
@@ -134,7 +137,7 @@ enum DocumentSalvage {
         return nil
     }
 
-    /// The line with its end, which is known, and what is behind it.
+    /// The line with its known end, and what follows it.
     private static func split(_ bytes: [UInt8], hasCode: Bool) -> (body: [UInt8], seal: [UInt8])? {
         let ending = "sha256 ".utf8.count + 65 + (hasCode ? "hmac-sha256 ".utf8.count + 65 : 0)
         let length = bytes.count - ending
@@ -142,7 +145,7 @@ enum DocumentSalvage {
         return (Array(bytes[..<(length - 1)]) + [UInt8(ascii: "\n")], Array(bytes[length...]))
     }
 
-    /// The line of that hash, from one in which one byte is another.
+    /// The line with that hash, recovered from one in which a single byte differs.
     private static func repaired(_ line: [UInt8], hash: [UInt8]?) -> [UInt8]? {
         guard let hash else { return nil }
         var body = line
@@ -169,7 +172,8 @@ enum DocumentSalvage {
         return Array(text.utf8)
     }
 
-    /// Whether a seal is the right one but for a few bytes. With a key the code has to be; the hash is known to everybody.
+    /// Whether a seal differs from the right one in a few bytes only. With a key the code decides; anybody can compute
+    /// the hash.
     private static func isNear(_ seal: [UInt8], _ right: [UInt8], _ key: SymmetricKey?) -> Bool {
         guard seal.count == right.count else { return false }
         let counted = key == nil ? 0..<seal.count : ("sha256 ".utf8.count + 65)..<seal.count

@@ -10,7 +10,7 @@ extension Repository {
     /// removes snapshots or packs meanwhile. The next repair completes one that was killed.
     ///
     /// - Parameter options: the database, whether to read all data, and whether to report only.
-    /// - Returns: what was done and what is lost, or with ``RepairOptions/dryRun`` what would be.
+    /// - Returns: the actions taken and the losses, or with ``RepairOptions/dryRun`` what they would be.
     /// - Throws: ``BackupError`` `busy` if another process removes snapshots or packs, `keyRejected` if the repository's secret
     ///   was not given, `io`.
     public func repair(_ options: RepairOptions = .init()) async throws -> RepairReport {
@@ -22,7 +22,7 @@ extension Repository {
     }
 }
 
-/// One run of a repair.
+/// A single run of a repair.
 private final class Repair {
     private let repository: Repository
     private let options: RepairOptions
@@ -64,7 +64,7 @@ private final class Repair {
         var lost: [DatabaseSurvey.Unreadable] = []
         for one in survey.unreadable {
             guard one.error.isDamage else {
-                // It could not be read now, which says nothing about its content.
+                // It could not be read now, which proves nothing about its content.
                 report.unfinished.append(RepositoryWarning(one.error, one.object, advice: .text("Try again.")))
                 continue
             }
@@ -98,7 +98,8 @@ private final class Repair {
         }
     }
 
-    /// Rebuilds the forget record from the snapshots that exist. Snapshots that somebody else removed count as forgotten then.
+    /// Rebuilds the forget record from the existing snapshots. Snapshots that somebody else removed then count as
+    /// forgotten.
     private func repairForgetRecord(_ before: DatabaseSurvey, _ lost: [DatabaseSurvey.Unreadable]) async throws {
         let (database, name) = (before.database, RepositoryFormat.forgetRecord(before.database))
         var forgotten = ForgetRecord(repository: repository.config.id, database: database, ranges: [])
@@ -107,7 +108,7 @@ private final class Repair {
             forgotten = try await repository.forgetRecord(database)
         } catch let error as BackupError where error.code == .damaged {
             damage = error
-            // Copied, and replaced below: without any list, what retention removed would count as lost.
+            // Copied, and replaced below: without a record, snapshots removed by retention would count as lost.
             _ = try await keep(name)
         }
         let gone = lost.map(\.sequence)
@@ -124,7 +125,7 @@ private final class Repair {
             }
         }
         guard damage != nil || !missing.isEmpty || !gone.allSatisfy(forgotten.contains) else { return }
-        // Where nothing was noted yet, segments are noted from now on; a list that was lost may have had some.
+        // If segments were not recorded so far, they are from now on; a lost record may have had some.
         if damage == nil, forgotten.ranges.isEmpty, forgotten.segments == nil { forgotten.segments = [] }
         forgotten.insert(gone.map { $0...$0 } + missing)
         try await write(forgotten, as: name)
@@ -141,7 +142,7 @@ private final class Repair {
         } catch let error as BackupError where error.code == .damaged {
             try await setAside(name, error.message)
             try await write(repository.noVerifications(database), as: name)
-            report.actions.append(.init(.rebuilt, name, "the next check fills it", nil))
+            report.actions.append(.init(.rebuilt, name, "the next check refills it", nil))
         }
     }
 
@@ -151,12 +152,12 @@ private final class Repair {
             return false
         } catch let error as BackupError where error.code == .damaged {
             try await setAside(RepositoryFormat.pendingDeletions, error.message)
-            report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next prune fills it", nil))
+            report.actions.append(.init(.rebuilt, RepositoryFormat.pendingDeletions, "the next prune refills it", nil))
             return true
         }
     }
 
-    /// Sets those aside that are damaged, and notes them and those that are missing as lost.
+    /// Sets damaged segments aside, and records them and missing ones as lost.
     private func repairSegments(_ survey: DatabaseSurvey) async throws {
         let (database, name) = (survey.database, survey.snapshots.last?.database)
         var before: Date?
@@ -213,7 +214,7 @@ private final class Repair {
             }
             done = [done, object.size].sum
         }
-        // From the store, not from this machine's copies.
+        // From the store, not from cached copies.
         let maps = try UncachedNodes(store, directory: repository.cacheDirectory("check"))
         let suspected = suspect
         let walk = BlockMapWalk(
@@ -221,7 +222,7 @@ private final class Repair {
             problem: { error in
                 guard let error = error as? BackupError, error.isDamage else { throw error }
             })
-        // All of them first: the way to one leads through others, which may be damaged.
+        // All maps first: the path to one pack leads through others, which may be damaged.
         for object in try await store.list("tree/") where RepositoryFormat.isPack(object.name) {
             guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) })
             else { continue }
@@ -233,7 +234,7 @@ private final class Repair {
         }
         let finder = LostBlockFinder(source: maps.source) { entry in
             if try !suspected.contains(RepositoryFormat.data(entry.pack)) && tables.has(entry) { return true }
-            // The pack's own table may be what is damaged.
+            // The damage may be in the pack's own table.
             return try await self.isReadable(entry)
         }
         for database in databases {
@@ -268,7 +269,7 @@ private final class Repair {
         }
     }
 
-    // MARK: Doing it
+    // MARK: Actions
 
     private func write(_ value: some CheckedDocument, as name: String) async throws {
         guard let lease else { return }
@@ -295,13 +296,13 @@ private final class Repair {
             report.unfinished.append(
                 RepositoryWarning(
                     .damage, error.code, path: name,
-                    message: "is copied to \(kept), but the store does not let it be removed: \(error.message)",
+                    message: "was copied to \(kept), but cannot be removed from the store: \(error.message)",
                     advice: .repairWithDeletion))
         }
     }
 
-    /// Whether a file is set aside by a second name, which only files of this user with mode 0600 get, or is small enough to
-    /// be copied. Gives it that mode.
+    /// Whether a file can be set aside by a hard link, which only files of this user with mode 0600 get, or is small
+    /// enough to copy. Sets that mode.
     private static func canBeKept(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
@@ -312,7 +313,7 @@ private final class Repair {
         return Int64(status.st_size) <= RepositoryFormat.segmentBytes + 65_536
     }
 
-    /// Stores a copy of an object below `damaged/` and verifies it; nil if the object no longer exists.
+    /// Copies an object to `damaged/` and verifies the copy; nil if the object no longer exists.
     private func keep(_ name: String) async throws -> String? {
         guard let lease else { return nil }
         try await lease.confirm()
@@ -321,18 +322,18 @@ private final class Repair {
         defer { file.discard() }
         var fetched = file.path
         if let path = store.localPath(name) {
-            // A store in a directory gives the file a second name, however large it is.
+            // A directory store creates a hard link, however large the file is.
             fetched = path
             guard access(path, F_OK) == 0 else { return nil }
             guard Self.canBeKept(path) else {
                 report.unfinished.append(
                     RepositoryWarning(
-                        .damage, path: name, message: "is too large to be copied, and is not this user's",
+                        .damage, path: name, message: "is too large to copy, and belongs to another user",
                         advice: .text("Move it out of the repository by hand.")))
                 return nil
             }
         } else {
-            // A name of a companion goes with the temporary file.
+            // A companion file's name is removed with the temporary file.
             fetched += "-journal"
             do {
                 try await store.fetch(name, into: fetched, upTo: RepositoryFormat.segmentBytes + 65_536)
@@ -354,9 +355,9 @@ private final class Repair {
                     try await store.put(target, file: fetched, condition: condition)
                 }
             } catch let error as BackupError where error.code == .conflict {
-                // An answer that was lost; what is there is compared.
+                // The response was lost: compare what is stored.
             }
-            // One that was set aside before, by a run that was killed perhaps, need not be the same.
+            // A copy set aside before, perhaps by a run that was killed, may differ.
             if let path = store.localPath(target), Self.isSame(path, fetched) { return target }
             let size = try LocalFile(reading: fetched).size()
             guard try await store.attributes(target)?.size == size else { continue }
@@ -380,7 +381,7 @@ private final class Repair {
         return digest.finalize().hexadecimal
     }
 
-    /// Removes this machine's copies of block maps; they are fetched again when needed.
+    /// Removes cached block maps; they are fetched again when needed.
     private func clearCache() throws {
         guard store.localPath("tree/any") == nil else { return }
         let directory = "\(repository.local.cache)/\(repository.config.id)"

@@ -1,8 +1,8 @@
 internal import LiteVaultCapture
 
-/// What a repository has of one database: the snapshots that can be read, and whatever stands beside them.
+/// The objects of one database in a repository: readable snapshots, and everything else found beside them.
 struct DatabaseSurvey: Sendable {
-    /// A manifest that cannot be read. Only its name says which snapshot it is.
+    /// A manifest that cannot be read. Only its name identifies the snapshot.
     struct Unreadable: Sendable {
         let sequence: Int
         let object: String
@@ -16,30 +16,30 @@ struct DatabaseSurvey: Sendable {
     var unreadable: [Unreadable] = []
     /// The sequences whose names are occupied by a ``Fence``, in order.
     var fences: [Int] = []
-    /// Why the repository is older than what this machine remembers; nil where it is not.
+    /// Why the repository is older than the state that this machine remembers; nil if it is not.
     var rollback: BackupError?
-    /// Whether this machine remembered a snapshot of it.
+    /// Whether this machine remembered a snapshot of the database.
     var isRemembered = false
     var warnings: [RepositoryWarning] = []
 
-    /// The sequences of which something is there, in order: none of them is missing.
+    /// The sequences with an object, in order: none of them is missing.
     var present: [Int] { (snapshots.map(\.sequence) + unreadable.map(\.sequence) + fences).sorted() }
 
-    /// The highest sequence that a manifest has by its name, read or not.
+    /// The highest sequence in a manifest's name, readable or not.
     var newestSequence: Int { max(snapshots.last?.sequence ?? 0, unreadable.last?.sequence ?? 0) }
 
-    /// What is newer than every snapshot that can be read.
+    /// An unreadable manifest that is newer than every readable snapshot.
     var unreadableNewest: Unreadable? {
         unreadable.last.flatMap { $0.sequence > snapshots.last?.sequence ?? 0 ? $0 : nil }
     }
 
-    /// Manifests that cannot be read and may be of a time between a snapshot and the next that can be read.
+    /// Unreadable manifests whose time may be between a snapshot and the next readable one.
     func unreadable(after snapshot: Snapshot) -> [Unreadable] {
         let next = snapshots.first { $0.sequence > snapshot.sequence }?.sequence ?? .max
         return unreadable.filter { $0.sequence > snapshot.sequence && $0.sequence < next }
     }
 
-    /// Why it is unknown which packs are needed; nil if everything can be read.
+    /// Why the needed packs cannot be determined; nil if everything is readable.
     var strictFailure: BackupError? {
         unreadable.first.map { first in
             BackupError(
@@ -77,7 +77,7 @@ extension Repository {
             do {
                 return .success(try await snapshotUnlessFence(name, database))
             } catch let error as BackupError where error.code == .missing {
-                // Removed since it was listed, by retention.
+                // Removed by retention since it was listed.
                 return nil
             } catch let error as BackupError {
                 return .failure(error)
@@ -98,8 +98,8 @@ extension Repository {
             survey.warnings.append(
                 RepositoryWarning(
                     .damage, path: next.object,
-                    message: "does not follow the snapshot before it: one of the two was replaced",
-                    advice: .text("Restore both under other names, and see which one is right.")))
+                    message: "does not follow the previous snapshot: one of the two was replaced",
+                    advice: .text("Restore both under other names to find out which one is right.")))
         }
         do {
             try compare(head, database, survey)
@@ -115,7 +115,7 @@ extension Repository {
         return survey
     }
 
-    /// The highest sequence that a manifest of a database has by its name, whether it can be read or not; 0 without one.
+    /// The highest sequence in the name of a manifest of a database, readable or not; 0 without one.
     package func newestSequence(_ database: String) async throws -> Int {
         try await store.list(RepositoryFormat.snapshots(database))
             .compactMap { RepositoryFormat.sequence(ofSnapshot: $0.name, database) }.max() ?? 0
@@ -128,8 +128,8 @@ extension Repository {
         try await concurrently(databaseIDs(name)) { try await survey($0) }
     }
 
-    /// The results of verifications, and what is wrong with the documents that say something about snapshots without being
-    /// needed to read them. Problems with those are reported and do not stop anything.
+    /// The results of verifications, and problems with documents that only describe snapshots. Those are reported and
+    /// stop nothing, as reading snapshots does not depend on them.
     func advisories(
         _ survey: DatabaseSurvey
     ) async throws -> (verifications: Verifications, newestForgotten: Int, warnings: [RepositoryWarning]) {
@@ -154,7 +154,7 @@ extension Repository {
                 warnings.append(
                     RepositoryWarning(
                         .damage, path: names,
-                        message: (first == last ? "is missing" : "is missing, and those after it up to \(last)")
+                        message: (first == last ? "is missing" : "is missing, as are the following ones up to \(last)")
                             + ", and was not removed by retention",
                         advice: .all([.text("Restore it from a copy of the repository."), .repair])))
             }
@@ -164,7 +164,7 @@ extension Repository {
         return (verifications, newestForgotten, warnings)
     }
 
-    /// The identifiers of the databases, those included of which only this machine remembers a snapshot.
+    /// The identifiers of the databases, including those of which only this machine remembers a snapshot.
     func databaseIDs(_ name: String?) async throws -> [String] {
         if let name { return [databaseID(name)] }
         var ids = Set(
@@ -179,7 +179,7 @@ extension Repository {
         return ids.filter(RepositoryFormat.isIdentifier).sorted()
     }
 
-    /// What is wrong with names that start with a prefix: those that no object of the format has.
+    /// Reports names with a prefix that are not part of the format.
     func strays(_ prefix: String) async throws -> [RepositoryWarning] {
         try await store.list(prefix).filter { !RepositoryFormat.isObject($0.name) }.map { .stray($0.name) }
     }

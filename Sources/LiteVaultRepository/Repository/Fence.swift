@@ -1,11 +1,12 @@
 internal import Foundation
 internal import LiteVaultCapture
 
-/// An object in the place of a manifest, so that nobody stores one there.
+/// An object in place of a manifest, so that no writer can store one there.
 ///
-/// Whoever ends the lease of a writer that may only be asleep leaves one at the name which that writer would publish. Confirming a
-/// lease and storing a manifest are two requests, and between them a process may sleep for hours: the condition that the
-/// name is free is what stops it then. It stays for good, as nobody can tell when the last of such writers has ended.
+/// A process that ends the lease of a writer that may only be suspended stores a fence under the name that the writer
+/// would publish. Confirming a lease and storing a manifest are two requests, between which a process may sleep for
+/// hours: then the condition that the name is free stops it. A fence is permanent, as nobody can tell when the last
+/// such writer has ended.
 struct Fence: CheckedDocument {
     var type = "fence"
     var repository: String
@@ -18,17 +19,18 @@ struct Fence: CheckedDocument {
 }
 
 extension Repository {
-    /// Sees to it that a writer publishes nothing any more under a lease that is about to be ended.
+    /// Makes sure that a writer publishes nothing under a lease that is about to be ended.
     ///
-    /// Where its snapshot is there already, a mark keeps that name from becoming free: the writer may store it again, as it
-    /// may not know that it did.
+    /// If its snapshot is stored already, a mark keeps the name from becoming free: the writer may store it again, as
+    /// it may not know that it succeeded.
     ///
     /// - Parameters:
-    ///   - held: what the lease says; without a sequence its writer writes to the lease before it stores anything, and so
+    ///   - held: the content of the lease; without a sequence, its writer updates the lease before it stores anything,
+    ///     and so
     ///     learns that it was ended.
-    ///   - database: whose lease it is.
+    ///   - database: the database of the lease.
     func fence(_ held: Lease.Record, _ database: String) async throws {
-        // Ignore a number that no writer can have: a lease is authenticated by nothing but the store.
+        // Ignore an impossible number: leases are not authenticated.
         guard let sequence = held.sequence, try await 1...(newestSequence(database) + 1000) ~= sequence else { return }
         let fence = Fence(repository: config.id, database: database, sequence: sequence)
         let name = RepositoryFormat.snapshot(database, sequence)
@@ -42,9 +44,9 @@ extension Repository {
         }
     }
 
-    /// Removes a manifest, and keeps its name from being used again where its writer may not have ended.
+    /// Removes a manifest, and keeps its name from being reused if its writer may still be running.
     ///
-    /// - Parameter marked: ``marks(_:)``, listed after the manifest was.
+    /// - Parameter marked: ``marks(_:)``, listed after the manifest.
     func remove(_ snapshot: Snapshot, marked: Set<String>) async throws {
         let (database, sequence) = (snapshot.manifest.database, snapshot.sequence)
         guard marked.contains(snapshot.object) else { return try await store.remove(snapshot.object) }
@@ -59,14 +61,14 @@ extension Repository {
             try await store.list(prefix).map { RepositoryFormat.snapshots(database) + $0.name.dropFirst(prefix.count) })
     }
 
-    /// Whether a fence is at the name of a manifest.
+    /// Whether the object with a manifest's name is a fence.
     func isFence(_ name: String, _ database: String) async throws -> Bool {
         let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
         let document = try SealedDocument(whole: bytes, name: name)
         return try isFence(document, name, database)
     }
 
-    /// Whether a document is the fence of the name that it has.
+    /// Whether a document is the fence for its name.
     func isFence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Bool {
         struct Kind: CheckedDocument {
             static let byteLimit = RepositoryFormat.documentBytes

@@ -1,14 +1,14 @@
 internal import LiteVaultCapture
 
-/// Which snapshots of a database were removed by retention, or set aside by a repair, so that a check can tell one that
-/// somebody else removed.
+/// The snapshots of a database that retention removed or a repair set aside, so that a check can detect that somebody
+/// else removed others.
 struct ForgetRecord: CheckedDocument, Equatable {
     var type = "forgotten"
     var repository: String
     var database: String
-    /// First and last sequence of each row, in order.
+    /// First and last sequence of each range, in order.
     var ranges: [[Int]]
-    /// As ``ranges``, for segments; nil where an older version wrote it, which does not note them.
+    /// As ``ranges``, for segments; nil in records of older versions, which do not record them.
     var segments: [[Int]]?
     /// Segments that a repair found lost. Checks no longer report them; a restore does not continue beyond them.
     var lost: [[Int]]?
@@ -32,19 +32,19 @@ struct ForgetRecord: CheckedDocument, Equatable {
         }
     }
 
-    /// The highest sequence in it; 0 without one.
+    /// The highest sequence in it; 0 if it is empty.
     var newest: Int { ranges.last?.last ?? 0 }
 
-    /// Whether any of these was removed by retention.
+    /// Whether retention removed any of these.
     func overlaps(_ sequences: ClosedRange<Int>) -> Bool {
         ranges.contains { $0[0] <= sequences.upperBound && sequences.lowerBound <= $0[1] }
     }
 
-    /// Whether it was removed by retention.
+    /// Whether retention removed it.
     func contains(_ sequence: Int) -> Bool { overlaps(sequence...sequence) }
 
-    /// Rows of sequences below the newest of `present` that are neither there nor were removed by retention. What it costs
-    /// depends on how many rows there are, not on how long they are.
+    /// Ranges of sequences below the newest of `present` that neither exist nor were removed by retention. The cost
+    /// depends on the number of ranges, not on their length.
     func missing(_ present: [Int]) -> [ClosedRange<Int>] {
         guard let newest = present.max() else { return [] }
         let known = (present.map { $0...$0 } + ranges.map { $0[0]...$0[1] }).sorted { $0.lowerBound < $1.lowerBound }
@@ -75,7 +75,7 @@ struct ForgetRecord: CheckedDocument, Equatable {
         lost = Self.rows((lost ?? []) + gone.map { [$0.lowerBound, $0.upperBound] })
     }
 
-    /// In order, those that touch as one.
+    /// The ranges in order, with adjacent ones merged.
     private static func rows(_ rows: [[Int]]) -> [[Int]] {
         rows.sorted { $0[0] < $1[0] }.reduce(into: []) { rows, next in
             if let last = rows.last, last[1] >= next[0] - 1 {
@@ -110,7 +110,7 @@ extension Repository {
         for (database, gone) in Dictionary(grouping: snapshots, by: \.manifest.database) {
             var all = try await forgetRecord(database)
             before[database] = all
-            // Removed segments are recorded from the first time on.
+            // Removed segments are recorded from the start.
             if all.ranges.isEmpty, all.segments == nil { all.segments = [] }
             all.insert(gone.map(\.sequence))
             try await put(all, as: RepositoryFormat.forgetRecord(database), condition: .none)

@@ -5,24 +5,24 @@ internal import LiteVaultSupport
 
 /// The exclusive right to write a database's snapshots, or to delete: an object that is taken and renewed by conditional writes.
 ///
-/// Its age by the store's clock shows whether its holder still renews it. A dead holder on this machine needs no
-/// waiting.
+/// Its age by the store's clock shows whether the holder still renews it. A dead holder on this machine is detected
+/// without waiting.
 final class Lease: Sendable {
     struct Record: CheckedDocument, Equatable {
         var type = "lease"
-        /// Random: which holder.
+        /// Random, identifies the holder.
         var holder: String
         var host: String
         var process: Int32
         var start: UInt64
         var boot: UInt32
         var namespace: UInt32
-        /// When it was taken, by the store's clock, in seconds since 1970.
+        /// When it was acquired, by the store's clock, in seconds since 1970.
         var acquired: Double
         var released: Bool
-        /// The snapshot that its holder may store; nil until that is decided, and if none is stored.
+        /// The snapshot that the holder may store; nil until that is decided, and if none is stored.
         var sequence: Int?
-        /// A note of the holder that later holders keep: a follower's newest segment, sealed.
+        /// A note that later holders preserve: a follower's newest segment, sealed.
         var note: String?
 
         static let byteLimit = RepositoryFormat.documentBytes
@@ -40,12 +40,13 @@ final class Lease: Sendable {
         }
     }
 
-    /// Seconds after which a lease that is not renewed may be broken.
+    /// Seconds after which a lease that was not renewed may be broken.
     static let staleAge = 600.0
-    /// As ``staleAge``, for whoever removes packs, where the store keeps no conditions: nothing stops a writer that wakes up later.
+    /// As ``staleAge``, for deleting packs from a store without conditional writes: nothing stops a writer that resumes
+    /// later.
     static let staleAgeWithoutConditions = 7 * 86_400.0
-    /// What the name of a second object starts with that tells of a writer where the store keeps no conditions. The first one may
-    /// be overwritten by another writer that comes at the same time.
+    /// The prefix of a second object that announces a writer if the store has no conditional writes. The first object
+    /// may be overwritten by another writer at the same time.
     static let announcement = "write-"
     /// The prefix of followers' leases. Followers do not write packs.
     static let follower = "follow-"
@@ -55,7 +56,7 @@ final class Lease: Sendable {
     let acquired: Double
     private let store: any ObjectStore
     private let supportsConditionalWrites: Bool
-    /// The second object's name, where there is one.
+    /// The second object's name, if there is one.
     private let announced: String?
     private let holder: String
     private let state: Locked<State>
@@ -86,12 +87,12 @@ final class Lease: Sendable {
         heldLeases.withLock { _ = $0.remove(holder) }
     }
 
-    /// Takes the lease.
+    /// Acquires the lease.
     ///
     /// - Parameters:
     ///   - purpose: what it protects, for messages.
-    ///   - fence: for a lease to store snapshots: keeps the one that had it, and did not give it back, from storing its own.
-    /// - Throws: ``BackupError`` `busy` when somebody has it.
+    ///   - fence: for a lease to store snapshots: keeps a previous holder that did not release it from storing its own.
+    /// - Throws: ``BackupError`` `busy` if another process holds it.
     static func take(
         _ short: String, of store: any ObjectStore, for purpose: String, fence: ((Record) async throws -> Void)? = nil
     ) async throws -> Lease {
@@ -107,7 +108,7 @@ final class Lease: Sendable {
             fence == nil || supportsConditionalWrites ? nil : RepositoryFormat.lease(announcement + record.holder)
         heldLeases.withLock { _ = $0.insert(record.holder) }
         do {
-            // Before it looks: from here on nothing is removed that it may count on.
+            // Announce before listing: from here on nothing is removed that the writer may rely on.
             if let announced {
                 try await store.put(announced, bytes: Decoding.bytes(record, path: name), condition: .none)
             }
@@ -137,7 +138,7 @@ final class Lease: Sendable {
             lease.keep()
             return lease
         } catch {
-            // Where only the answer was lost, the lease is there and nobody's.
+            // If only the response was lost, the lease exists without a holder.
             heldLeases.withLock { _ = $0.remove(record.holder) }
             if let announced { await retract(announced, record, store) }
             guard let error = error as? BackupError, error.code == .conflict else { throw error }
@@ -147,8 +148,8 @@ final class Lease: Sendable {
         }
     }
 
-    /// Whether a lease was not renewed for so long that its holder is taken for dead. A holder renews it each minute, so one that
-    /// is as far in the future was written before the store's clock was put back.
+    /// Whether a lease was not renewed for so long that its holder is presumed dead. A holder renews it every minute,
+    /// so a lease dated that far in the future was written before the store's clock was set back.
     static func isStale(_ object: ObjectAttributes, _ now: Date, _ age: Double) -> Bool {
         abs(now.timeIntervalSince(object.modified)) >= age
     }
@@ -176,15 +177,15 @@ final class Lease: Sendable {
         }
     }
 
-    /// What is kept with it. A new note is stored with the next renewal: with ``confirm()``, ``release()``, or in a minute.
+    /// The note. A new one is stored with the next renewal: with ``confirm()``, ``release()``, or within a minute.
     var note: String? {
         get { state.withLock { $0.record.note } }
         set { state.withLock { $0.record.note = newValue } }
     }
 
-    /// Makes sure that it is still ours, in the store.
+    /// Confirms that this process still holds the lease, in the store.
     ///
-    /// - Throws: ``BackupError`` `busy` when somebody else took it, or broke it as it had not been renewed.
+    /// - Throws: ``BackupError`` `busy` if another process acquired it, or broke it because it was not renewed.
     func confirm() async throws { try await write(released: false) }
 
     /// Records in the store which snapshot the holder may store from now on.
@@ -198,14 +199,14 @@ final class Lease: Sendable {
     /// Leaves the lease for the next writer to break: the promised snapshot may still be stored.
     func abandon() { state.withLock { $0.isAbandoned = true } }
 
-    /// Ends the lease of a holder that has not renewed it in time: where that one is only asleep, it finds out before it
-    /// counts on what was removed meanwhile.
+    /// Ends the lease of a holder that has not renewed it in time. If that holder was only suspended, it finds out
+    /// before it relies on objects removed meanwhile.
     ///
-    /// - Returns: whether it is ended; false when its holder renewed it just now.
+    /// - Returns: whether it was ended; false if its holder has just renewed it.
     static func end(_ object: ObjectAttributes, _ held: Record, _ store: any ObjectStore) async throws -> Bool {
         var record = held
         record.released = true
-        // Not the same holder: a renewal whose answer was lost is known by it.
+        // Compare holders: a renewal whose response was lost is recognised by its holder.
         record.holder = PackID().hexadecimal
         do {
             let condition = try await store.supportsConditionalWrites() ? PutCondition.unchanged(object.tag) : .none
@@ -229,16 +230,16 @@ final class Lease: Sendable {
         for _ in 0..<3 {
             do { return try await write(released: true) } catch { continue }
         }
-        // The lease ends with the process, or by its age.
+        // The lease ends with the process, or expires.
     }
 
     private func keep() {
-        // On a store that hangs it blocks its thread.
+        // It blocks its thread if the store hangs.
         let renewal = BlockingWork.task { [weak self] in
             while !Task.isCancelled {
                 try? await Task.sleep(nanoseconds: UInt64(Self.interval * 1e9))
                 if Task.isCancelled { return }
-                // A store that is unreachable for a while is tried again; confirm() decides in the end.
+                // A store that is temporarily unreachable is tried again; confirm() decides in the end.
                 try? await self?.write(released: false)
             }
         }
@@ -258,7 +259,7 @@ final class Lease: Sendable {
                 state.record.released = released
                 return (state.tag, state.record)
             }
-            // Where the store keeps no conditions, a look before the write is the most that can be had.
+            // Without conditional writes, reading before the write is the best that is possible.
             if !supportsConditionalWrites, try await Self.holder(name, store)?.holder != record.holder { throw lost() }
             do {
                 if let announced, !released {
@@ -269,8 +270,8 @@ final class Lease: Sendable {
                     condition: supportsConditionalWrites ? .unchanged(current) : .none)
                 return state.withLock { $0.tag = new }
             } catch let error as BackupError where error.code == .conflict {
-                // A write of our own whose answer was lost, or a renewal at the same time. The tag first: what is ours after it was
-                // ours then, as others never give it back.
+                // Our own write whose response was lost, or a concurrent renewal. Read the tag first: a tag that is
+                // ours afterwards was ours then, as others never return it.
                 guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),
                     held.holder == record.holder
                 else { throw lost() }
@@ -282,7 +283,7 @@ final class Lease: Sendable {
     }
 }
 
-/// The leases that this process holds. One of its own that is not among them was left behind by work that failed.
+/// The leases that this process holds. Any other lease of this process was left behind by failed work.
 private let heldLeases = Locked(Set<String>())
 
 extension Repository {

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import LiteVaultCapture
 
-/// Local directories for what a client of a repository keeps.
+/// Local directories for the files that a client of a repository keeps.
 public struct LocalDirectories: Sendable {
-    /// Keeps the newest snapshot seen of each database, which detects a repository that was rolled back. Nil keeps nothing.
+    /// For the newest snapshot seen of each database, by which a rolled-back repository is detected. Nil keeps nothing.
     public var state: String?
-    /// Keeps copies of block maps of remote stores. It can be removed at any time.
+    /// For cached block maps of remote stores. It can be removed at any time.
     public var cache: String
-    /// Holds files that are about to be stored, and databases restored for a test. Nil uses the directory that the store
+    /// For files waiting to be stored, and databases restored for a test. Nil uses the directory that the store
     /// prefers, or else the system's temporary directory.
     public var spool: String?
 
@@ -36,7 +36,7 @@ public struct LocalDirectories: Sendable {
 }
 
 extension Repository {
-    /// The directory for what is about to be stored.
+    /// The directory for files waiting to be stored.
     package func spoolDirectory() throws -> String {
         if let spool = local.spool {
             try LocalDirectory.create(spool)
@@ -45,11 +45,11 @@ extension Repository {
         return try store.spoolDirectory() ?? FileManager.default.temporaryDirectory.path
     }
 
-    /// The directory for what only this run needs: the one for what is about to be stored, or, where that cannot be written as the
-    /// repository is only readable, the system's temporary directory.
+    /// The directory for temporary files: the spool directory or, if that is not writable because the repository is
+    /// read-only, the system's temporary directory.
     func workDirectory() throws -> String {
         if local.spool != nil { return try spoolDirectory() }
-        // What it throws is that the directory cannot be made.
+        // It throws if the directory cannot be created.
         if let path = try? spoolDirectory(), access(path, W_OK) == 0 { return path }
         return FileManager.default.temporaryDirectory.path
     }
@@ -57,7 +57,7 @@ extension Repository {
     /// The directory for copies of a database's block maps.
     func cacheDirectory(_ database: String) -> String { "\(local.cache)/\(config.id)/\(database)" }
 
-    /// Removes copies of tree packs that the store no longer has, and those that were never finished.
+    /// Removes cached tree packs that the store no longer has, and unfinished ones.
     ///
     /// - Parameter packs: all tree packs of the store.
     func sweepCache(_ packs: [ObjectAttributes]) throws {
@@ -68,7 +68,7 @@ extension Repository {
             for name in try LocalDirectory.names("\(root)/\(directory)") where !present.contains(name) {
                 var status = stat()
                 let path = "\(root)/\(directory)/\(name)"
-                // What is younger may be of a snapshot that is being stored, or on its way.
+                // A younger copy may belong to a snapshot that is being stored or fetched.
                 if stat(path, &status) == 0, Date().timeIntervalSince1970 - status.modified > 86_400 { unlink(path) }
             }
         }

@@ -2,21 +2,21 @@ internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
 
-/// What this machine remembers of the repository at one location: which it is, and below that the newest snapshots seen.
+/// What this machine remembers about the repository at a location: its identity, and the newest snapshots seen.
 ///
-/// It distinguishes a repository that was wiped or replaced from one that is used for the first time. A secret does not: several
-/// repositories may have the same one.
+/// It distinguishes a wiped or replaced repository from one that is used for the first time. A secret does not: several
+/// repositories may share one.
 struct LocationMemory: Sendable {
     private struct Record: CheckedDocument {
         var version = 1
-        /// For whoever looks into the directory.
+        /// For people who inspect the directory.
         var location: String
-        /// The repositories that belong there; several where that was said, as with disks that take turns.
+        /// The repositories that belong there; several if that was accepted, such as for disks used in rotation.
         var repositories: [String]
-        /// `repository.json` of the last of them: it never changes, and has no secret in it.
+        /// `repository.json` of the last of them: it never changes, and contains no secret.
         var document: String
 
-        // The document's text, with each of its quotes escaped, and a path.
+        // The document's text, with its quotes escaped, and a path.
         static let byteLimit = 4 * RepositoryFormat.documentBytes
 
         func check() throws(OutOfLimits) {
@@ -24,32 +24,32 @@ struct LocationMemory: Sendable {
         }
     }
 
-    /// How many repositories may take turns at one location.
+    /// The maximum number of repositories used in rotation at one location.
     private static let limit = 16
 
     private let directory: String
     private let location: String
     private var path: String { directory + "/repository.json" }
 
-    /// Nil where nothing is to be remembered.
+    /// Nil if nothing is to be remembered.
     init?(_ store: any ObjectStore, _ local: LocalDirectories) {
         guard let state = local.state else { return nil }
         location = store.identity
         directory = "\(state)/locations/\(Hash256(of: Array(location.utf8)).hexadecimal.prefix(32))"
     }
 
-    /// Where the newest snapshots of a repository at this location are remembered.
+    /// The directory for the newest snapshots of a repository at this location.
     func headDirectory(_ repository: String) -> String { "\(directory)/\(repository)" }
 
-    /// The identifiers of the repositories that belong there; none where it is not known.
+    /// The identifiers of the repositories that belong there; empty if unknown.
     ///
-    /// - Throws: ``BackupError`` `damaged` when the file says nothing, `io`.
+    /// - Throws: ``BackupError`` `damaged` if the file is not valid, `io`.
     func repositories() throws -> [String] { try read()?.repositories ?? [] }
 
-    /// `repository.json` as it was when the repository was used last; nil where none is remembered.
+    /// `repository.json` as of the last use of the repository; nil if none is remembered.
     func document() -> [UInt8]? { (try? read()).map { Array($0.document.utf8) } }
 
-    /// Remembers that a repository belongs there, beside those that are known.
+    /// Remembers that a repository belongs there, in addition to known ones.
     func remember(_ repository: String, document: [UInt8]) throws {
         let known = (try? read())?.repositories ?? []
         if known.last == repository { return }
@@ -65,7 +65,7 @@ struct LocationMemory: Sendable {
         }
     }
 
-    /// Forgets the newest snapshots of a repository: it is taken as it is now.
+    /// Forgets the newest snapshots of a repository: its current state is accepted.
     func forgetHeads(_ repository: String) throws {
         for name in try LocalDirectory.names(headDirectory(repository)) {
             unlink(headDirectory(repository) + "/" + name)
@@ -80,7 +80,7 @@ struct LocationMemory: Sendable {
             return nil
         } catch let error as BackupError where error.code == .damaged {
             throw BackupError(
-                .damaged, "does not say which repository belongs to \(location)", path: path,
+                .damaged, "does not name the repository at \(location)", path: path,
                 remedy: "It is rewritten once this is fixed; until then a replaced repository goes unnoticed.",
                 cause: error)
         }
@@ -90,8 +90,8 @@ struct LocationMemory: Sendable {
 extension Repository {
     /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///
-    /// - Parameter acceptsReplacement: whether another one than before, or an older state of it, is taken as it is.
-    /// - Throws: ``BackupError`` `damaged` when it is another one.
+    /// - Parameter acceptsReplacement: whether to accept another repository than before, or an older state of it.
+    /// - Throws: ``BackupError`` `damaged` if it is another one.
     func recognised(_ document: [UInt8], acceptsReplacement: Bool) throws -> Repository {
         guard let memory else { return self }
         var found = self
@@ -118,7 +118,7 @@ extension Repository {
 
     /// Checks that this machine never used a repository at a location that has none.
     ///
-    /// - Throws: ``BackupError`` `damaged` when this machine knew one here.
+    /// - Throws: ``BackupError`` `damaged` if this machine has used one here.
     static func requireUnknown(_ store: any ObjectStore, _ local: LocalDirectories) throws {
         guard let memory = LocationMemory(store, local), let known = (try? memory.repositories())?.last else { return }
         throw BackupError(
@@ -127,7 +127,7 @@ extension Repository {
     }
 }
 
-/// The newest snapshot of a database that this machine has seen. A repository that no longer has it was rolled back.
+/// The newest snapshot of a database that this machine has seen. A repository without it was rolled back.
 struct Head: CheckedDocument, Equatable {
     var sequence: Int
     var hash: String
@@ -141,28 +141,27 @@ struct Head: CheckedDocument, Equatable {
 }
 
 extension Repository {
-    /// Where the newest snapshots are remembered, and where they were before they belonged to a location.
+    /// The directory of the newest snapshots seen, and the one used before these belonged to a location.
     var headDirectories: [String] {
         [memory?.headDirectory(config.id), local.state.map { "\($0)/\(config.id)" }].compactMap(\.self)
     }
 
     private func headPath(_ database: String) -> String? { headDirectories.first.map { "\($0)/\(database).json" } }
 
-    /// Forgets what was remembered before memories belonged to a location.
+    /// Removes memories from before they belonged to a location.
     func forgetFormerHeads() throws {
         for directory in headDirectories.dropFirst() {
             for name in try LocalDirectory.names(directory) { unlink(directory + "/" + name) }
         }
     }
 
-    /// Remembers the newest snapshot of a survey in which nothing speaks against it. Where that cannot be written nothing is
-    /// lost but the memory.
+    /// Remembers the newest snapshot of a survey without findings. If that cannot be written, only the memory is lost.
     func rememberNewest(_ survey: DatabaseSurvey) {
         guard survey.rollback == nil, let last = survey.snapshots.last else { return }
         try? remember(Head(sequence: last.sequence, hash: last.hash.hexadecimal), survey.database)
     }
 
-    /// What is remembered; nil when nothing is.
+    /// The remembered snapshot; nil if there is none.
     func head(_ database: String) throws -> Head? {
         for directory in headDirectories {
             if let head = try head(at: "\(directory)/\(database).json") { return head }
@@ -178,7 +177,7 @@ extension Repository {
             return nil
         } catch let error as BackupError where error.code == .damaged {
             throw BackupError(
-                .damaged, "does not say which snapshot was the newest", path: path,
+                .damaged, "does not name the newest snapshot", path: path,
                 remedy:
                     "The next snapshot rewrites it; until then a repository that was rolled back goes unnoticed.",
                 cause: error)
@@ -188,7 +187,7 @@ extension Repository {
     /// Remembers a snapshot as the newest, unless a newer one is remembered.
     func remember(_ head: Head, _ database: String) throws {
         guard let path = headPath(database) else { return }
-        // One that is damaged is written again.
+        // A damaged one is rewritten.
         if let known = try? self.head(database), known.sequence >= head.sequence { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         try BackupError.withPath(path) {
@@ -198,16 +197,17 @@ extension Repository {
         }
     }
 
-    /// Compares what was remembered with what is there.
+    /// Compares the remembered snapshot with the existing ones.
     ///
     /// - Parameters:
-    ///   - head: what was remembered before the snapshots were listed: what another process of this machine stores
-    ///     meanwhile is remembered, but not in the list.
-    ///   - survey: what is there.
-    /// - Throws: ``BackupError`` `damaged` when the repository is older than what was seen of it.
+    ///   - head: the snapshot remembered before the snapshots were listed: one that another process of this machine
+    ///     stores
+    ///     meanwhile is remembered, but not listed.
+    ///   - survey: the existing snapshots.
+    /// - Throws: ``BackupError`` `damaged` if the repository is older than the remembered state.
     func compare(_ head: Head?, _ database: String, _ survey: DatabaseSurvey) throws {
         guard let head else { return }
-        let advice = Remedy.all([.text("An older state of the repository was put back."), .acceptReplacement])
+        let advice = Remedy.all([.text("An older state of the repository was restored."), .acceptReplacement])
         if let same = survey.snapshots.first(where: { $0.sequence == head.sequence }) {
             guard same.hash.hexadecimal != head.hash else { return }
             throw BackupError(
@@ -215,7 +215,7 @@ extension Repository {
                 "snapshot \(head.sequence) is not the one seen earlier: the repository was rolled back",
                 path: same.object, advice: advice)
         }
-        // One that cannot be read still exists; its damage is reported elsewhere.
+        // A snapshot that cannot be read still exists; its damage is reported elsewhere.
         guard survey.newestSequence < head.sequence else { return }
         throw BackupError(
             .damaged, "snapshot \(head.sequence), seen earlier, is missing: the repository was rolled back",

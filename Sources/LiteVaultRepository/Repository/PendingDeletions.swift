@@ -1,35 +1,38 @@
 internal import LiteVaultCapture
 
-/// Packs that no snapshot needs. One pruning run schedules them and a later one deletes them; writers do not use them meanwhile.
+/// Packs that no snapshot needs. One pruning run schedules them and a later one deletes them; writers do not use them
+/// meanwhile.
 struct PendingDeletions: CheckedDocument {
     /// One pack.
     struct Pack: Codable {
         /// The object's name.
         var name: String
-        /// When it was listed, by the store's clock, in seconds since 1970.
+        /// When it was scheduled, by the store's clock, in seconds since 1970.
         var since: Double
-        /// The run of pruning that listed it; absent in lists of older versions.
+        /// The pruning run that scheduled it; absent in lists of older versions.
         var run: Int?
     }
 
-    /// One writer that was at work.
+    /// A writer that was active.
     struct Writer: Codable {
-        /// What its lease says.
+        /// The holder of its lease.
         var holder: String
-        /// The run of pruning that saw it first.
+        /// The pruning run that first saw it.
         var run: Int
     }
 
     var type = "doomed"
     var repository: String
     var packs: [Pack]
-    /// Data packs of which snapshots need little. Writers store those blocks again, so that the packs can be deleted in time.
+    /// Data packs that snapshots need few blocks of. Writers store those blocks again, so that the packs can be deleted
+    /// later.
     var sparse: [String]
-    /// Packs with damage in blocks that snapshots need. Writers store those blocks again. Absent if there are none.
+    /// Packs in which blocks that snapshots need are damaged. Writers store those blocks again. Absent if there are
+    /// none.
     var damaged: [String]?
     /// The number of pruning runs so far. It orders events, because clocks may move backwards.
     var run: Int?
-    /// The writers that were at work in the last run.
+    /// The writers that were active in the last run.
     var writers: [Writer]?
 
     static let byteLimit = RepositoryFormat.listBytes
@@ -49,22 +52,22 @@ struct PendingDeletions: CheckedDocument {
     /// More runs than can ever happen.
     private static let runs = 1 << 52
 
-    /// The number of a run that begins now. A list that was lost, or that an older one replaced, does no harm: each list is true
-    /// by itself.
+    /// The number of a run that starts now. A lost list, or one replaced by an older one, does no harm: each list is
+    /// correct by itself.
     var nextRun: Int { min(run ?? 0, Self.runs - 1) + 1 }
 
-    /// When each pack that is listed was, and in which run. One that an older version listed is listed now.
+    /// When, and in which run, each scheduled pack was scheduled. A pack without a run counts as scheduled now.
     func listed(run: Int, now: Double) -> [String: Pack] {
-        // A time of the future was read from a clock that was put back since: the time of grace starts over.
+        // A time in the future was read from a clock that was set back since: the grace period starts over.
         let rows = packs.map {
             ($0.name, Pack(name: $0.name, since: min($0.since, now), run: min($0.run ?? run, run)))
         }
         return Dictionary(rows) { first, _ in first }
     }
 
-    /// The writers that are at work, each with the run that saw it first.
+    /// The active writers, each with the run that first saw it.
     ///
-    /// A pack that was there when it was listed is of a writer that was seen in that run or before, or that had ended.
+    /// A pack that existed when it was scheduled belongs to a writer seen in that run or before, or one that had ended.
     func seen(_ holders: [String], run: Int) -> [Writer] {
         let known = Dictionary((writers ?? []).map { ($0.holder, $0.run) }) { min($0, $1) }
         return holders.map { Writer(holder: $0, run: known[$0] ?? run) }
@@ -88,7 +91,7 @@ extension Repository {
 }
 
 extension Repository {
-    /// As ``pendingDeletions()``; nil for one that is damaged.
+    /// As ``pendingDeletions()``; nil for a damaged list.
     func readablePendingDeletions() async throws -> PendingDeletions? {
         do {
             return try await pendingDeletions()

@@ -29,9 +29,9 @@ extension Repository {
             warnings: warnings + found.flatMap(\.1))
     }
 
-    /// Reads one manifest, and compares what it says with the name that it has.
+    /// Reads a manifest, and compares its content with its name.
     ///
-    /// - Throws: ``BackupError`` `missing` where there is none; a fence is none.
+    /// - Throws: ``BackupError`` `missing` if there is none, or a fence in its place.
     func snapshot(_ name: String, database: String) async throws -> Snapshot {
         guard let found = try await snapshotUnlessFence(name, database) else {
             throw BackupError(.missing, "there is no snapshot: its writer was presumed dead", path: name)
@@ -48,7 +48,7 @@ extension Repository {
         return try snapshot(manifest, document.hash, name, database)
     }
 
-    /// The snapshot of a manifest that was read under a name.
+    /// The snapshot of a manifest read under a name.
     func snapshot(_ manifest: Manifest, _ hash: Hash256, _ name: String, _ database: String) throws -> Snapshot {
         guard manifest.type == "snapshot", manifest.repository == config.id, manifest.database == database,
             RepositoryFormat.snapshot(database, manifest.sequence) == name, databaseID(manifest.name) == database
@@ -57,8 +57,8 @@ extension Repository {
         return try Snapshot(manifest: manifest, hash: hash, name: name)
     }
 
-    /// Finds one snapshot of a database. Only that manifest has to be intact; but if the selected snapshot may be one that
-    /// cannot be read, an older one is not chosen instead.
+    /// Finds one snapshot of a database. Only its manifest has to be intact; but if the selected snapshot may be one
+    /// that cannot be read, no older one is chosen instead.
     ///
     /// - Parameters:
     ///   - selection: which snapshot.
@@ -69,7 +69,7 @@ extension Repository {
         try await select(selection, database).snapshot
     }
 
-    /// As ``snapshot(_:database:)``, with what is wrong beside it.
+    /// As ``snapshot(_:database:)``, with the problems found beside it.
     func select(
         _ selection: SnapshotSelection, _ database: String?
     ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning], newest: Snapshot?) {
@@ -95,13 +95,13 @@ extension Repository {
             do {
                 missing = try await missingSequence(after: chosen, survey)
             } catch let error as BackupError {
-                // The list of what retention removed is advisory: it may stop no restore.
+                // The forget record is advisory: it must not stop a restore.
                 warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(survey.database)))
             }
             if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
             return (chosen, warnings, survey.snapshots.last)
         }
-        // What asks for the best that can be had goes on from the newest that can be read.
+        // A request for the best available state continues from the newest readable snapshot.
         let takesLess = selection == .latestReachable
         if !takesLess, let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
         if !takesLess, let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
@@ -138,10 +138,12 @@ extension Repository {
             if let one = survey.unreadable.first { throw instead(of: one, nil) }
             if let rollback = survey.rollback { throw rollback }
             throw BackupError(
-                .noInput, "the oldest snapshot is of \(survey.snapshots.first.map { Timestamp.text($0.time) } ?? "")",
-                path: store.location)
+                .noInput,
+                "there is no snapshot before that time: the oldest is of "
+                    + (survey.snapshots.first.map { Timestamp.text($0.time) } ?? ""),
+                path: store.location, advice: .listSnapshots)
         }
-        // One that was taken after it may be of an earlier time than the one that was wanted.
+        // A snapshot taken after it may be dated before the wanted time.
         if let one = survey.unreadable(after: chosen).first { throw instead(of: one, chosen) }
         let isLast = chosen.sequence == survey.snapshots.last?.sequence
         if isLast, let rollback = survey.rollback { throw instead(of: rollback, chosen) }
@@ -149,7 +151,7 @@ extension Repository {
     }
 
     /// The first sequence between a snapshot and the next object of its database that is missing and was not removed by
-    /// retention: that snapshot may be the one of the time wanted.
+    /// retention: the missing snapshot may be the one for the wanted time.
     private func missingSequence(after chosen: Snapshot, _ survey: DatabaseSurvey) async throws -> Int? {
         let present = survey.present
         guard let next = present.first(where: { $0 > chosen.sequence }), next > chosen.sequence + 1 else { return nil }
@@ -164,7 +166,7 @@ extension Repository {
             path: RepositoryFormat.snapshot(database, sequence), advice: advice(before))
     }
 
-    /// Says which older snapshot can be had by its id: it is not what was asked for, so it is not taken silently.
+    /// Names the older snapshot that can be restored by ID: it is not the requested one, so it is not chosen silently.
     private func instead(of one: DatabaseSurvey.Unreadable, _ before: Snapshot?) -> BackupError {
         BackupError(
             one.error.code,

@@ -9,7 +9,7 @@ internal import LiteVaultCapture
 public struct Repository: Sendable {
     /// The store that holds its objects.
     public let store: any ObjectStore
-    /// The directories for the newest snapshots seen, copies of block maps and temporary files.
+    /// The local directories for the newest snapshots seen, cached block maps and temporary files.
     public let local: LocalDirectories
     let config: RepositoryConfig
     let key: SymmetricKey?
@@ -25,7 +25,7 @@ public struct Repository: Sendable {
     /// - Parameters:
     ///   - store: the store that holds it.
     ///   - secret: the repository's secret; nil reads without authentication.
-    ///   - local: directories of this machine.
+    ///   - local: local directories of this machine.
     ///   - acceptsReplacement: whether to accept the repository as it is even if this machine has used another one, or a
     ///     newer state of this one, at this location. It is remembered from then on. False by default.
     /// - Throws: ``BackupError`` `noInput` if there is none, `keyRejected` for a wrong or unexpected secret, `unsupported` for a
@@ -67,7 +67,8 @@ public struct Repository: Sendable {
             try found.requireWritable()
             return found
         }
-        // Without its first object it may still be a repository: somebody deleted that object, and a new one would hide it.
+        // Without its first object it may still be a repository: somebody deleted that object, and a new one would hide
+        // it.
         guard try await store.list("snapshots/").isEmpty else {
             throw BackupError(
                 .damaged, "is missing, although there are snapshots", path: RepositoryFormat.config,
@@ -123,10 +124,10 @@ public struct Repository: Sendable {
         return try found.recognised(bytes, acceptsReplacement: acceptsReplacement)
     }
 
-    /// Whether its content is authenticated with its secret, or only protected against accidents by hashes.
+    /// Whether its content is authenticated with its secret, or protected only against accidental damage, by hashes.
     public var isAuthenticated: Bool { key != nil }
 
-    /// Whether it was created with a secret, whether or not that was given.
+    /// Whether it was created with a secret, given or not.
     public var hasSecret: Bool { config.secret != nil }
 
     /// - Throws: ``BackupError`` `keyRejected` if its secret was not given, `unsupported` for a newer format.
@@ -152,7 +153,7 @@ public struct Repository: Sendable {
 
     /// Reads a document of this repository.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is not authentic, `missing`.
+    /// - Throws: ``BackupError`` `damaged` if it is not authentic, `missing`.
     func document<T: CheckedDocument>(
         _ name: String, _ type: T.Type
     ) async throws -> (value: T, document: SealedDocument) {

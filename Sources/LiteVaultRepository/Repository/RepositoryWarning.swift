@@ -1,6 +1,6 @@
 public import LiteVaultCapture
 
-/// A problem in a repository, or in what this machine remembers about it, that does not stop unrelated operations.
+/// A problem in a repository, or in this machine's memory of it, that does not stop unrelated operations.
 public struct RepositoryWarning: Sendable, Equatable {
     /// How serious it is.
     public enum Severity: String, Sendable {
@@ -12,13 +12,13 @@ public struct RepositoryWarning: Sendable, Equatable {
 
     /// How serious it is.
     public let severity: Severity
-    /// The kind of failure met when reading it.
+    /// The kind of failure that occurred when reading it.
     public let code: BackupError.Code
-    /// The object, or the file of this machine.
+    /// The object, or the local file.
     public let path: String
     /// What is wrong: one sentence, without the path.
     public let message: String
-    /// What to do about it, for a program that words it in terms of its own commands.
+    /// What to do about it, as a value that a program can phrase in terms of its own commands.
     public let advice: Remedy
 
     /// What to do about it, in the library's words.
@@ -34,13 +34,13 @@ public struct RepositoryWarning: Sendable, Equatable {
         self.advice = advice
     }
 
-    /// What an error at `path`, or at the place that it names, is to those who can do without what is there.
+    /// The warning for an error at `path`, or at the path named by the error, if the operation does not depend on it.
     init(_ error: BackupError, _ path: String, advice: Remedy = .repair) {
         self.init(
             .damage, error.code, path: error.path ?? path, message: error.message, advice: error.advice ?? advice)
     }
 
-    /// Whether its path is one of an object that belongs to a database.
+    /// Whether its path is that of an object of a database.
     var isBelowDatabase: Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 3 && RepositoryFormat.isIdentifier(String(parts[1]))
@@ -50,14 +50,15 @@ public struct RepositoryWarning: Sendable, Equatable {
     static func stray(_ name: String) -> RepositoryWarning {
         RepositoryWarning(
             .notice, path: name, message: "is not an object of a repository and is ignored",
-            advice: .text("Move it out of the repository if nobody needs it there."))
+            advice: .text("If nothing needs it there, move it out of the repository."))
     }
 }
 
 /// Snapshots, oldest first within each database, and problems found while listing them.
 public struct SnapshotList: RandomAccessCollection, Sendable {
     private let snapshots: [Snapshot]
-    /// Objects that could not be read, are missing, or do not belong there. They do not affect restoring listed snapshots.
+    /// Objects that could not be read, are missing, or are not part of the format. Restoring listed snapshots is not
+    /// affected.
     public let warnings: [RepositoryWarning]
 
     init(_ snapshots: [Snapshot], warnings: [RepositoryWarning]) {
@@ -65,9 +66,9 @@ public struct SnapshotList: RandomAccessCollection, Sendable {
         self.warnings = warnings
     }
 
-    /// Zero.
+    /// The index of the first snapshot: zero.
     public var startIndex: Int { snapshots.startIndex }
-    /// How many snapshots there are.
+    /// The number of snapshots.
     public var endIndex: Int { snapshots.endIndex }
     /// The snapshot at `position`, which must be below ``endIndex``.
     public subscript(position: Int) -> Snapshot { snapshots[position] }

@@ -12,47 +12,47 @@ public struct Snapshot: Sendable {
 
     init(manifest: Manifest, hash: Hash256, name: String) throws {
         guard let time = Timestamp.date(manifest.time) else {
-            throw BackupError(.damaged, "does not say when it was taken", path: name)
+            throw BackupError(.damaged, "has no valid time", path: name)
         }
         self.manifest = manifest
         self.hash = hash
         self.time = time
     }
 
-    /// Its name: the first 16 digits of its manifest's hash.
+    /// Its identifier: the first 16 digits of its manifest's hash.
     public var id: String { String(hash.hexadecimal.prefix(16)) }
     /// The name of its database.
     public var database: String { manifest.name }
-    /// Its number among the snapshots of its database, from 1.
+    /// Its sequence number among the snapshots of its database, from 1.
     public var sequence: Int { manifest.sequence }
     /// The machine it was taken on.
     public var host: String { manifest.host }
-    /// The path of the database there.
+    /// The path of the database on that machine.
     public var source: String { manifest.source }
-    /// Bytes of the database.
+    /// The size of the database in bytes.
     public var size: Int64 { manifest.size }
-    /// Bytes that it added to the repository.
+    /// The bytes that it added to the repository.
     public var stored: Int64 { manifest.dataBytes + manifest.treeBytes }
-    /// Bytes of blocks that changed since the snapshot before.
+    /// The bytes of blocks that changed since the previous snapshot.
     public var changed: Int64 { Int64(manifest.changedBlocks) * Int64(blockSize) }
     /// Incremented by each snapshot in which nearly all blocks changed, for example after a rekey.
     public var epoch: Int { manifest.epoch }
     /// Whether nearly all blocks differ from the previous snapshot, for example after a rekey or a VACUUM.
     public var isRewritten: Bool { manifest.rewritten }
-    /// The time before it that a follower missed; nil if nothing was missed, or no follower was running.
+    /// The period before it that a follower missed; nil if none was missed, or no follower was running.
     public var gap: SnapshotGap? {
         manifest.gap.map { SnapshotGap(since: $0.since.flatMap(Timestamp.date), reason: $0.reason) }
     }
     /// Whether the database was not encrypted.
     public var isPlaintext: Bool { manifest.plaintext }
-    /// Whether it is dated more than five minutes ahead of `now`: its machine's clock was wrong, or this one's is.
+    /// Whether it is dated more than five minutes ahead of `now`: that machine's clock was wrong, or this one's is.
     public func isDatedAhead(of now: Date) -> Bool { time.timeIntervalSince(now) > 300 }
-    /// The repository's name of its manifest.
+    /// The name of its manifest in the repository.
     public var object: String { RepositoryFormat.snapshot(manifest.database, sequence) }
 }
 
 extension Snapshot {
-    /// A snapshot of nothing, taken at a time: what rules about times can be tried on.
+    /// A snapshot without content, taken at a time, to try time rules on.
     package static func example(_ time: Date) throws -> Snapshot {
         let manifest = Manifest(
             repository: "", database: "", name: "", sequence: 1, epoch: 1, base: true, rewritten: false,
@@ -62,9 +62,9 @@ extension Snapshot {
     }
 }
 
-/// A gap in a followed log. No point in time between the follower's last look and the next snapshot can be restored.
+/// A gap in a followed log. No point in time between the follower's last poll and the next snapshot can be restored.
 public struct SnapshotGap: Sendable, Equatable {
-    /// When the follower last looked; nil if unknown.
+    /// When the follower last polled; nil if unknown.
     public let since: Date?
     /// Why it could not continue.
     public let reason: String
@@ -75,9 +75,9 @@ public struct SnapshotGap: Sendable, Equatable {
     }
 }
 
-/// Selects a snapshot, or a state that a followed log leads to.
+/// Selects a snapshot, or a state restored from a followed log.
 public enum SnapshotSelection: Sendable, Equatable {
-    /// The newest.
+    /// The newest snapshot.
     case latest
     /// The snapshot with this identifier, or a unique prefix of one.
     case id(String)

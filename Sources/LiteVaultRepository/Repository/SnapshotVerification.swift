@@ -1,30 +1,30 @@
 public import Foundation
 internal import LiteVaultCapture
 
-/// What a verification of a snapshot found.
+/// The result of verifying a snapshot.
 public struct SnapshotVerification: Sendable, Equatable, Codable {
-    /// How deep it looked.
+    /// How thorough the verification was.
     public enum Level: String, Sendable, Codable, CaseIterable, Comparable {
-        /// The block map, and that every block is where it says.
+        /// The block map, and that every block exists where it says.
         case structure
-        /// Every byte of it, against the hashes.
+        /// Every byte, compared with the hashes.
         case data
-        /// Every page, against its authentication code.
+        /// Every page, by its authentication code.
         case pages
         /// Restored, and checked as a database.
         case restore
 
-        /// Deeper is more.
+        /// Compares levels: the more thorough one is greater.
         public static func < (left: Level, right: Level) -> Bool { left.depth < right.depth }
 
         private var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
-    /// How deep it looked.
+    /// How thorough the verification was.
     public let level: Level
-    /// Whether all was well.
+    /// Whether it found no problem.
     public let passed: Bool
-    /// When, by the clock of the machine that looked.
+    /// When it was made, by the verifying machine's clock.
     public let time: Date
 }
 
@@ -33,7 +33,7 @@ struct Verifications: CheckedDocument {
     var type = "verifications"
     var repository: String
     var database: String
-    /// By the manifest's whole hash.
+    /// By the full hash of the manifest.
     var results: [String: SnapshotVerification]
 
     static let byteLimit = RepositoryFormat.listBytes
@@ -44,7 +44,7 @@ struct Verifications: CheckedDocument {
 }
 
 extension Repository {
-    /// The document of a database of which no snapshot was verified.
+    /// The document for a database without verified snapshots.
     func noVerifications(_ database: String) -> Verifications {
         Verifications(repository: config.id, database: database, results: [:])
     }
@@ -63,14 +63,15 @@ extension Repository {
         }
     }
 
-    /// Keeps results: a later one of a snapshot replaces an earlier one, unless that looked deeper and both passed.
+    /// Records results: a later result of a snapshot replaces an earlier one, unless that was more thorough and both
+    /// passed.
     func record(_ results: [String: SnapshotVerification], _ database: String) async throws {
         guard !results.isEmpty else { return }
         var all: Verifications
         do {
             all = try await verifications(database)
         } catch let error as BackupError where error.code == .damaged {
-            // It only tells what checks have found, and this is the result of one.
+            // The document only records results of checks, and this is one.
             all = noVerifications(database)
         }
         let present = Set(try await survey(database).snapshots.map(\.hash.hexadecimal))

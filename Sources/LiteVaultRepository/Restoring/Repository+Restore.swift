@@ -6,7 +6,8 @@ extension Repository {
     /// Restores a snapshot to a new file. Every block is checked against its hash; the file appears complete or not at all.
     ///
     /// - Parameters:
-    ///   - snapshot: a snapshot of this repository.
+    ///   - destination: the new file's path. The file must not exist, nor a log or journal of another database beside
+    ///     it.
     ///   - destination: the new file's path. There must be no such file, and no log or journal of another database beside it.
     ///   - progress: called regularly; an error that it throws cancels the operation.
     /// - Throws: ``BackupError`` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
@@ -60,8 +61,8 @@ extension Repository {
     ) async throws -> Int {
         if try BackupError.withPath(destination, { try FileMetadata.ifExists(path: destination) }) != nil {
             throw BackupError(
-                .cannotCreate, "the destination exists", path: destination,
-                remedy: "Name a new file, or remove this one.")
+                .cannotCreate, "the destination already exists", path: destination,
+                remedy: "Choose another name, or remove the file.")
         }
         let file = try BackupError.withPath(destination) {
             try Leftovers.refuse(beside: destination)
@@ -74,7 +75,7 @@ extension Repository {
         return count
     }
 
-    /// Writes the image into a file, from its start.
+    /// Writes the image to a file, from its start.
     func write(
         _ snapshot: Snapshot, into file: LocalFile, progress: @escaping BackupProgress.Report
     ) async throws {
@@ -101,10 +102,10 @@ extension Repository {
             let bytes = try await reader.read(entries)
             let offset = Int64(index) * Int64(blockSize)
             let count = min(Int64(bytes.count), manifest.size - offset)
-            // A manifest that tells another size or salt is of another image, whatever its hash says.
+            // A manifest with another size or salt belongs to another image, whatever its hash says.
             guard bytes[Int(count)...].allSatisfy({ $0 == 0 }),
                 index > 0 || bytes.prefix(Int(min(16, count))).hexadecimal == manifest.salt
-            else { throw BackupError(.damaged, "does not match the image that it names", path: snapshot.object) }
+            else { throw BackupError(.damaged, "does not match its image", path: snapshot.object) }
             try bytes.withUnsafeBytes {
                 try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)
             }
@@ -116,11 +117,10 @@ extension Repository {
 }
 
 extension Repository {
-    /// Writes the frames of segments over an image.
+    /// Applies the frames of segments to an image.
     ///
-    /// - Parameter asFarAsWhole: whether to end before a segment whose frames are not those that were stored; else that is an
-    ///   error.
-    /// - Returns: how many were applied.
+    /// - Parameter asFarAsWhole: whether to stop before a segment whose frames are damaged; otherwise that is an error.
+    /// - Returns: the number of segments applied.
     func apply(_ row: SegmentChain, to path: String, asFarAsWhole: Bool) async throws -> Int {
         var applier = try SegmentApplier(image: path)
         var count = 0
@@ -131,7 +131,7 @@ extension Repository {
             defer { whole.discard() }
             let (frames, writer) = try spool.create()
             defer { frames.discard() }
-            // A name of a companion goes with the temporary file.
+            // A companion file's name is removed with the temporary file.
             let copy = whole.path + "-journal"
             do {
                 try await store.fetch(name.object, into: copy)
@@ -141,7 +141,7 @@ extension Repository {
                         UnsafeRawBufferPointer(rebasing: bytes[skipped...]), at: place + Int64(skipped) - offset)
                 }
                 guard try writer.hash() == record.payloadHash else {
-                    throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
+                    throw BackupError(.damaged, "its frames do not match their hash", path: name.object)
                 }
             } catch let error as BackupError where error.isDamage {
                 if asFarAsWhole { break }

@@ -25,7 +25,7 @@ extension Repository {
         return try await withLease("prune", for: "removing from the repository") { lease in
             let decisions = try await decide(policy, database, warning)
             let going = decisions.filter { !$0.keeps }
-            // After the list: what a lease was ended for is marked before a newer snapshot can be there.
+            // After listing: leases ended meanwhile are marked before a newer snapshot can exist.
             var marked: Set<String> = []
             for database in Set(going.map(\.snapshot.manifest.database)) { try await marked.formUnion(marks(database)) }
             let noted = try await recordForgotten(going.map(\.snapshot))
@@ -35,7 +35,7 @@ extension Repository {
                 do {
                     try await remove(decision.snapshot, marked: marked)
                 } catch let error as BackupError where error.code == .unsupported && index == 0 {
-                    // A store that removes nothing has lost nothing: what is missing there later was not removed by us.
+                    // If the store removes nothing, nothing is lost: what is missing there later was not removed by us.
                     for (database, before) in noted {
                         try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
                     }
@@ -51,12 +51,12 @@ extension Repository {
         _ policy: RetentionPolicy, _ database: String?, _ warning: (RepositoryWarning) -> Void
     ) async throws -> [RetentionDecision] {
         for survey in try await surveys(database) {
-            // Of an older state put back, the newest snapshots are not the newest.
+            // In a rolled-back repository, the newest snapshots are not the newest.
             if let rollback = survey.rollback { throw rollback }
         }
         let all = try await snapshots(database: database)
         all.warnings.forEach(warning)
-        // Of two clocks the one that is behind: it may keep too much, where the other one would remove too much.
+        // The earlier of two clocks: it may keep too much, where the later one would remove too much.
         let now = min(Date(), try await store.now())
         return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
             .flatMap { policy.decide($0.value, now: now) }
@@ -67,7 +67,7 @@ extension Repository {
     /// Removes the segments that continue removed snapshots.
     func removeSegments(_ databases: Set<String>) async throws {
         for database in databases {
-            // In this order: the snapshot that a segment continues was there before it.
+            // In this order: the snapshot that a segment continues existed before it.
             let log = try await segmentLog(database, [])
             let survey = try await survey(database)
             let present = survey.snapshots
@@ -95,7 +95,7 @@ extension Repository {
                 do {
                     try await store.remove(name.object)
                 } catch let error as BackupError where error.code == .unsupported && index == 0 {
-                    // A store that removes nothing has lost nothing.
+                    // If the store removes nothing, nothing is lost.
                     if all != before {
                         try await put(before, as: RepositoryFormat.forgetRecord(database), condition: .none)
                     }

@@ -4,15 +4,15 @@ internal import LiteVaultSupport
 
 /// The result of pruning.
 public struct PruneResult: Sendable, Equatable {
-    /// Packs that snapshots need.
+    /// The number of packs that snapshots need.
     public var kept = 0
-    /// Packs scheduled for deletion, which a later run deletes.
+    /// The number of packs scheduled for deletion, which a later run deletes.
     public var pending = 0
-    /// Packs that were removed, and their bytes.
+    /// The number of deleted packs.
     public var removed = 0
-    /// Bytes of the packs that were removed.
+    /// The size of the deleted packs in bytes.
     public var removedBytes: Int64 = 0
-    /// Packs of which snapshots need less than half. The next snapshots store those blocks again.
+    /// The number of packs of which snapshots need less than half. The next snapshots store those blocks again.
     public var sparse = 0
 }
 
@@ -38,14 +38,14 @@ extension Repository {
     private func prune(
         grace: Duration, dryRun: Bool, progress: BackupProgress.Report, holding lease: Lease
     ) async throws -> PruneResult {
-        // In this order: a pack that is listed belongs to a writer that had its lease before. If that has ended, its
-        // manifest is found below; if not, its lease is. Tests/Protocol proves it, and needs no clock for it.
+        // In this order: a scheduled pack belongs to a writer that acquired its lease before. If that has ended, its
+        // manifest is found below; if not, its lease is. Tests/Protocol proves it, without relying on clocks.
         let trees = try await store.list("tree/").filter { RepositoryFormat.isPack($0.name) }
         let packs = try await store.list("data/").filter { RepositoryFormat.isPack($0.name) } + trees
         let writers = try await writers(endingOthers: !dryRun)
         let (now, grace) = (try await store.now().timeIntervalSince1970, grace.seconds)
         let used = try await usedPacks()
-        // One that is damaged is begun again: nothing is removed then that was not listed by this run or a later one.
+        // A damaged list is started over: only packs scheduled by this run or a later one are deleted then.
         let before =
             try await readablePendingDeletions() ?? PendingDeletions(repository: config.id, packs: [], sparse: [])
         let run = before.nextRun
@@ -66,8 +66,8 @@ extension Repository {
                 }
                 continue
             }
-            // Probably of an active writer. Listing it would be harmless, but the next snapshot would store its blocks again.
-            // One second of tolerance for stores that report whole seconds.
+            // Probably an active writer's. Scheduling it would be harmless, but the next snapshot would store its
+            // blocks again. One second of tolerance for stores that report whole seconds.
             if pack.modified.timeIntervalSince1970 >= began - 1 { continue }
             let first = known[pack.name]
             listed.append(first ?? .init(name: pack.name, since: now, run: run))
@@ -78,10 +78,9 @@ extension Repository {
         result.removed = going.count
         result.removedBytes = going.lazy.map(\.size).sum
         if dryRun { return result }
-        // Copies on this machine: whatever is wrong with them, the repository is pruned all the same.
+        // Copies on this machine: problems with them do not stop pruning.
         try? sweepCache(trees)
-        // Packs deleted now stay on the list until they are seen to be gone.
-        // What does not fit is for a later run.
+        // Packs deleted now stay on the list until they are confirmed to be gone. The rest is left to a later run.
         let fitting = Array(listed.sorted { $0.since < $1.since }.prefix(RepositoryFormat.listedPacks))
         let present = Set(packs.map(\.name))
         let damaged = before.damaged?.filter(present.contains).prefix(RepositoryFormat.listedPacks - fitting.count)
@@ -103,11 +102,11 @@ extension Repository {
         return result
     }
 
-    /// The leases of the writers that are at work.
+    /// The leases of active writers.
     ///
-    /// - Parameter endingOthers: whether leases that were not renewed in time are ended, so that a writer which was only asleep
-    ///   publishes nothing that needs a pack which goes now. Where the store keeps no conditions nothing can stop it then, and
-    ///   it is waited for much longer.
+    /// - Parameter endingOthers: whether leases that were not renewed in time are ended, so that a writer that was only
+    ///   suspended publishes nothing that needs a pack deleted now. Without conditional writes nothing can stop it
+    ///   then, and it is given much more time.
     private func writers(endingOthers: Bool) async throws -> [Lease.Record] {
         var found: [Lease.Record] = []
         let now = try await store.now()
@@ -123,7 +122,7 @@ extension Repository {
         for (object, holder) in holders {
             guard let holder else { continue }
             if holder.released {
-                // Nobody uses the name of an announcement again.
+                // Nobody uses the name of an announcement twice.
                 if endingOthers, object.name.hasPrefix(prefix + Lease.announcement) {
                     try await store.remove(object.name)
                 }
@@ -132,7 +131,7 @@ extension Repository {
             if holder.isDead || Lease.isStale(object, now, staleAge) {
                 guard endingOthers else { continue }
                 if supportsConditionalWrites { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
-                // A renewal that came in between shows that its holder is there after all.
+                // A renewal in between shows that its holder is alive.
                 if try await Lease.end(object, holder, store) { continue }
             }
             found.append(holder)
@@ -140,7 +139,7 @@ extension Repository {
         return found
     }
 
-    /// The packs that snapshots need; for data packs how many of their blocks.
+    /// The packs that snapshots need; for data packs, the number of needed blocks.
     private func usedPacks() async throws -> [String: Int?] {
         var live: [PackID: BlockSet] = [:]
         let walk = BlockMapWalk(
@@ -151,7 +150,7 @@ extension Repository {
         for database in try await databaseIDs(nil) {
             let source = nodes(database)
             let survey = try await survey(database)
-            // Strict: a manifest that cannot be read may need any pack.
+            // Strict: an unreadable manifest may need any pack.
             if let failure = survey.strictFailure { throw failure }
             for snapshot in survey.snapshots {
                 do {
@@ -174,7 +173,7 @@ extension Repository {
     }
 }
 
-/// Which blocks of a pack: a bit for each.
+/// A set of blocks of a pack: one bit for each.
 struct BlockSet {
     private var words = [UInt64](repeating: 0, count: RepositoryFormat.packBlocks / 64)
 

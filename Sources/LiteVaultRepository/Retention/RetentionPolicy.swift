@@ -7,13 +7,13 @@ public struct RetentionPolicy: Sendable, Equatable {
     public var last: Int?
     /// The number of hours to keep the newest snapshot of, counting only hours that have one (UTC).
     public var hourly: Int?
-    /// The number of days, as for ``hourly``.
+    /// The number of days, as in ``hourly``.
     public var daily: Int?
-    /// The number of weeks, as for ``hourly``; weeks start on Monday.
+    /// The number of weeks, as in ``hourly``; weeks start on Monday.
     public var weekly: Int?
-    /// The number of months, as for ``hourly``.
+    /// The number of months, as in ``hourly``.
     public var monthly: Int?
-    /// The number of years, as for ``hourly``.
+    /// The number of years, as in ``hourly``.
     public var yearly: Int?
     /// Keeps all snapshots taken within this time of the newest one. Snapshots dated in the future do not count as newest.
     public var within: Duration?
@@ -40,15 +40,15 @@ public struct RetentionDecision: Sendable {
 extension RetentionPolicy {
     /// Decides about the snapshots of one database.
     ///
-    /// The newest stays always, and so does the newest that a verification found whole: of what remains, something is known
-    /// to be good.
+    /// The newest snapshot is always kept, and so is the newest one that passed verification: at least one kept
+    /// snapshot is then known to be good.
     ///
-    /// What is dated in the future was taken before the snapshot after it, and before now: that is the time which counts. Else it
-    /// would be what all others are too old for.
+    /// A snapshot dated in the future was taken before the next one, and before now: that time is used instead.
+    /// Otherwise all others would be too old compared with it.
     ///
     /// - Parameters:
-    ///   - snapshots: of one database, in order.
-    ///   - now: the time, as far as it is known.
+    ///   - snapshots: the snapshots of one database, in order.
+    ///   - now: the current time, as far as it is known.
     package func decide(_ snapshots: [Snapshot], now: Date) -> [RetentionDecision] {
         var times = snapshots.map(\.time)
         var later = now
@@ -66,7 +66,7 @@ extension RetentionPolicy {
         for (count, name, period) in periods {
             guard let count, count > 0 else { continue }
             var seen: Set<String> = []
-            // By time: one that a clock dated far back must not count for a new period.
+            // By time: a snapshot dated far back by a wrong clock must not count for a new period.
             for index in newestFirst.sorted(by: { (times[$0], $0) > (times[$1], $1) }) {
                 let label = period(times[index])
                 guard !seen.contains(label) else { continue }

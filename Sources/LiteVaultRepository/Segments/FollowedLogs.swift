@@ -51,7 +51,7 @@ extension Repository {
                     let began = Timestamp.date(start.began), began <= snapshot.time,
                     log.missing(before: start, snapshot) == nil
                 else { continue }
-                // The last one that is of that run, with none missing in between: both only become untrue once.
+                // The last segment of that run without a gap before it: both conditions become false only once.
                 var (low, high) = (first, log.names.count - 1)
                 while low < high {
                     let middle = (low + high + 1) / 2

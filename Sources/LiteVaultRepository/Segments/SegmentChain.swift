@@ -4,7 +4,7 @@ internal import LiteVaultCapture
 /// A followed log does not lead to the requested time, because a segment is missing or damaged. It is the
 /// ``BackupError/cause`` of the `damaged` error that a restore throws.
 public struct BrokenLogError: Error, Sendable, Equatable {
-    /// The first missing or damaged segment: an object's name, or the beginning of one.
+    /// The first missing or damaged segment: an object's name, or the start of one.
     public let object: String
     /// What is wrong with it.
     public let problem: String
@@ -30,7 +30,7 @@ public struct BrokenLogError: Error, Sendable, Equatable {
 
 /// The segments that lead from a snapshot towards a time.
 struct SegmentChain: Sendable {
-    /// One of them, and where its frames start.
+    /// A segment, and the offset of its frames.
     struct Element: Sendable {
         let name: SegmentName
         let record: SegmentRecord
@@ -40,7 +40,7 @@ struct SegmentChain: Sendable {
     let snapshot: Date
     let wanted: Date?
     var segments: [Element] = []
-    /// Why it ends too early; nil where nothing is missing.
+    /// Why the chain ends too early; nil if nothing is missing.
     var obstacle: BrokenLogError?
 
     /// The time that the first `count` segments reach.
@@ -54,24 +54,24 @@ struct SegmentChain: Sendable {
 extension Repository {
     /// The segments that lead from a snapshot to a time, without a gap; none if there are none.
     ///
-    /// They are those of one run, which began before the snapshot was taken, from the first that had not been seen yet when
-    /// it was. The first of them may begin before the snapshot: its pages are then written again.
+    /// They are segments of one run that began before the snapshot was taken, starting with the first one read after
+    /// that. It may begin before the snapshot: its pages are then rewritten.
     ///
     /// - Parameters:
-    ///   - newest: the newest snapshot, which carries on what those before it knew of the newest segment.
-    ///   - time: nil for as far as they go.
+    ///   - newest: the newest snapshot, which carries the last known newest segment forward.
+    ///   - time: the time to reach; nil for as far as possible.
     func segments(
         after snapshot: Snapshot, newest: Snapshot?, until time: Date?
     ) async throws -> SegmentChain {
         let database = snapshot.manifest.database
         var log = try await segmentLog(database, [snapshot, newest].compactMap(\.self))
-        // Times are cut off at the millisecond, and clocks are put right. A segment too many does no harm, as long as the
-        // row goes on beyond the snapshot.
+        // Times are truncated to milliseconds, and clocks are corrected. An additional segment is harmless, as long as
+        // the chain continues beyond the snapshot.
         let exact = snapshot.time.addingTimeInterval(-0.002)
-        // Both are of whole milliseconds, but not of the same fractions.
+        // Both are in whole milliseconds, but may round differently.
         let end = time?.addingTimeInterval(0.0005)
         var row = SegmentChain(snapshot: snapshot.time, wanted: time)
-        // The hashes of the last one; of two, where one was stored twice.
+        // The hashes of the previous number; two, if a segment was stored twice.
         var hashes: Set<String> = []
         for (index, name) in log.names.enumerated() where name.date >= exact.addingTimeInterval(-1) {
             if let end, name.date > end { break }
@@ -98,16 +98,16 @@ extension Repository {
                 }
                 let isNext = record.run == last.record.run && record.sequence == last.record.sequence + 1
                 if isNext, record.place == last.record.place &+ 1, hashes.contains(record.predecessor ?? "") {
-                    // As it should be.
+                    // The expected order.
                 } else if last.name.date < exact {
-                    // What was before the snapshot is of no interest.
+                    // What precedes the snapshot does not matter.
                     row.segments = []
                 } else {
                     if isNext {
-                        let error = BackupError(.damaged, "does not follow the segment before it", path: name.object)
+                        let error = BackupError(.damaged, "does not follow the previous segment", path: name.object)
                         row.obstacle = row.broken(at: name, error, reachable: last.name.date)
                     }
-                    // Two who followed at the same time gave the same numbers.
+                    // Two concurrent followers used the same numbers.
                     let isTwin = [index - 1, index + 1].contains {
                         log.names.indices.contains($0) && log.names[$0].sequence == name.sequence
                     }
@@ -128,7 +128,7 @@ extension Repository {
         }
         let last = row.segments.last
         if let last {
-            // What ends before the snapshot would take it back.
+            // A segment that ends before the snapshot would roll it back.
             let lastFrame = Int64(last.record.firstFrame) + Int64(last.record.frames) - 1
             let position = snapshot.manifest.log
             if last.name.date < exact
@@ -139,7 +139,7 @@ extension Repository {
         }
         let reached = row.date(through: row.segments.count)
         if row.obstacle == nil, time.map({ reached < $0.addingTimeInterval(-0.0005) }) ?? true,
-            // A row that ends before the snapshot does not continue it: another one may.
+            // A chain that ends before the snapshot does not continue it: another one may.
             let missing = try await missing(
                 behind: last.flatMap { $0.name.date < exact ? nil : $0 }, snapshot, exact, log, until: end)
         {
@@ -149,13 +149,13 @@ extension Repository {
         return row
     }
 
-    /// What is missing behind the last segment of a row, or behind a snapshot that none continues, and may be of a time that
-    /// is wanted.
+    /// Segments that are missing after the last one of a chain, or after a snapshot without a chain, and may contain
+    /// the wanted time.
     private func missing(
         behind last: SegmentChain.Element?, _ snapshot: Snapshot, _ exact: Date, _ log: SegmentLog, until end: Date?
     ) async throws -> ClosedRange<Int>? {
         var marks = log.memories.map(\.mark)
-        // What was there before the snapshot is in it.
+        // Segments from before the snapshot are contained in it.
         let before = max(
             log.names.last { $0.date < exact }?.sequence ?? 0,
             marks.filter { $0.date < exact }.map(\.sequence).max() ?? 0)
@@ -167,7 +167,7 @@ extension Repository {
             marks.append(SegmentMark(record, head.document.hash))
         }
         for mark in marks where mark.covers(first) {
-            // Another run goes on from a snapshot of its own, and not from this one.
+            // Another run continues from a snapshot of its own, not from this one.
             if let last, mark.run != last.record.run { return nil }
             guard let began = Timestamp.date(mark.began) else { continue }
             if last == nil, began > snapshot.time { return nil }
@@ -178,11 +178,11 @@ extension Repository {
 }
 
 extension SegmentLog {
-    /// What is missing between a snapshot and the first segment after it.
+    /// The segments missing between a snapshot and the first segment after it.
     func missing(before record: SegmentRecord, _ snapshot: Snapshot) -> ClosedRange<Int>? {
         let hole = holes.first { $0.range.upperBound == record.sequence - 1 }?.range
         if let position = snapshot.manifest.log, position.salts == record.salts {
-            // Both are of one log, whose frames have numbers.
+            // Both refer to one log, whose frames are numbered.
             let isNext = Int64(record.firstFrame) <= Int64(position.frames) + 1
             let before = max(1, record.sequence - 1)
             return isNext ? nil : hole ?? before...before

@@ -2,40 +2,40 @@ internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
 
-/// Which segments a database has, and which it should have: all from the first to the newest that anybody remembers,
-/// without those that retention removed.
+/// The segments that a database has, and those that it should have: all from the first to the newest known one, without
+/// those that retention removed.
 struct SegmentLog: Sendable {
-    /// A mark, and where it was found.
+    /// A mark, and its source.
     struct Memory: Sendable {
         let mark: SegmentMark
         let place: String
     }
 
-    /// Segments in a row that are missing.
+    /// A range of missing segments.
     struct Hole: Sendable {
         let range: ClosedRange<Int>
-        /// The newest snapshot and the time when the first segment behind it was stored, or the newest that is remembered.
+        /// The snapshot and time of the first segment after the hole, or of the newest known one.
         let next: (snapshot: Int, time: Int64)
     }
 
     let database: String
-    /// Those that are there, in order.
+    /// The existing segments, in order.
     let names: [SegmentName]
     let memories: [Memory]
     let forgotten: ForgetRecord
-    /// Memories, and the list of what retention removed, that cannot be read.
+    /// Marks and forget records that cannot be read.
     let faults: [BackupError]
-    /// From which segment on whoever stored them, and whoever removed them, kept to the rules of ``holes``.
+    /// The first segment since which all that stored and removed segments followed the rules of ``holes``.
     private(set) var notedFrom: Int?
 
-    /// Takes over what a segment says of the ones before it.
+    /// Takes over what a segment records about previous ones.
     mutating func learn(_ record: SegmentRecord) {
         if let from = record.notedFrom { notedFrom = min(notedFrom ?? from, from) }
     }
 
     var newest: Memory? { memories.max { $0.mark.sequence < $1.mark.sequence } }
 
-    /// What is missing, in order.
+    /// The missing ranges, in order.
     var holes: [Hole] {
         var holes: [Hole] = []
         let removed = forgotten.segments ?? []
@@ -44,7 +44,7 @@ struct SegmentLog: Sendable {
             var first = (lower?.sequence ?? 0) + 1
             func note(_ last: Int) {
                 guard first <= last else { return }
-                // What older versions removed is noted nowhere: they may have, where they removed a snapshot.
+                // Older versions did not record which segments they removed: they may have, if they removed a snapshot.
                 let mayBeGone =
                     lower.map { forgotten.overlaps($0.snapshot...max($0.snapshot, next.snapshot)) } ?? true
                 let strict = isNoted ? (notedFrom ?? .max) : .max
@@ -69,12 +69,13 @@ struct SegmentLog: Sendable {
         return holes
     }
 
-    /// Whether all that retention removed is in the list: an older version drops it when it writes that.
+    /// Whether the record lists all removed segments: an older version drops them when it rewrites the record.
     private var isNoted: Bool { forgotten.segments != nil || forgotten.ranges.isEmpty }
 
-    /// What is missing right behind a segment.
+    /// The range missing right after a segment.
     ///
-    /// - Parameter isExact: whether it is that of the next number; else those that retention removed are passed over.
+    /// - Parameter isExact: whether it starts at the next number; otherwise segments that retention removed are
+    ///   skipped.
     func hole(after sequence: Int, isExact: Bool) -> Hole? {
         let present = names.first { $0.sequence > sequence }?.sequence ?? .max
         guard let hole = holes.first(where: { $0.range.upperBound > sequence }) else { return nil }
@@ -83,7 +84,7 @@ struct SegmentLog: Sendable {
         return Hole(range: first...hole.range.upperBound, next: hole.next)
     }
 
-    /// What is wrong, without what a repair has reported already.
+    /// The problems, without those that a repair has reported already.
     var warnings: [RepositoryWarning] {
         let known = forgotten.lost ?? []
         return faults.map { RepositoryWarning($0, database) }
@@ -97,26 +98,26 @@ struct SegmentLog: Sendable {
             }
     }
 
-    /// The start of the name that the first of them had.
+    /// The start of the name of the first missing one.
     func path(_ range: ClosedRange<Int>) -> String {
         RepositoryFormat.segments(database) + RepositoryFormat.padded(range.lowerBound)
     }
 
     func text(_ range: ClosedRange<Int>) -> String {
-        let which = range.count == 1 ? "is missing" : "is missing, and so are those up to \(range.upperBound)"
+        let which = range.count == 1 ? "is missing" : "is missing, as are the following ones up to \(range.upperBound)"
         let newest = newest.flatMap { $0.mark.sequence == range.upperBound ? $0 : nil }
-        let teller = newest.map { "; \($0.place) names the last of them as the newest" } ?? ""
+        let teller = newest.map { "; \($0.place) records the last of them as the newest" } ?? ""
         return "\(which), and was not removed by retention\(teller)"
     }
 }
 
 extension Repository {
-    /// Which segments a database has and should have.
+    /// The segments that a database has and should have.
     ///
-    /// - Parameter snapshots: of the database, whose manifests may name a segment.
+    /// - Parameter snapshots: snapshots of the database, whose manifests may refer to a segment.
     func segmentLog(_ database: String, _ snapshots: [Snapshot]) async throws -> SegmentLog {
-        // In this order: what is remembered is stored by the time that the list is made, and what retention removes is noted
-        // by the time that it is missing there.
+        // In this order: remembered segments are stored before the list is made, and segments that retention removes
+        // are recorded before they are missing from it.
         var memories: [SegmentLog.Memory] = []
         var faults: [BackupError] = []
         func add(_ place: String, _ mark: () throws -> SegmentMark?) throws {
@@ -149,7 +150,7 @@ extension Repository {
 }
 
 extension SegmentLog {
-    /// What is not there and not missing: removed by a version that did not note it.
+    /// Segments that neither exist nor are missing: removed by a version that did not record it.
     var gaps: [ClosedRange<Int>] {
         let holes = Set(holes.map(\.range.lowerBound))
         return zip([nil] + names.map(Optional.some), names).compactMap { one, next in
@@ -160,7 +161,7 @@ extension SegmentLog {
 }
 
 extension Date {
-    /// Since 1970, as segments have it.
+    /// Milliseconds since 1970, as in segments.
     var milliseconds: Int64 { Int64(exactly: (timeIntervalSince1970 * 1000).rounded(.down)) ?? .max }
 }
 
@@ -171,7 +172,7 @@ extension Repository {
         try await store.list(RepositoryFormat.segments(database)).compactMap { SegmentName($0.name) }
     }
 
-    /// What a segment says, and where its frames start.
+    /// The record of a segment, and the offset of its frames.
     func segment(
         _ name: SegmentName, _ database: String
     ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
@@ -201,7 +202,7 @@ extension Repository {
             digest.update(data: try await store.get(name.object, range: offset..<min(end, offset + 8 << 20)))
         }
         guard digest.finalize().hexadecimal == record.payloadHash else {
-            throw BackupError(.damaged, "its frames are not the ones that were stored", path: name.object)
+            throw BackupError(.damaged, "its frames do not match their hash", path: name.object)
         }
     }
 }

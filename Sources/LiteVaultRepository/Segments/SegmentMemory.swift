@@ -2,7 +2,7 @@ internal import DurableFile
 internal import Foundation
 internal import LiteVaultCapture
 
-/// A mark as the follower's lease carries it: sealed, in a text.
+/// A mark in the form that the follower's lease carries: sealed, as text.
 private struct SegmentNote: CheckedDocument {
     var type = "newest-segment"
     var repository: String
@@ -17,15 +17,15 @@ private struct SegmentNote: CheckedDocument {
 extension Repository {
     // MARK: In the repository
 
-    /// The text that a follower's lease carries, with a seal of its own: leases have none.
+    /// The text for a follower's lease, with a seal of its own, as leases have none.
     func note(_ mark: SegmentMark, _ database: String) throws -> String {
         let note = SegmentNote(repository: config.id, database: database, newest: mark)
         return String(decoding: try SealedDocument.seal(note, key: key).bytes, as: UTF8.self)
     }
 
-    /// The mark that a lease's text has.
+    /// The mark in the text of a lease.
     ///
-    /// - Throws: ``BackupError`` `damaged` when it is not authentic.
+    /// - Throws: ``BackupError`` `damaged` if it is not authentic.
     func mark(note: String, _ database: String) throws -> SegmentMark {
         let name = RepositoryFormat.lease(Lease.follower + database)
         let found = try SealedDocument(whole: Array(note.utf8), name: name)
@@ -41,9 +41,9 @@ extension Repository {
         headDirectories.first.map { "\($0)/\(database).segments" }
     }
 
-    /// The newest segment that this machine has seen; nil where it has seen none.
+    /// The newest segment that this machine has seen; nil if it has seen none.
     ///
-    /// - Throws: ``BackupError`` `damaged` for a file that does not say it.
+    /// - Throws: ``BackupError`` `damaged` if the file is not valid.
     func rememberedMark(_ database: String) throws -> SegmentMark? {
         guard let path = markPath(database) else { return nil }
         do {
@@ -53,7 +53,7 @@ extension Repository {
             return nil
         } catch let error as BackupError where error.code == .damaged {
             throw BackupError(
-                .damaged, "does not say which segment was the newest", path: path, remedy: "Remove the file.",
+                .damaged, "does not name the newest segment", path: path, remedy: "Remove the file.",
                 cause: error)
         }
     }
@@ -63,7 +63,7 @@ extension Repository {
         guard let path = markPath(database) else { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         try BackupError.withPath(path) {
-            // A follower and somebody who lists at the same time: neither may take the other's back.
+            // A follower and a concurrent listing: neither may replace the other's mark with an older one.
             let guardPath = path + ".lock"
             let lock: LocalFile
             do { lock = try LocalFile(creating: guardPath) } catch let error as BackupError
@@ -71,7 +71,7 @@ extension Repository {
             {
                 lock = try LocalFile(updating: guardPath)
             }
-            // Neither of them has it for longer than it takes to write a file.
+            // Either holds the lock only while it writes a file.
             for _ in 0..<100 {
                 if try lock.tryLock() { break }
                 usleep(10_000)
@@ -84,8 +84,8 @@ extension Repository {
         }
     }
 
-    /// What a snapshot's manifest says of the newest segment: what this machine remembers, else what the manifest before
-    /// it says. It costs no request.
+    /// The newest segment for a snapshot's manifest: the one that this machine remembers, otherwise that of the
+    /// previous manifest. It costs no request.
     func newestMark(_ database: String, previous: Manifest?) -> SegmentMark? {
         // A file that cannot be read must not stop a snapshot; checks report it.
         let known = try? rememberedMark(database)

@@ -2,19 +2,19 @@ internal import Crypto
 package import Foundation
 internal import LiteVaultCapture
 
-/// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would number their
-/// segments alike.
+/// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would use the
+/// same numbers.
 package actor SegmentWriter {
     private let repository: Repository
     private let database: String
     private let lease: Lease
-    /// The newest that anybody remembers; what is stored next has the number after it, whether it is still there or not.
+    /// The newest known segment, whether or not it still exists; the next one has the number after it.
     private var last: SegmentMark?
-    /// From which segment on there are marks.
+    /// The first segment since which there are marks.
     private let notedFrom: Int
-    /// What of the log is missing, found when it was opened.
+    /// The part of the log that was missing when it was opened.
     package nonisolated let loss: SnapshotGap?
-    /// A segment of which it is not known whether it was stored, and the snapshot in its name.
+    /// A segment that may or may not have been stored, and the snapshot in its name.
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int)?
 
     private init(
@@ -28,10 +28,10 @@ package actor SegmentWriter {
         self.loss = loss
     }
 
-    /// Takes the lease.
+    /// Acquires the lease.
     ///
     /// - Parameter name: the database's name in the repository.
-    /// - Throws: ``BackupError`` `busy` when somebody else follows that database.
+    /// - Throws: ``BackupError`` `busy` if another process follows the database.
     package static func open(_ repository: Repository, database name: String) async throws -> SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)
@@ -47,7 +47,7 @@ package actor SegmentWriter {
                     let (record, head) = try await repository.segment(name, database)
                     found = SegmentMark(record, head.document.hash)
                 } catch let error as BackupError where error.isDamage {
-                    // What follows it cannot be restored through it, only from its own snapshot.
+                    // Later segments cannot be restored through it, only from a snapshot of their own.
                     found = nil
                     loss = SnapshotGap(
                         since: log.names.dropLast().last?.date, reason: "the newest segment \(error.message)")
@@ -65,7 +65,8 @@ package actor SegmentWriter {
                         since: log.names.last?.date, reason: "the newest segments were removed from the repository")
                 }
             }
-            // Numbers are never given twice: what retention noted as removed would be excused for another segment.
+            // Numbers are never reused: a number that retention recorded as removed would excuse the loss of another
+            // segment.
             let isNew = log.names.isEmpty && log.memories.isEmpty
             let forgotten = isNew ? try await repository.forgetRecord(database) : log.forgotten
             if let row = forgotten.segments?.last, row[1] > last?.sequence ?? 0 {
@@ -81,19 +82,19 @@ package actor SegmentWriter {
         }
     }
 
-    /// Stores a segment; when it returns, the segment outlives a crash.
+    /// Stores a segment durably.
     ///
     /// - Parameters:
-    ///   - path: the file with the segment, as a ``WALSegmentSink`` was given it: header and frames.
+    ///   - path: the file with the segment, header and frames, as passed to a ``WALSegmentSink``.
     ///   - began: when its run began.
-    ///   - snapshot: the sequence of the newest snapshot that is stored.
+    ///   - snapshot: the sequence of the newest stored snapshot.
     package func append(_ path: String, began: Date, snapshot: Int) async throws {
         let source = try LocalFile(reading: path)
         let size = try source.size()
         let segment = try SegmentFile(path).segment
         let seen = Int64(truncatingIfNeeded: segment.seen)
         let number = (last?.sequence ?? 0) + 1
-        // Tried again it has the same name and the same bytes, whatever was stored meanwhile.
+        // A retry has the same name and the same bytes, whatever was stored meanwhile.
         let again = tried.flatMap { $0.run == segment.run && $0.place == segment.sequence ? $0.snapshot : nil }
         let snapshot = again ?? snapshot
         tried = (segment.run, segment.sequence, snapshot)
@@ -116,23 +117,23 @@ package actor SegmentWriter {
         do {
             try await repository.store.put(name.object, file: file.path, condition: .absent)
         } catch let error as BackupError where error.code == .conflict {
-            // The answer to a first try was lost.
+            // The response to the first attempt was lost.
             guard try await repository.segment(name, database).record == record else { throw error }
         }
         tried = nil
         let mark = SegmentMark(record, hash)
         last = mark
-        // It goes to the store with the next renewal of the lease: this costs no request. The segment is stored: whatever
-        // fails from here on must not have it stored again.
+        // It is stored with the next renewal of the lease, which costs no request. The segment is stored: a failure
+        // from here on must not cause it to be stored again.
         if let note = try? repository.note(mark, database) { lease.note = note }
-        // If it cannot be recorded here, it is recorded there.
+        // If it cannot be recorded here, it is recorded in the lease.
         try? repository.remember(mark, database)
     }
 
-    /// When the newest segment's commits had been seen; nil if there is none.
+    /// When the newest segment's commits had been read; nil if there is none.
     package var seen: Date? { last.flatMap { $0.seen > 0 ? $0.date : nil } }
 
-    /// Gives the lease back.
+    /// Releases the lease.
     package func close() async { await lease.release() }
 }
 

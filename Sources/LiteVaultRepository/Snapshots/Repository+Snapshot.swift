@@ -12,7 +12,7 @@ extension Repository {
     /// - Parameters:
     ///   - path: the database file.
     ///   - options: the name in the repository, limits and progress.
-    /// - Returns: the stored snapshot, and damage found in the repository on the way.
+    /// - Returns: the stored snapshot, and damage found in the repository meanwhile.
     /// - Throws: ``BackupError`` `noInput`, `wrongKind` (not a database, or not encrypted), `busy` (a lock was unavailable or
     ///   a limit was reached), `unsupported` (a network file system, a `-shm` file that cannot be written), `keyRejected`
     ///   (the repository's secret is missing), `damaged` (the repository or the database's log), `io`, `noSpace`. The
@@ -26,9 +26,9 @@ extension Repository {
 
     /// Captures an image, uploads the blocks that changed since the database's last snapshot, then publishes the manifest.
     ///
-    /// There is no snapshot until the manifest is stored. Packs of a run that failed are removed by pruning.
+    /// The snapshot exists once the manifest is stored. Packs of a failed run are removed by pruning.
     ///
-    /// - Parameter capture: writes the image into the sink. It runs on a thread of its own.
+    /// - Parameter capture: writes the image to the sink. It runs on a thread of its own.
     package func storeSnapshot(
         of path: String, options: SnapshotOptions, capture: @escaping (any BlockSink) throws -> CaptureReport
     ) async throws -> SnapshotResult {
@@ -64,13 +64,13 @@ extension Repository {
         }
     }
 
-    /// What a new snapshot follows, as far as the repository says before the capture.
+    /// What precedes a new snapshot, as far as the repository shows before the capture.
     private struct SnapshotPlan {
         let name: String
         let source: String
         let host: String
         let sequence: Int
-        /// The newest snapshot that can be read.
+        /// The newest readable snapshot.
         let previous: Snapshot?
         /// Its block map; nil without one, or if it is damaged.
         var blockMap: BlockMap?
@@ -82,10 +82,10 @@ extension Repository {
         name: String, source: String, options: SnapshotOptions, lease: Lease
     ) async throws -> SnapshotPlan {
         let database = databaseID(name)
-        // All manifests, though the newest would do: whoever takes snapshots has to hear about damaged ones.
+        // All manifests, though the newest would do: snapshots have to report damaged ones.
         let survey = try await survey(database)
         if let rollback = survey.rollback { throw rollback }
-        // A store that did not answer says nothing about the manifest, which the next one has to follow.
+        // A store that did not respond proves nothing about the manifest, which the next one has to follow.
         if let newest = survey.unreadableNewest, !newest.error.isDamage { throw newest.error }
         let advisories = try await advisories(survey)
         // A sequence number is never reused, not even that of a manifest that was set aside.
@@ -102,12 +102,12 @@ extension Repository {
                 .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
                 path: source, advice: .nameDatabase)
         }
-        // Before anything is stored: whoever breaks the lease has to know which name to occupy.
+        // Before anything is stored: a process that breaks the lease has to know which name to occupy.
         try await lease.promise(highest + 1)
         var plan = SnapshotPlan(
             name: name, source: source, host: host, sequence: highest + 1, previous: survey.snapshots.last,
             avoided: .all, warnings: notices + survey.warnings + advisories.warnings)
-        // After the lease was taken: what is scheduled for deletion from now on is not deleted while it is held.
+        // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {
             plan.avoided = try await pendingDeletions().avoided
         } catch let error as BackupError where error.code == .damaged {
@@ -139,7 +139,7 @@ extension Repository {
     ) -> Manifest {
         let last = plan.previous?.manifest
         let database = databaseID(plan.name)
-        // Small files often change as a whole; for those it means nothing.
+        // Small files often change completely, which has no significance.
         let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
@@ -156,7 +156,7 @@ extension Repository {
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)
     }
 
-    /// Packs first, some at a time.
+    /// Uploads packs first, several at a time.
     private func upload(_ spool: PackSpool, _ progress: @escaping BackupProgress.Report) async throws {
         let total = spool.byteCount
         var done: Int64 = 0
@@ -170,7 +170,7 @@ extension Repository {
                     do {
                         try await store.put(name, file: path, condition: .absent)
                     } catch let error as BackupError where error.code == .conflict {
-                        // The name is random: the object is ours, and the answer to a first try was lost.
+                        // The name is random: the object is ours, and the response to the first attempt was lost.
                         guard try await store.attributes(name)?.size == size else { throw error }
                     }
                     return size
@@ -185,7 +185,8 @@ extension Repository {
         }
     }
 
-    /// The manifest last, under the name that the lease promises: whoever ended the lease occupied it.
+    /// Stores the manifest last, under the name promised by the lease: a process that ended the lease has occupied that
+    /// name.
     private func publish(_ manifest: Manifest, _ lease: Lease) async throws -> Snapshot {
         let name = RepositoryFormat.snapshot(manifest.database, manifest.sequence)
         let (bytes, hash) = try SealedDocument.seal(manifest, key: key, name: name)
@@ -197,13 +198,13 @@ extension Repository {
             }
             try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
         } catch let error as BackupError where error.code == .conflict {
-            // An answer that was lost, or somebody who took the same number.
+            // A lost response, or a process that used the same number.
             guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {
                 if try await isFence(name, manifest.database) { throw lease.lost() }
                 throw error
             }
         } catch {
-            // It may be stored, or be stored yet: the next writer has to make sure.
+            // It may be stored, or still be stored later: the next writer has to make sure.
             lease.abandon()
             throw error
         }
@@ -221,7 +222,7 @@ extension Repository {
 }
 
 extension RepositoryWarning {
-    /// What is wrong with the snapshot that a new one was compared with.
+    /// A problem with the snapshot that the new one was compared with.
     fileprivate static func damagedMap(_ error: BackupError, of snapshot: Snapshot) -> RepositoryWarning {
         RepositoryWarning(
             .damage, error.code, path: error.path ?? snapshot.object,
@@ -237,14 +238,14 @@ public struct SnapshotOptions: Sendable {
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false
-    /// How long the database's locks may be waited for and held.
+    /// How long to wait for the database's locks, and how long to hold them.
     public var limits = CaptureLimits()
     /// The program name and version recorded in the manifest.
     public var tool = "LiteVault"
     /// Called regularly; an error that it throws cancels the operation.
     public var progress: BackupProgress.Report = { _ in }
 
-    /// What a follower could not see before this snapshot.
+    /// A period that a follower missed before this snapshot.
     package var gap: SnapshotGap?
 
     /// Creates the default options.
@@ -255,10 +256,11 @@ public struct SnapshotOptions: Sendable {
 public struct SnapshotResult: Sendable {
     /// The snapshot.
     public let snapshot: Snapshot
-    /// Packs that were stored.
+    /// The number of packs that were stored.
     public let packs: Int
-    /// Commits in the database's write-ahead log, behind a damaged frame, that are not in the snapshot. SQLite does not recover
-    /// them either: after a loss of power they may never have been whole, else the log was damaged or tampered with.
+    /// The number of commits in the database's write-ahead log, after a damaged frame, that are not in the snapshot.
+    /// SQLite does not recover them either: after a power failure they may never have been complete; otherwise the log
+    /// was damaged or tampered with.
     public let unreachableCommits: Int
     /// Other problems found in the repository. This snapshot is intact.
     public let warnings: [RepositoryWarning]

@@ -2,10 +2,10 @@ internal import Dispatch
 package import LiteVaultCapture
 package import LiteVaultCipher
 
-/// What a capture writes into: hashes each block, compares it with the previous snapshot's, and spools what changed.
+/// The sink of a capture: hashes each block, compares it with the previous snapshot's, and spools changed blocks.
 ///
-/// Of an encrypted database every block that is spooled is examined: what could be read in the repository does not get
-/// there. Blocks that the previous snapshot has as well were examined when they were stored.
+/// Every spooled block of an encrypted database is examined: plaintext does not get into the repository. Blocks that
+/// the previous snapshot has as well were examined when they were stored.
 final class SnapshotSink: BlockSink {
     private let repository: [UInt8]
     private let directory: String
@@ -23,19 +23,20 @@ final class SnapshotSink: BlockSink {
     private var index = 0
 
     private(set) var byteCount: Int64 = 0
-    /// Blocks that differ from the previous snapshot's.
+    /// The number of blocks that differ from the previous snapshot's.
     private(set) var changed = 0
     /// The first 16 bytes: the salt of an encrypted database.
     private(set) var salt: [UInt8] = []
-    /// What was wrong with the block map of the previous snapshot; nil where it could be read.
+    /// The damage in the block map of the previous snapshot; nil if it could be read.
     private(set) var damage: BackupError?
-    /// Whether it is readable without a key, at least in part.
+    /// Whether any part of it is readable without a key.
     private(set) var isPlaintext = false
-    /// How many bytes at the start of an encrypted image are not encrypted; nil for a plain one.
+    /// The number of unencrypted bytes at the start of an encrypted image; nil for a plaintext one.
     private var clear: Int?
     private var pages: PlainPages
 
-    /// - Parameter trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plain page.
+    /// - Parameter trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plaintext
+    ///   page.
     init(
         repository: [UInt8], directory: String, previous: BlockMap?, trustsPrevious: Bool = true,
         avoiding avoided: AvoidedPacks, allowsPlaintext: Bool, progress: @escaping BackupProgress.Report
@@ -85,7 +86,7 @@ final class SnapshotSink: BlockSink {
         }
         let tail = blocks[(digests.count * blockSize)...]
         if !tail.isEmpty {
-            // The image's last: stored as a whole block; the image's length says where it ends.
+            // The image's last block: stored as a whole block; the image's length determines where it ends.
             let padded = Array(tail) + [UInt8](repeating: 0, count: blockSize - tail.count)
             let plaintext = clear.flatMap {
                 CiphertextTest.plaintext(
@@ -99,7 +100,8 @@ final class SnapshotSink: BlockSink {
         try progress(BackupProgress(.capturing, min(Int64(index) * Int64(blockSize), byteCount), of: byteCount))
     }
 
-    /// Where a block was in the previous snapshot, which it is only compared with: what cannot be read counts as changed.
+    /// The location of a block in the previous snapshot, only for comparison: one that cannot be read counts as
+    /// changed.
     private func known(_ index: Int) -> TreeEntry? {
         do {
             return try compared?.entry(index)
@@ -134,7 +136,7 @@ final class SnapshotSink: BlockSink {
         pages = PlainPages(pageSize: kind == .plaintextHeader ? Self.pageSize(start) ?? blockSize : blockSize)
     }
 
-    /// The page size in a header that is in plaintext.
+    /// The page size in a plaintext header.
     private static func pageSize(_ start: UnsafeRawBufferPointer) -> Int? {
         guard start.count >= 18 else { return nil }
         let number = Int(start[16]) << 8 | Int(start[17])
@@ -142,7 +144,7 @@ final class SnapshotSink: BlockSink {
         return size >= 512 && size & (size - 1) == 0 ? size : nil
     }
 
-    /// What was captured, after the last block.
+    /// The captured image, after the last block.
     struct Result {
         let root: TreeEntry
         let blocks: Int
@@ -154,7 +156,7 @@ final class SnapshotSink: BlockSink {
 
     func finish() throws -> Result {
         guard Int64(index) == (byteCount + Int64(blockSize) - 1) / Int64(blockSize), index > 0 else {
-            throw BackupError(.internal, "the image has \(index) blocks, which is not its length of \(byteCount) bytes")
+            throw BackupError(.internal, "the image has \(index) blocks, but a length of \(byteCount) bytes")
         }
         if !allowsPlaintext, !pages.isEmpty { throw pages.error() }
         let root = try builder.finish()
@@ -167,20 +169,20 @@ final class SnapshotSink: BlockSink {
     }
 }
 
-/// Pages of an encrypted database that are not encrypted.
+/// Unencrypted pages of an encrypted database.
 package struct PlainPages {
     private static let limit = 20
-    /// The unit of page numbers. Without its key, a database's own page size is not always known.
+    /// The page size for page numbers. Without its key, a database's own page size is not always known.
     let pageSize: Int
     private var numbers: [Int64] = []
 
     package init(pageSize: Int) { self.pageSize = pageSize }
 
     package var isEmpty: Bool { numbers.isEmpty }
-    /// Whether further pages are not listed.
+    /// Whether the list is full.
     var isFull: Bool { numbers.count >= Self.limit }
 
-    /// Notes the page that an offset of the image is in.
+    /// Records the page at an offset of the image.
     mutating func note(_ offset: Int64) { note(page: offset / Int64(pageSize) + 1) }
 
     package mutating func note(page: Int64) {
@@ -199,7 +201,7 @@ package struct PlainPages {
 }
 
 extension FileKind {
-    /// Rejects files that are not databases, and databases that anybody could read in the repository.
+    /// Rejects files that are not databases, and databases that would be readable in the repository.
     package func requireStorable(allowsPlaintext: Bool) throws {
         switch self {
         case .encryptedOrUnknown, .plaintextHeader: return
@@ -209,29 +211,31 @@ extension FileKind {
                     .wrongKind, "this database is not encrypted and would be readable in the repository",
                     advice: .encryptOrAllowPlaintext)
             }
-        case .empty: throw BackupError(.wrongKind, "the file is empty: it does not contain a database")
-        case .notADatabase: throw BackupError(.wrongKind, "this is not a database")
+        case .empty:
+            throw BackupError(
+                .wrongKind, "the file is empty: it does not contain a database", remedy: "Check the path.")
+        case .notADatabase: throw BackupError(.wrongKind, "this is not a database", remedy: "Check the path.")
         }
     }
 }
 
-/// What is computed for each block before it is stored.
+/// The results computed for each block before it is stored.
 struct BlockDigest {
     let hash: Hash256
-    /// Where in a block that is to be stored bytes stand that cannot be ciphertext.
+    /// The offset in the block of bytes that cannot be ciphertext, if it is to be stored.
     let plaintext: Int?
 }
 
-/// The digests of many blocks, by several threads: hashing is most of what a snapshot costs.
+/// Computes the digests of many blocks on several threads: hashing is most of the cost of a snapshot.
 enum BlockHashes {
-    /// Blocks that justify a thread.
+    /// The number of blocks that justifies another thread.
     private static let share = 32
 
     /// The digest of each whole block.
     ///
     /// - Parameters:
-    ///   - known: For each block the hash under which it is stored already, as it was when it was examined.
-    ///   - clear: How many bytes at the start are known not to be encrypted; nil where no block is to be examined.
+    ///   - known: for each block the hash under which it is already stored, and so was examined.
+    ///   - clear: the number of unencrypted bytes at the start; nil if no block is to be examined.
     static func of(_ blocks: UnsafeRawBufferPointer, known: [Hash256?], clear: Int?) -> [BlockDigest] {
         let count = blocks.count / blockSize
         func digest(_ index: Int) -> BlockDigest {
@@ -241,7 +245,7 @@ enum BlockHashes {
         let strips = min(4, count / share)
         guard strips > 1 else { return (0..<count).map(digest) }
         return [BlockDigest](unsafeUninitializedCapacity: count) { buffer, initialized in
-            // Each strip has places of its own, and all of them are done when concurrentPerform returns.
+            // Each strip writes to its own elements, and all strips are done when concurrentPerform returns.
             nonisolated(unsafe) let results = buffer
             nonisolated(unsafe) let work = digest
             DispatchQueue.concurrentPerform(iterations: strips) { strip in
@@ -253,7 +257,7 @@ enum BlockHashes {
         }
     }
 
-    /// The digest of one block; with `clear` as above, and negative behind the first block.
+    /// The digest of one block, with `clear` as above; negative after the first block.
     static func digest(_ block: UnsafeRawBufferPointer, known: Hash256?, clear: Int?) -> BlockDigest {
         let hash = Hash256(of: block)
         guard let clear, hash != known else { return BlockDigest(hash: hash, plaintext: nil) }

@@ -25,7 +25,7 @@ public final class DirectoryStore: ObjectStore {
         location = trimmed
     }
 
-    /// The directory's absolute path. Symbolic links are not resolved, so that one that changes is noticed.
+    /// The directory's absolute path. Symbolic links are not resolved, so that a changed link is noticed.
     public var identity: String {
         let path = location.hasPrefix("/") ? location : FileManager.default.currentDirectoryPath + "/" + location
         var parts: [Substring] = []
@@ -44,7 +44,7 @@ public final class DirectoryStore: ObjectStore {
         try await write(name, condition) { path in try LocalFile(updating: path).write(bytes, at: 0) }
     }
 
-    /// Links the file where that can be done (a new object, one file system, the same owner, mode 0600); copies it elsewhere.
+    /// Hard-links the file if possible (a new object, one file system, the same owner, mode 0600); otherwise copies it.
     @discardableResult
     public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         if condition == .absent, let tag = try link(name, path) { return tag }
@@ -83,12 +83,12 @@ public final class DirectoryStore: ObjectStore {
         try Self.copy(source, into: LocalFile(creating: path))
     }
 
-    /// Looks at the file; small ones are read, as their tag is their hash.
+    /// Reads the file's attributes; small files are read, as their tag is their hash.
     public func attributes(_ name: String) async throws -> ObjectAttributes? {
         try naming(name) { try attributes(at: $0, name) }
     }
 
-    /// Walks the directories that can hold such names.
+    /// Walks the directories that can contain such names.
     public func list(_ prefix: String) async throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
         var found: [ObjectAttributes] = []
@@ -108,25 +108,25 @@ public final class DirectoryStore: ObjectStore {
         }
     }
 
-    /// The time that the file system gives to a file that is touched.
+    /// The time that the file system assigns to a touched file.
     public func now() async throws -> Date {
         try LocalDirectory.create(location)
         let path = location + "/.clock"
         do {
             return Date(timeIntervalSince1970: try LocalFile(updating: path).touch())
         } catch let error as BackupError where error.code == .missing {
-            // Two at a time may make it; then both find it.
+            // Two processes may create it at the same time; then both find it.
             _ = try? LocalFile(creating: path)
             return Date(timeIntervalSince1970: try LocalFile(updating: path).touch())
         }
     }
 
-    /// The object's own file: its bytes never change, so it may be read where it lies.
+    /// The object's own file: its bytes never change, so it may be read in place.
     public func localPath(_ name: String) -> String? {
         do { return try naming(name) { $0 } } catch { return nil }
     }
 
-    /// A directory on the same file system, for what is to become an object: such a file is linked instead of copied.
+    /// A directory on the same file system for files that become objects: such a file is hard-linked instead of copied.
     public func spoolDirectory() throws -> String? {
         let path = location + "/.spool"
         try LocalDirectory.create(path)
@@ -149,7 +149,7 @@ extension DirectoryStore {
             try fill(file.path)
             return file
         }
-        // Replacing is a look and a rename: nobody else may come between them.
+        // Replacing is a read and a rename: no other writer may come between them.
         let lock = condition == .absent ? nil : try await DirectoryLock(location, timeout: lockTimeout)
         defer { withExtendedLifetime(lock) {} }
         return try naming(name) { path in
@@ -159,7 +159,7 @@ extension DirectoryStore {
             do {
                 try file.publish(replacing: condition != .absent)
             } catch let error as DurableFileError where error.reason == .exists {
-                throw BackupError(.conflict, "exists already", path: path)
+                throw BackupError(.conflict, "already exists", path: path)
             }
             guard let stored = try attributes(at: path, name) else {
                 throw BackupError(.conflict, "was removed by another process", path: path)
@@ -168,7 +168,7 @@ extension DirectoryStore {
         }
     }
 
-    /// Links a file into the store; nil if that is not possible.
+    /// Hard-links a file into the store; nil if that is not possible.
     private func link(_ name: String, _ path: String) throws -> ETag? {
         try naming(name) { destination in
             try LocalDirectory.create(LocalDirectory.parent(of: destination))
@@ -196,7 +196,7 @@ extension DirectoryStore {
             throw BackupError(errno: errno, "stat", path: path)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            // A directory is there for the names below it.
+            // A directory is only the parent of the names below it.
             if status.st_mode & S_IFMT == S_IFDIR { return nil }
             throw BackupError(.damaged, "is not a regular file", path: path)
         }
@@ -206,8 +206,8 @@ extension DirectoryStore {
             tag: try tag(status, path))
     }
 
-    /// Small objects are told apart by their content, as those that are replaced are small: a file system may give a new
-    /// file the number and, within a tick of its clock, the time of the one that it replaces.
+    /// Small objects are distinguished by their content, as the replaced ones are small: a file system may give a new
+    /// file the inode number and, within a tick of its clock, the time of the file that it replaces.
     private func tag(_ status: stat, _ path: String) throws -> ETag {
         if status.st_size > 4096 { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
@@ -221,7 +221,7 @@ extension DirectoryStore {
         let path = directory.isEmpty ? location : location + "/" + directory
         for entry in try LocalDirectory.names(path) {
             let name = directory.isEmpty ? entry : directory + "/" + entry
-            // Above the prefix only the way to it matters.
+            // Above the prefix only the path to it matters.
             guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/") else { continue }
             var status = stat()
             guard lstat(location + "/" + name, &status) == 0 else { continue }
@@ -249,11 +249,11 @@ extension DirectoryStore {
     }
 }
 
-/// The lock of a directory, held as long as this object is there. The file tells others who holds it.
+/// The lock of a directory, held for this object's lifetime. The file names the holder.
 private final class DirectoryLock {
     private let file: LocalFile
 
-    /// Waits for it without keeping a thread.
+    /// Waits for it without blocking a thread.
     ///
     /// - Throws: ``BackupError`` `busy` after `timeout`.
     init(_ directory: String, timeout: Duration) async throws {
@@ -267,11 +267,11 @@ private final class DirectoryLock {
             try await Task.sleep(nanoseconds: UInt64(pause * 1e6))
             pause = min(pause * 2, 100)
         }
-        // For people only: a file that holds something else says who held it before, or nothing.
+        // For people only: other content names a previous holder, or nobody.
         try? file.write(Self.card(), at: 0)
     }
 
-    /// Always of the same length, so that the file is never empty.
+    /// Always the same length, so that the file is never empty.
     private static func card() -> [UInt8] {
         let text = "\(getpid()) \(ProcessInfo.processInfo.hostName)"
         return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
@@ -284,7 +284,7 @@ private final class DirectoryLock {
         guard words.count == 2, let process = pid_t(words[0]), process > 0 else {
             return BackupError(
                 .busy, waited + " by another process", path: path,
-                remedy: "Find it (fuser \(path)), let it continue or end it, then try again.")
+                remedy: "Find it (fuser \(path)), wait for it or terminate it, then try again.")
         }
         let isHere = words[1] == ProcessInfo.processInfo.hostName
         let isStopped = isHere && ProcessIdentity.isStopped(process)
@@ -292,7 +292,7 @@ private final class DirectoryLock {
             .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
             path: path,
             remedy: isStopped
-                ? "Let it continue (kill -CONT \(process)) or end it, then try again."
-                : "Wait until it has ended, or end it, then try again.")
+                ? "Resume it (kill -CONT \(process)) or terminate it, then try again."
+                : "Wait until it has finished, or terminate it, then try again.")
     }
 }

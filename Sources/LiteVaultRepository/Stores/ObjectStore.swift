@@ -3,15 +3,15 @@ internal import LiteVaultCapture
 
 /// Stores a repository's objects, for example in a directory or a bucket.
 ///
-/// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears whole or not at all, and its
-/// bytes never change afterwards unless it is replaced whole. Everything a store throws is a ``BackupError``; what may go
-/// through on a later try (a time-out, a 503) the store has tried again by itself before it throws.
+/// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears atomically, and its
+/// bytes never change afterwards unless it is replaced as a whole. All errors of a store are ``BackupError``; a store
+/// retries transient failures (a timeout, a 503) itself before it throws.
 public protocol ObjectStore: Sendable {
-    /// Where it is, for messages: a path, or `s3://bucket/prefix`. Never holds credentials.
+    /// The store's location for messages: a path, or `s3://bucket/prefix`. Never contains credentials.
     var location: String { get }
 
-    /// Distinguishes this store from every other one that this machine may use. What is remembered about a repository is kept
-    /// by identity. By default the ``location``.
+    /// Distinguishes this store from every other one that this machine may use, as the key of what is remembered about
+    /// a repository. By default the ``location``.
     var identity: String { get }
 
     /// Whether the store honors the conditions of ``put(_:bytes:condition:)``. Probed once, then remembered.
@@ -35,8 +35,8 @@ public protocol ObjectStore: Sendable {
 
     /// Reads a whole object of at most 64 MiB.
     ///
-    /// - Throws: ``BackupError`` with code ``BackupError/Code/missing`` if there is none, ``BackupError/Code/damaged`` if it is
-    ///   larger.
+    /// - Throws: ``BackupError`` with code ``BackupError/Code/missing`` if it does not exist,
+    ///   ``BackupError/Code/damaged`` if it is larger.
     func get(_ name: String) async throws -> [UInt8]
 
     /// Reads a whole object of at most `limit` bytes.
@@ -50,9 +50,9 @@ public protocol ObjectStore: Sendable {
     /// Writes the object to a new file at `path`, in constant memory.
     func fetch(_ name: String, into path: String) async throws
 
-    /// Writes the object into a new file at `path` if it has no more than `limit` bytes.
+    /// Writes the object to a new file at `path` if it has at most `limit` bytes.
     ///
-    /// - Throws: as ``fetch(_:into:)``, and ``BackupError/Code/damaged`` for a larger one; there is no file then.
+    /// - Throws: as ``fetch(_:into:)``, and ``BackupError/Code/damaged`` for a larger object; no file is created then.
     func fetch(_ name: String, into path: String, upTo limit: Int64) async throws
 
     /// The attributes of the object; nil if it does not exist.
@@ -67,8 +67,8 @@ public protocol ObjectStore: Sendable {
     /// The time of the store's own clock. The ages of objects are measured by it.
     func now() async throws -> Date
 
-    /// Deletes the remains of interrupted writes that no listing shows, once they are old enough to be abandoned. Pruning
-    /// calls it.
+    /// Deletes the remains of interrupted writes that do not appear in listings, once they are old enough to be
+    /// abandoned. Pruning calls it.
     ///
     /// - Returns: the number of deleted remains.
     @discardableResult
@@ -77,7 +77,7 @@ public protocol ObjectStore: Sendable {
     /// The object's local path, or nil for a remote store. Whether the object exists is not checked.
     func localPath(_ name: String) -> String?
 
-    /// The best directory for files that are about to be stored; nil if it does not matter.
+    /// The best directory for files waiting to be stored; nil if any will do.
     func spoolDirectory() throws -> String?
 }
 
@@ -133,7 +133,7 @@ public struct ETag: Sendable, Hashable {
 public struct ObjectAttributes: Sendable, Equatable {
     /// Its name in the store.
     public let name: String
-    /// Bytes.
+    /// Its size in bytes.
     public let size: Int64
     /// When it was stored, by the store's clock.
     public let modified: Date
@@ -149,7 +149,7 @@ public struct ObjectAttributes: Sendable, Equatable {
     }
 }
 
-/// The names that objects may have, the same in every store.
+/// Validates object names, which have the same syntax in every store.
 package enum ObjectName {
     /// Whether an object may have the name.
     static func isValid(_ name: String) -> Bool { (try? validate(name)) != nil }
@@ -157,7 +157,7 @@ package enum ObjectName {
     /// Rejects invalid names. Valid are parts, separated by slashes, of ASCII letters, digits, `-`, `_` and `.`, none of them empty or
     /// starting with a dot; 512 bytes at most.
     ///
-    /// - Throws: ``BackupError`` `internal`. Names are made by this program, never by users.
+    /// - Throws: ``BackupError`` `internal`. Names are created by this program, never by users.
     package static func validate(_ name: String) throws {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let valid =
@@ -168,7 +168,7 @@ package enum ObjectName {
         guard valid else { throw BackupError(.internal, "is not a valid object name", path: name) }
     }
 
-    /// Refuses what no name can start with. The empty prefix is that of all objects.
+    /// Rejects strings that no name can start with. The empty prefix matches all objects.
     package static func validate(prefix: String) throws {
         guard prefix.utf8.allSatisfy({ isAllowed($0) || $0 == UInt8(ascii: "/") }), !prefix.hasPrefix("/"),
             !prefix.split(separator: "/").contains(where: { $0.hasPrefix(".") })
@@ -185,8 +185,8 @@ package enum ObjectName {
     }
 }
 
-/// Requests that are under way at a time where many small objects are read: thousands of databases have thousands of manifests,
-/// and an object store takes some milliseconds for each.
+/// The number of concurrent requests when many small objects are read: thousands of databases have thousands of
+/// manifests, and an object store takes some milliseconds for each.
 private let width = 16
 
 private struct Numbered<Result: Sendable>: Sendable {
@@ -194,9 +194,9 @@ private struct Numbered<Result: Sendable>: Sendable {
     let result: Result
 }
 
-/// What `body` makes of each item, in the items' order; some at a time.
+/// Applies `body` to each item, several at a time, and returns the results in the items' order.
 ///
-/// - Throws: what the first body throws; the others are cancelled then.
+/// - Throws: the first error of a body; the others are cancelled then.
 func concurrently<Item: Sendable, Result: Sendable>(
     _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> Result
 ) async throws -> [Result] {

@@ -78,7 +78,7 @@ struct ConfigurationSection {
         return number
     }
 
-    /// A length of time.
+    /// A duration.
     func span(_ key: String, atLeast least: Duration = .zero) throws -> Duration? {
         guard let text = try text(key) else { return nil }
         let span: Duration
@@ -126,7 +126,7 @@ struct ConfigurationSection {
     }
 }
 
-/// Finds the known word that a misspelt one resembles.
+/// Finds the known word closest to a misspelt one.
 private enum Similarity {
     static func nearest(_ word: String, in known: [String]) -> String? {
         // A text much longer than any key is not a misspelt key.

@@ -10,12 +10,12 @@ package struct Job: Sendable {
     package let sources: [String]
     /// Patterns of the paths or file names to skip.
     package let exclude: [String]
-    /// Whether a pattern may match nothing.
+    /// Whether a pattern may match no file.
     package let allowsNone: Bool
     package let recurrence: Recurrence
-    /// The recurrence as the configuration has it.
+    /// The recurrence as written in the configuration.
     package let recurrenceText: String
-    /// The longest random delay of runs.
+    /// The maximum random delay of a run.
     package let jitter: Duration
     /// The time until a failed run is retried.
     package let retry: Duration
@@ -30,7 +30,7 @@ package struct Job: Sendable {
     package let retention: RetentionPolicy?
     /// Whether unreferenced packs are removed after retention.
     package let prunes: Bool
-    /// How long unreferenced packs are kept before they are removed.
+    /// How long unreferenced packs are kept before they are deleted.
     package let grace: Duration
     package let verification: Verification?
     package let hooks: Hooks
@@ -155,16 +155,16 @@ struct JobDefaults {
 
 /// How the write-ahead logs of a job's databases are followed: the setting `follow`.
 package struct FollowSettings: Sendable, Equatable {
-    /// The time between two reads of a log: the resolution of the points in time that can be restored.
+    /// The time between two reads of a log, and so the resolution of point-in-time restores.
     package var interval = Duration.seconds(1)
-    /// The size in bytes above which a log is released, so that it can be checkpointed.
+    /// The size in bytes above which a log is released, so that a checkpoint can reset it.
     package var logLimit: Int64 = 256 << 20
-    /// The most bytes of one database that may wait to be stored.
+    /// The maximum size of one database's unstored segments, in bytes.
     package var spoolLimit: Int64 = 1 << 30
-    /// The most databases that are followed.
+    /// The maximum number of databases to follow.
     package var most = 32
 
-    /// The upper limit of ``most``: each database takes six descriptors, of usually 1024 in a process.
+    /// The upper limit of ``most``: each database takes six descriptors, and a process usually has 1024.
     static let limit = 150
 
     /// Parses `follow`; nil when it is absent or false.
@@ -228,9 +228,9 @@ package struct Verification: Sendable {
     }
 }
 
-/// Time limits for what the schedule does not control: `limits` of the configuration and of jobs.
+/// Time limits for work outside the schedule's control: `limits` of the configuration and of jobs.
 package struct TimeLimits: Sendable, Equatable {
-    /// For a hook. It is then terminated, with everything that it has started.
+    /// For a hook, which is then terminated with every process it has started.
     package var hook = Duration.seconds(3600)
     /// For a heartbeat, including retries.
     package var heartbeat = Duration.seconds(60)
@@ -257,13 +257,13 @@ package struct TimeLimits: Sendable, Equatable {
     }
 }
 
-/// An operation that exceeded its time limit and was ended.
+/// An operation that was stopped because it exceeded its time limit.
 package struct LimitReached: Error {
     /// The limit's key in the configuration: `hook` or `run`.
     package let limit: String
     package let failure: BackupError
 
-    /// - Parameter what: the subject of the message, as in `a hook`.
+    /// - Parameter what: the subject of the message, such as `a hook`.
     package init(_ limit: String, _ duration: Duration, _ what: String, remedy: String) {
         self.limit = limit
         failure = BackupError(

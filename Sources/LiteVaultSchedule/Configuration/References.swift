@@ -12,7 +12,7 @@ package struct RepositoryReference: Sendable, Hashable {
     /// How long the store may be silent, return errors or be locked: the limit `store`.
     package var timeLimit = TimeLimits().store
 
-    /// Parses the repository of a section, with `inherited` for what is absent; nil when neither names a repository.
+    /// Parses the repository of a section, with `inherited` for absent settings; nil when neither names a repository.
     init?(_ section: ConfigurationSection, directory: String, inherited: RepositoryReference?) throws {
         let secret = try KeyReference(section, prefix: "repository-secret", directory: directory)
         let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])

@@ -7,7 +7,7 @@ package struct ScheduleConfiguration: Sendable {
     /// The path of the file.
     package let path: String
     package let jobs: [Job]
-    /// The most databases that are backed up at the same time, over all jobs.
+    /// The maximum number of databases backed up at the same time, across all jobs.
     package let concurrency: Int
     /// The directory of the state file; nil for the standard one.
     package let stateFolder: String?
@@ -43,7 +43,7 @@ package struct ScheduleConfiguration: Sendable {
 
     /// The largest configuration in bytes.
     private static let limit = 1 << 20
-    /// The most references to anchors.
+    /// The maximum number of references to anchors.
     private static let referenceLimit = 32
 
     /// Whether a text has few enough references (`*name`) to anchors (`&name`): nested anchors expand exponentially. Quoted
@@ -81,7 +81,7 @@ package struct ScheduleConfiguration: Sendable {
             throw BackupError(
                 .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)",
                 path: path,
-                remedy: "Replace some by what they stand for.")
+                remedy: "Replace some with the values they stand for.")
         }
         do {
             guard let node = try Yams.compose(yaml: text) else {
@@ -108,7 +108,7 @@ package struct ScheduleConfiguration: Sendable {
             repository: try RepositoryReference(top, directory: directory, inherited: nil),
             timeZone: try JobDefaults.zone(top), directory: directory, limits: try TimeLimits(top))
         jobs = try top.nodes("jobs").map { try Job($0, defaults, file: path) }
-        guard !jobs.isEmpty else { throw top.error(nil, "there are no jobs", "Add at least one below 'jobs:'.") }
+        guard !jobs.isEmpty else { throw top.error(nil, "there are no jobs", "Add at least one under 'jobs:'.") }
         let names = Dictionary(grouping: jobs, by: \.name).filter { $0.value.count > 1 }
         if let twice = names.keys.sorted().first { throw top.error("jobs", "the name '\(twice)' is used by two jobs") }
     }

@@ -74,7 +74,7 @@ package actor FollowSupervisor {
         }
         loop = Task {
             var next = Date.distantPast
-            // A signal is noticed at once, whatever the jobs are doing.
+            // // A signal is noticed at once, whatever the jobs are doing.
             while deadline == nil, (try? services.check()) != nil {
                 if Date() >= next {
                     for job in jobs where scanning.insert(job.name).inserted {
@@ -90,11 +90,11 @@ package actor FollowSupervisor {
         }
     }
 
-    /// How long followers may take to store what they have read when the program is asked to end.
+    /// How long followers may take on shutdown to store commits they have already read.
     package static let grace = Duration.seconds(8)
 
-    /// Ends following. Each follower reads its log a last time and stores what it has read. Returns when all have, or after
-    /// ``grace``.
+    /// Stops following. Each follower reads its log a last time and stores what it has read. Returns when all have
+    /// stopped, or after ``grace``.
     package func end() async {
         stopFollowers(within: Self.grace.seconds)
         await loop?.value
@@ -143,7 +143,7 @@ package actor FollowSupervisor {
         }
         do {
             let repository = try await repositories.repository(job.repository)
-            // Opening may have taken long.
+            // Opening may have taken a long time.
             guard deadline == nil else { return }
             var problem: JobState.Problem?
             let free = max(0, settings.most - entries.keys.count { $0.job == job.name })
@@ -191,7 +191,7 @@ package actor FollowSupervisor {
         let follower = DatabaseFollower(
             path, into: repository, options: options,
             takeSnapshot: { run, gap in
-                // A snapshot that the job took meanwhile will do, unless there is a gap to record.
+                // A snapshot that the job has taken meanwhile will do, unless there is a gap to record.
                 try await taker.snapshot(
                     of: path, named: name, into: repository, after: gap == nil ? run.began : nil, gap: gap
                 ).snapshot
@@ -239,7 +239,7 @@ package actor FollowSupervisor {
         case .ended(0): log.info("no longer following", metadata: about)
         case .ended(let lost):
             log.warning(
-                "no longer following: not all that was seen could be stored", metadata: more(["lost": "\(lost)"]))
+                "no longer following: not all read commits could be stored", metadata: more(["lost": "\(lost)"]))
         }
     }
 
@@ -256,7 +256,7 @@ package actor FollowSupervisor {
         }
     }
 
-    /// Stores what has changed.
+    /// Stores the state if it has changed.
     private func writeState(atOnce: Bool) {
         let time = Date()
         guard !dirty.isEmpty, atOnce || time.timeIntervalSince(lastWrite) >= Self.writeInterval || isUrgent else {
@@ -277,7 +277,7 @@ package actor FollowSupervisor {
         if let failure { log.error("cannot store the state of following: \(failure)") }
     }
 
-    /// Whether a phase has changed, which somebody may be waiting for.
+    /// Whether a phase has changed that another process may be waiting for.
     private var isUrgent: Bool {
         entries.values.contains { $0.state.since > lastWrite.timeIntervalSince1970 }
     }

@@ -145,7 +145,7 @@ struct JobRun: Sendable {
         }
     }
 
-    /// Runs the hook and sends the heartbeat that the outcome calls for.
+    /// Runs the hook and sends the heartbeat for the outcome.
     func finish(_ outcome: inout JobOutcome) async {
         if !outcome.isInterrupted {
             if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
@@ -169,7 +169,7 @@ extension JobRun {
         return state?.lastVerificationPassed == false || age < 0 || age >= verification.interval.seconds
     }
 
-    /// Verifies what the job has stored, as thoroughly as it says.
+    /// Verifies the stored snapshots at the job's verification level.
     private func verification(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
         guard let verification = job.verification, isVerificationDue, !names.isEmpty else { return }
         do {

@@ -15,22 +15,22 @@ package enum Metrics {
             text += "# HELP litevault_job_\(name) \(help)\n# TYPE litevault_job_\(name) gauge\n" + lines.joined()
         }
         metric("last_start_timestamp_seconds", "When the last run began.") { $0.state?.lastStart }
-        metric("last_success_timestamp_seconds", "When the last run in which nothing failed began.") {
+        metric("last_success_timestamp_seconds", "When the last run without a failure began.") {
             $0.state?.lastSuccess
         }
         metric("last_duration_seconds", "How long the last run took.") { job in
             job.state.flatMap { state in state.lastStart.flatMap { start in state.lastEnd.map { $0 - start } } }
         }
-        metric("last_failures", "What failed in the last run.") { $0.state.map { Double($0.failed) } }
+        metric("last_failures", "Failures of the last run.") { $0.state.map { Double($0.failed) } }
         metric("last_databases", "Databases that the last run stored.") { $0.state.map { Double($0.databases) } }
         metric("last_stored_bytes", "Bytes that the last run stored.") { $0.state.map { Double($0.stored) } }
         metric("last_verification_timestamp_seconds", "When the last verification began.") {
             $0.state?.lastVerification
         }
-        metric("last_verification_passed", "Whether the last verification found nothing wrong.") {
+        metric("last_verification_passed", "Whether the last verification passed.") {
             $0.state?.lastVerificationPassed.map { $0 ? 1 : 0 }
         }
-        metric("next_start_timestamp_seconds", "When the job is due next.") {
+        metric("next_start_timestamp_seconds", "When the job is next due.") {
             $0.decision.next?.timeIntervalSince1970
         }
         return text + followers(jobs)
@@ -52,17 +52,17 @@ package enum Metrics {
                 "# HELP litevault_follower_\(name) \(help)\n# TYPE litevault_follower_\(name) \(kind)\n"
                 + lines.joined()
         }
-        metric("up", "gauge", "Whether every commit that is seen is stored and can be restored.") {
+        metric("up", "gauge", "Whether every commit read from the log is stored and can be restored.") {
             $0.phase == .following && $0.trouble == nil ? 1 : 0
         }
-        metric("last_look_timestamp_seconds", "gauge", "When the log was last looked at; written once a minute.") {
+        metric("last_look_timestamp_seconds", "gauge", "When the log was last read; updated once a minute.") {
             $0.looked
         }
-        metric("last_segment_timestamp_seconds", "gauge", "When the newest commits that are stored had been seen.") {
+        metric("last_segment_timestamp_seconds", "gauge", "When the newest stored commits were read from the log.") {
             $0.stored
         }
         metric("gaps_total", "counter", "Gaps since the process began.") { Double($0.gaps) }
-        metric("last_gap_timestamp_seconds", "gauge", "When the log was last seen before the last gap.") { $0.lastGap }
+        metric("last_gap_timestamp_seconds", "gauge", "When the log was last read before the last gap.") { $0.lastGap }
         metric("segments_total", "counter", "Segments stored since the process began.") { Double($0.segments) }
         metric("stored_bytes_total", "counter", "Bytes of segments stored since the process began.") {
             Double($0.bytes)

@@ -50,7 +50,7 @@ package final class ScheduleRunner: Sendable {
             while let ended = try await group.next() {
                 guard let outcome = ended else { continue }
                 all.append(outcome)
-                // A full disk must not end the other jobs.
+                // A full disk must not stop the other jobs.
                 do {
                     let kept = try store(outcome)
                     try report(kept)
@@ -91,7 +91,7 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
-    /// Runs one job again and again.
+    /// Runs one job repeatedly.
     private func lane(_ job: Job, _ reporter: OutcomeReporter) async {
         var abandoned: Task<JobOutcome, Never>?
         while (try? services.check()) != nil, !Task.isCancelled {
@@ -108,7 +108,7 @@ package final class ScheduleRunner: Sendable {
                 abandoned = ended.abandoned
                 var outcome = ended.outcome
                 do { outcome = try store(outcome) } catch {
-                    // The next run tries again; a full disk must not end the backups.
+                    // The next run tries again; a full disk must not stop the backups.
                     log.error("cannot store the state of the job: \(error)", metadata: ["job": "\(job.name)"])
                 }
                 reporter.report(outcome)
@@ -119,14 +119,15 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
-    /// Whether a job is due. If its repository is needed for the answer and does not respond, it is: the run reports why.
+    /// Whether a job is due. If that depends on its repository, which does not respond, the job is due: the run reports
+    /// why.
     private func decide(_ job: Job) async -> (known: JobState?, decision: DueDecision) {
         let lookup = BlockingWork.task { await self.known(job) }
         let found = await BlockingWork.value(of: lookup, within: job.limits.store) ?? nil
         return (found, DueDecision(job, found, host: host, now: now()))
     }
 
-    /// Waits at most a minute, as the clock may be set meanwhile.
+    /// Waits at most a minute, as the clock may be changed meanwhile.
     private func pause(until next: Date?) async {
         let end = min(next ?? .distantFuture, now().addingTimeInterval(60))
         // At least once, even when the job is due: a job that fails at once would spin.
@@ -141,10 +142,10 @@ package final class ScheduleRunner: Sendable {
         configuration.jobs.compactMap { DueDecision($0, state.job($0.name), host: host, now: now()).next }.min()
     }
 
-    /// Runs a job, for as long as its limit allows.
+    /// Runs a job within its time limit.
     ///
-    /// - Returns: the outcome, and the run that could not be ended in time: a thread that hangs in a read or write cannot be
-    ///   cancelled.
+    /// - Returns: the outcome, and the run if it could not be stopped in time: a thread that hangs in a read or write
+    ///   cannot be cancelled.
     private func run(_ job: Job) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         log.info("job started", metadata: ["job": "\(job.name)"])
         let start = now()
@@ -227,7 +228,7 @@ package final class ScheduleRunner: Sendable {
     /// the store refuses it to everybody.
     private func isStuck(_ job: Job, _ outcome: inout JobOutcome) -> Bool {
         let time = now().timeIntervalSince1970
-        // When the clock was set back, the time starts again.
+        // If the clock was set back, the time starts again.
         let since = state.job(job.name)?.pruneBusySince.map { min($0, time) } ?? time
         outcome.pruneBusySince = since
         return time - since >= Self.longestPrune

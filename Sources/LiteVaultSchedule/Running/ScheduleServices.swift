@@ -9,12 +9,12 @@ package struct ScheduleServices: Sendable {
     package var secret: @Sendable (KeyReference) throws -> RepositorySecret
     /// Reads a database's key.
     package var key: @Sendable (KeyReference) throws -> DatabaseKey
-    /// Runs a hook: a shell command with additional environment variables and a time limit. Throws unless it ends with
+    /// Runs a hook: a shell command with additional environment variables and a time limit. Throws unless it exits with
     /// status 0, and ``LimitReached`` if it had to be terminated.
     package var hook: @Sendable (String, [String: String], Duration) async throws -> Void
     /// Requests a URL within a time limit, and throws unless the response is a success.
     package var heartbeat: @Sendable (String, Duration) async throws -> Void
-    /// Throws once the program is asked to end.
+    /// Throws once the program has been asked to exit.
     package var check: @Sendable () throws -> Void
     /// The name and version of the program, for manifests.
     package var tool: String
@@ -41,10 +41,10 @@ package struct ScheduleServices: Sendable {
     }
 }
 
-/// The open repositories of a schedule.
+/// The repositories that a schedule has open.
 actor OpenRepositories {
     private let services: ScheduleServices
-    /// By everything that they are opened with: a job must not share a repository that was opened with another secret.
+    /// By every setting they are opened with: a job must not share a repository that was opened with another secret.
     private var open: [RepositoryReference: Task<Repository, any Error>] = [:]
 
     init(_ services: ScheduleServices) { self.services = services }

@@ -27,7 +27,7 @@ package struct FollowingState: Codable, Sendable, Equatable {
         package var phase = Phase.starting
         /// The start of the phase.
         package var since: Double
-        /// Why it waits or failed, and the remedy.
+        /// Why it is waiting or failed, and the remedy.
         package var code: String?
         package var reason: String?
         package var remedy: String?
@@ -45,7 +45,7 @@ package struct FollowingState: Codable, Sendable, Equatable {
         package var gaps = 0
         package var lastGap: Double?
         package var lastGapReason: String?
-        /// Segments that could not be stored before the end.
+        /// Segments that could not be stored before the follower stopped.
         package var lost: Int?
 
         package init(source: String, database: String, since: Double) {
@@ -64,7 +64,7 @@ package struct FollowingState: Codable, Sendable, Equatable {
     package var boot: UInt32
     package var namespace: UInt32
     package var databases: [Database] = []
-    /// What keeps the job from following all its databases.
+    /// Why the job cannot follow all its databases.
     package var problem: JobState.Problem?
 
     /// Creates the state of this process.

@@ -2,7 +2,7 @@ package import Foundation
 package import LiteVaultBackup
 internal import LiteVaultSupport
 
-/// The state of a configuration's jobs, as it is stored between runs.
+/// The stored state of a configuration's jobs.
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     package var version = 1
     package var jobs: [String: JobState] = [:]
@@ -71,7 +71,7 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastPrune: Double?
     /// Since when another process has kept this job from pruning; nil once it succeeded.
     package var pruneBusySince: Double?
-    /// The followed databases, as the process that follows them last reported; nil when none ever did.
+    /// The followed databases, as last reported by the process that follows them; nil when none ever did.
     package var following: FollowingState?
 
     package init() {}
@@ -80,17 +80,17 @@ package struct JobState: Codable, Sendable, Equatable {
 /// Whether a job is due.
 package struct DueDecision: Sendable, Equatable {
     package let isDue: Bool
-    /// Since when the job is due, or when it will be; nil when its calendar expression never matches again.
+    /// Since when the job has been due, or when it will be; nil when its calendar expression never matches again.
     package let next: Date?
 
-    /// Decides for a job. Missed runs are made up for by one, and a job that never ran is due at once.
+    /// Decides for a job. One run makes up for all missed ones, and a job that never ran is due at once.
     package init(_ job: Job, _ state: JobState?, host: String, now: Date) {
         guard let state, let start = state.lastStart else {
             isDue = true
             next = now
             return
         }
-        // A run dated in the future was made with a wrong clock. It counts as none, but for small clock differences.
+        // A run dated in the future was recorded with a wrong clock. It is ignored, apart from small clock differences.
         guard start - now.timeIntervalSince1970 <= 300 else {
             isDue = true
             next = now

@@ -48,7 +48,7 @@ package final class StateFile: Sendable {
             close(opened)
             throw BackupError(
                 .busy, "another process is running the jobs of this configuration", path: lockPath,
-                remedy: "Wait until it ends. 'litevault schedule status' shows what the jobs did.")
+                remedy: "Wait until it ends. 'litevault schedule status' shows the state of the jobs.")
         }
         descriptor.withLock { $0 = opened }
         // Another process may have run between reading and locking.

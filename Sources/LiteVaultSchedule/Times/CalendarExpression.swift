@@ -23,8 +23,8 @@ package struct CalendarExpression: Sendable, Equatable {
 
     /// The first match after `time`, in whole seconds; nil when there is none within the next 40 years.
     ///
-    /// A local time that is skipped when clocks go forward matches as much later as they went forward. A time that occurs
-    /// twice when clocks go back matches the first time only. An expression for every hour matches every actual hour.
+    /// A local time skipped when clocks go forward matches the same amount later. A time that occurs twice when clocks
+    /// go back matches the first time only. An expression for every hour matches every actual hour.
     package func next(after time: Date) -> Date? {
         // Beyond all years that an expression can name, and before the arithmetic on days overflows.
         guard abs(time.timeIntervalSince1970) < 1e12 else { return nil }
@@ -240,7 +240,7 @@ private struct FieldSet: Sendable, Equatable {
     }
 }
 
-/// A calendar expression or length of time that cannot be parsed.
+/// A calendar expression or duration that cannot be parsed.
 package struct TimeSyntaxError: Error, Equatable {
     /// What is wrong: a phrase for the end of a sentence.
     package let message: String

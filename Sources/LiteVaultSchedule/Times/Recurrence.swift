@@ -30,7 +30,7 @@ package enum Recurrence: Sendable, Equatable {
     }
 }
 
-/// Lengths of time in the syntax of the configuration.
+/// Durations in the syntax of the configuration.
 package enum TimeSpan {
     private static let units: [(name: String, seconds: Double)] = [
         ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("ms", 0.001),
@@ -45,7 +45,7 @@ package enum TimeSpan {
     package static func parse(_ text: String) throws(TimeSyntaxError) -> Duration {
         var total = 0.0
         var rest = text.filter { !$0.isWhitespace }[...]
-        guard !rest.isEmpty else { throw TimeSyntaxError("the length of time is empty") }
+        guard !rest.isEmpty else { throw TimeSyntaxError("the duration is empty") }
         while !rest.isEmpty {
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             rest = rest.dropFirst(digits.count)
@@ -60,10 +60,10 @@ package enum TimeSpan {
                     || (unit.name == "m" && letters == "min")
             }
             guard digits.count < 10, let number = Double(digits), let unit else {
-                throw TimeSyntaxError("invalid length of time '\(text)' (expected 90s, 15m, 1h30m, 2d or 8w)")
+                throw TimeSyntaxError("invalid duration '\(text)' (expected 90s, 15m, 1h30m, 2d or 8w)")
             }
             total += number * unit.seconds
-            guard total <= limit else { throw TimeSyntaxError("a length of time is limited to a hundred years") }
+            guard total <= limit else { throw TimeSyntaxError("a duration is limited to a hundred years") }
         }
         // To the millisecond, the smallest unit: sums of binary fractions are not exact.
         return .milliseconds(Int64((total * 1000).rounded()))

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Converts between UTC and the local time of a zone, around clock changes too.
+/// Converts between UTC and the local time of a zone, including around clock changes.
 struct WallClock {
     let zone: TimeZone
 
@@ -17,14 +17,14 @@ struct WallClock {
         return offsets.count == 1 ? offsets.first : nil
     }
 
-    /// The times at which the local clock shows `local` (seconds since 1970, as if it were UTC): none when clocks go forward
-    /// over it, two when they go back over it.
+    /// The times at which the local clock shows `local` (seconds since 1970, as if it were UTC): none for a local time
+    /// skipped when clocks go forward, two for one repeated when they go back.
     func moments(_ local: Int) -> [Int] {
         Set([offset(local - 86_400), offset(local), offset(local + 86_400)]).map { local - $0 }
             .filter { $0 + offset($0) == local }.sorted()
     }
 
-    /// The time that stands for a skipped local time: as much later as the clocks went forward.
+    /// The time that stands for a skipped local time: later by the amount that the clocks went forward.
     func replacement(_ local: Int) -> Int { local - offset(local - 86_400) }
 }
 

@@ -26,8 +26,8 @@ package struct SystemdUnits: Sendable {
         if follows {
             lines += [
                 "Restart=on-failure", "RestartSec=30",
-                "# Followers store what they have read before the end, within ten seconds.",
-                "TimeoutStopSec=30", "# Its statuses when it is stopped.", "SuccessExitStatus=130 143",
+                "# On stop, followers store commits they have read, within ten seconds.",
+                "TimeoutStopSec=30", "# Its exit statuses when stopped.", "SuccessExitStatus=130 143",
                 "# Followers keep six files open for each database.", "LimitNOFILE=8192",
             ]
         }

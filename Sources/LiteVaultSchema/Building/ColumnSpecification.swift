@@ -76,7 +76,7 @@ public final class ColumnSpecification {
 
     /// Requires a condition to be true or NULL in each row: `CHECK (LENGTH("name") > 0)`.
     ///
-    /// - Parameter condition: makes the condition from the column.
+    /// - Parameter condition: creates the condition from the column.
     @discardableResult
     public func check(_ condition: (Column) -> any ExpressionType) -> Self {
         checks.append(condition(Column(name)).node)
@@ -85,7 +85,7 @@ public final class ColumnSpecification {
 
     /// Requires a condition to be true or NULL in each row.
     ///
-    /// - Parameter sql: the condition as SQL text. It is used as it is: never build it from input.
+    /// - Parameter sql: the condition as SQL text. It is used verbatim: never build it from untrusted input.
     @discardableResult
     public func check(sql: String) -> Self {
         checks.append(.text(sql))
@@ -104,8 +104,8 @@ public final class ColumnSpecification {
 
     /// Sets the value of rows that are inserted without one.
     ///
-    /// - Parameter sql: SQL text such as `CURRENT_TIMESTAMP` or `abs(-1)`. It is used as it is: never build it from
-    ///   input.
+    /// - Parameter sql: SQL text such as `CURRENT_TIMESTAMP` or `abs(-1)`. It is used verbatim: never build it from
+    ///   untrusted input.
     @discardableResult
     public func defaults(sql: String) -> Self {
         let value = LiteralValue(sql)
@@ -124,7 +124,7 @@ public final class ColumnSpecification {
         return self
     }
 
-    /// Makes the column a generated one, from SQL text. The text is used as it is: never build it from input.
+    /// Makes the column a generated one, from SQL text. The text is used verbatim: never build it from untrusted input.
     @discardableResult
     public func generatedAs(sql: String, _ kind: GeneratedColumnKind = .virtual) -> Self {
         generation = (.text(sql), kind)
@@ -181,7 +181,7 @@ extension ColumnSpecification {
         return .joined(clauses.compactMap { $0 }, separator: " ")
     }
 
-    /// The index that `indexed()` asks for.
+    /// The index requested by `indexed()`.
     func plainIndex(of table: String) -> (name: String, columns: [String])? {
         guard case .plain = index else { return nil }
         return ("\(table)_on_\(name)", [name])
@@ -205,7 +205,7 @@ extension LiteralValue {
     }
 }
 
-// MARK: - What clauses consist of
+// MARK: - Parts of clauses
 
 /// The declared type of a column. SQLite derives from it how values are converted when they are stored
 /// (https://sqlite.org/datatype3.html#type_affinity).
@@ -213,7 +213,7 @@ public struct ColumnType: RawRepresentable, Hashable, Sendable {
     /// The type's text in CREATE TABLE.
     public let rawValue: String
 
-    /// Creates a type from its text, such as `VARCHAR(20)`. It is used as it is: never build it from input.
+    /// Creates a type from its text, such as `VARCHAR(20)`. It is used verbatim: never build it from untrusted input.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// `TEXT`

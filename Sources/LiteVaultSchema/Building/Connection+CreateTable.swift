@@ -19,7 +19,7 @@ extension Connection {
     ///   - options: options of the table.
     ///   - body: adds columns and constraints.
     /// - Throws: `DatabaseError`, ``SchemaBuilderError``, `QueryError.noSuchTable` for a referenced table,
-    ///   `EngineUnsupported`, and what the closure throws. Nothing was created.
+    ///   `EngineUnsupported`, and what the closure throws. Nothing is created then.
     public func create(
         table name: String, in schemaName: String? = nil, options: TableOptions = [],
         body: (TableSpecification) throws -> Void
@@ -35,13 +35,13 @@ extension Connection {
 
     /// Drops a table with its indexes and triggers: `DROP TABLE "obsolete"`.
     ///
-    /// While foreign keys are enforced, the rows of the table are deleted first, which applies the actions of the foreign
-    /// keys that reference them. A full-text index that is synchronized with the table stays.
+    /// While foreign keys are enforced, the rows of the table are deleted first, which applies the actions of the
+    /// foreign keys that reference them. A full-text index synchronized with the table is not dropped.
     ///
     /// - Parameters:
     ///   - table: the table's name.
     ///   - ifExists: if true, does nothing when the table does not exist.
-    /// - Throws: `DatabaseError`; nothing was dropped.
+    /// - Throws: `DatabaseError`; nothing is dropped then.
     public func drop(table: String, ifExists: Bool = false) throws {
         try run("DROP TABLE \(ifExists ? "IF EXISTS " : "")\(quoted(table))")
     }
@@ -49,8 +49,8 @@ extension Connection {
     /// Rebuilds a table with another definition, for changes that ALTER TABLE cannot make: another primary key, type,
     /// constraint or order of columns (https://sqlite.org/lang_altertable.html#otheralter).
     ///
-    /// Rows keep their rowids. Indexes, triggers, views and the foreign keys of other tables are preserved; a rebuild that
-    /// would break one of them is refused.
+    /// Rows keep their rowids. Indexes, triggers, views and the foreign keys of other tables are preserved; a rebuild
+    /// that would break one of them is rejected.
     ///
     /// ```swift
     /// try db.recreate(table: "player", copying: ["score": Column("points") * 10]) { t in
@@ -60,7 +60,7 @@ extension Connection {
     /// }
     /// ```
     ///
-    /// Inside a transaction, the rebuild needs foreign keys that are not enforced.
+    /// Inside a transaction, the rebuild requires that foreign keys are not enforced.
     ///
     /// - Parameters:
     ///   - name: the table's name. A temporary table stays temporary.
@@ -68,8 +68,8 @@ extension Connection {
     ///   - values: for columns of the new table, expressions of the old row's columns. All other columns get the value of
     ///     the old column of the same name, or else their default value.
     ///   - body: adds all columns and constraints. An index that it adds replaces one of the same name.
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, ``SchemaChangeRefused``, also for rows that would violate foreign
-    ///   keys, `QueryError.noSuchTable`, and what the closure throws. The table is unchanged.
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, ``SchemaChangeRefused``, also for rows that would violate
+    ///   foreign keys, `QueryError.noSuchTable`, and what the closure throws. The table is unchanged then.
     public func recreate(
         table name: String, options: TableOptions = [], copying values: [String: any Expressible] = [:],
         body: (TableSpecification) throws -> Void
@@ -87,7 +87,7 @@ extension Connection {
         }
     }
 
-    /// Makes a change of the schema in a transaction: all of it, or nothing.
+    /// Changes the schema in a transaction: completely or not at all.
     func changeSchema(isTemporary: Bool = false, _ change: () throws -> Void) throws {
         // The write lock is taken before the schema is read, or another connection could change it in between. A temporary
         // object needs no lock on the main database, which may be read-only.

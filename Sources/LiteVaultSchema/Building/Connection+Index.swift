@@ -23,7 +23,7 @@ extension Connection {
     ///   - columns: the columns, in order.
     ///   - options: options of the index.
     ///   - condition: the condition of a partial index (https://sqlite.org/partialindex.html); all rows by default.
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``; nothing was created.
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError``; nothing is created then.
     public func create(
         indexOn table: String, columns: [String], options: IndexOptions = [], condition: (any ExpressionType)? = nil
     ) throws {
@@ -71,23 +71,23 @@ extension Connection {
     /// - Parameters:
     ///   - name: the index's name.
     ///   - ifExists: if true, does nothing when the index does not exist.
-    /// - Throws: `DatabaseError`, also for the index of a constraint; nothing was dropped.
+    /// - Throws: `DatabaseError`, also for the index of a constraint; nothing is dropped then.
     public func drop(index name: String, ifExists: Bool = false) throws {
         try run("DROP INDEX \(ifExists ? "IF EXISTS " : "")\(quoted(name))")
     }
 
-    /// Drops the one index on these columns, in this order, whatever its name.
+    /// Drops the only index on these columns, in this order, whatever its name.
     ///
     /// - Parameters:
     ///   - table: the table's name.
     ///   - columns: the columns, in any case.
-    ///   - ifExists: if true, does nothing when there is no such index.
+    ///   - ifExists: if true, does nothing when the index does not exist.
     /// - Throws: ``SchemaBuilderError/noSuchIndex(table:columns:)``,
-    ///   ``SchemaBuilderError/ambiguousIndex(table:columns:names:)``, `DatabaseError`; nothing was dropped.
+    ///   ``SchemaBuilderError/ambiguousIndex(table:columns:names:)``, `DatabaseError`; nothing is dropped then.
     public func drop(indexOn table: String, columns: [String], ifExists: Bool = false) throws {
         try changeSchema {
             let indexes = try schema.indexDefinitions(table: table).filter { index in
-                // Indexes of constraints cannot be dropped, and an index on an expression is another one.
+                // Indexes of constraints cannot be dropped, and an index on an expression is a different one.
                 index.origin == .createIndex && index.expressions.isEmpty
                     && index.columns.map(SchemaName.folded) == columns.map(SchemaName.folded)
             }

@@ -27,7 +27,7 @@ extension Connection {
     ///   - options: options of the view.
     ///   - columns: the names of its columns; by default those of the query.
     ///   - query: the query. Its values are written into the statement.
-    /// - Throws: `DatabaseError`; nothing was created.
+    /// - Throws: `DatabaseError`; nothing is created then.
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, as query: some QueryType
     ) throws {
@@ -40,7 +40,7 @@ extension Connection {
     /// try db.create(view: "hero", asLiteral: "SELECT * FROM player WHERE score > \(minimum)")
     /// ```
     ///
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError/misplacedValue(sql:)``; nothing was created.
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError/misplacedValue(sql:)``; nothing is created then.
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, asLiteral query: SQL
     ) throws {
@@ -52,7 +52,7 @@ extension Connection {
     /// - Parameters:
     ///   - name: the view's name.
     ///   - ifExists: if true, does nothing when the view does not exist.
-    /// - Throws: `DatabaseError`; nothing was dropped.
+    /// - Throws: `DatabaseError`; nothing is dropped then.
     public func drop(view name: String, ifExists: Bool = false) throws {
         try run("DROP VIEW \(ifExists ? "IF EXISTS " : "")\(quoted(name))")
     }

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// English plurals of table names: `belongsTo("country")` finds the table `countries`.
 ///
-/// This is a convenience for names that everybody writes the same way. `belongsTo(_:inTable:)` names the table, which
-/// works for every name and in every language; prefer it where a plural is not obvious.
+/// This is a convenience for regular names. `belongsTo(_:inTable:)` names the table, which works for every name and in
+/// every language; prefer it where a plural is not obvious.
 ///
 /// A word can have several plurals, such as `indices` and `indexes`. All of them are candidates, the most common one first,
 /// and the first that is the name of a table is used. Only the last word of a name such as `blogPost` or `blog_post`

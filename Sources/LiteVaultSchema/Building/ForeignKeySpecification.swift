@@ -56,7 +56,7 @@ public final class ForeignKeySpecification {
         return self
     }
 
-    /// Forbids that two rows reference the same row: a one-to-one relation.
+    /// Forbids two rows that reference the same row: a one-to-one relation.
     @discardableResult
     public func unique() -> Self {
         index = .unique(nil)

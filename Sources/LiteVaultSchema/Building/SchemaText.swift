@@ -3,7 +3,7 @@ internal import LiteVaultQuery
 
 /// The text of schema statements. They take no parameters: values are written into them.
 enum SchemaText {
-    /// - Throws: `SchemaBuilderError.misplacedValue` if a value is in a place where its literal would be misread.
+    /// - Throws: `SchemaBuilderError.misplacedValue` if a value is in a position where its literal would be misread.
     static func text(of node: SQLNode) throws -> String {
         var builder = SQLBuilder()
         builder.append(node)
@@ -32,7 +32,7 @@ extension SQLNode {
         return .joined([.identifier(schemaName), .identifier(name)], separator: ".")
     }
 
-    /// The node without the parentheses around it, where nothing follows it.
+    /// The node without its enclosing parentheses, if nothing follows them.
     var withoutParentheses: SQLNode {
         switch kind {
         case .operation(let lhs, let name, let rhs): return .infix(lhs, name, rhs, isWrapped: false)
@@ -43,7 +43,7 @@ extension SQLNode {
         }
     }
 
-    /// `ON CONFLICT …` of NOT NULL and UNIQUE, which leave out the default.
+    /// `ON CONFLICT …` of NOT NULL and UNIQUE; nil for the default.
     static func conflict(_ resolution: OnConflict?) -> SQLNode? {
         resolution == .abort ? nil : keyConflict(resolution)
     }
@@ -54,7 +54,7 @@ extension SQLNode {
     }
 }
 
-/// A mistake in a schema definition. Nothing was changed.
+/// A mistake in a schema definition. Nothing is changed.
 public enum SchemaBuilderError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A table without columns.
     case noColumns(table: String)
@@ -62,8 +62,8 @@ public enum SchemaBuilderError: Error, Equatable, Sendable, CustomStringConverti
     case severalPrimaryKeys(table: String)
     /// A column in raw SQL inside `primaryKey { }`, which needs its name and adds NOT NULL.
     case rawColumnInPrimaryKey(table: String)
-    /// A foreign key to a table without a primary key. While foreign keys are enforced, the engine would refuse every row
-    /// with such a reference ("foreign key mismatch"): the rowid cannot be referenced.
+    /// A foreign key to a table without a primary key. While foreign keys are enforced, the engine would reject every
+    /// row with such a reference ("foreign key mismatch"): the rowid cannot be referenced.
     case noPrimaryKey(table: String)
     /// A foreign key with another number of columns than the primary key that it references.
     case foreignKeyMismatch(table: String, columns: [String], primaryKey: [String])

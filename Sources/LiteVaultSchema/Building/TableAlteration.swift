@@ -1,7 +1,7 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
-/// Changes of a table: the closure of `alter(table:body:)` adds them, and they are made in that order.
+/// Changes of a table, added by the closure of `alter(table:body:)` and applied in that order.
 public final class TableAlteration {
     /// The table's name.
     public let name: String
@@ -11,8 +11,8 @@ public final class TableAlteration {
 
     /// Adds a column at the end: `ADD COLUMN "hasBonus" BOOLEAN`.
     ///
-    /// A column that ADD COLUMN cannot add (one that is UNIQUE or stored, or has a computed default value) is added by a
-    /// rebuild of the table.
+    /// A column that ADD COLUMN does not support (one that is UNIQUE or stored, or has a computed default value) is
+    /// added by rebuilding the table.
     ///
     /// - Returns: the column, to add clauses to.
     @discardableResult
@@ -22,14 +22,14 @@ public final class TableAlteration {
         return column
     }
 
-    /// Adds a column by its declaration in SQL. It is used as it is: never build it from input.
+    /// Adds a column by its declaration in SQL, which is used verbatim: never build it from untrusted input.
     public func addColumn(sql: String) { changes.append(.addRaw(.text(sql))) }
 
     /// Adds a column by its declaration in SQL, with its values embedded safely.
     public func addColumn(literal: SQL) { changes.append(.addRaw(literal.root)) }
 
-    /// Renames a column, also in indexes, constraints, triggers, views and foreign keys. Before SQLite 3.25 the table is
-    /// rebuilt, and the change is refused if a view mentions the column.
+    /// Renames a column, also in indexes, constraints, triggers, views and foreign keys. Before SQLite 3.25 the table
+    /// is rebuilt, and the change is rejected if a view mentions the column.
     public func rename(column: String, to newName: String) { changes.append(.renameColumn(column, newName)) }
 
     /// Drops a column that no index, key, trigger or view uses. Before SQLite 3.35 the table is rebuilt.
@@ -37,7 +37,7 @@ public final class TableAlteration {
 }
 
 extension Connection {
-    /// Changes a table, in the order of the calls in the closure. All changes are made, or none.
+    /// Changes a table, in the order of the calls in the closure, completely or not at all.
     ///
     /// ```swift
     /// try db.alter(table: "player") { t in
@@ -48,10 +48,10 @@ extension Connection {
     /// ```
     ///
     /// A change for which the engine has no statement rebuilds the table, with its rows, indexes and triggers. Inside a
-    /// transaction, a rebuild needs foreign keys that are not enforced.
+    /// transaction, a rebuild requires that foreign keys are not enforced.
     ///
     /// - Throws: `DatabaseError`, ``SchemaBuilderError``, ``SchemaChangeRefused``, `EngineUnsupported`, and what the
-    ///   closure throws. The table is unchanged.
+    ///   closure throws. The table is unchanged then.
     public func alter(table: String, body: (TableAlteration) throws -> Void) throws {
         let alteration = TableAlteration(table)
         try body(alteration)
@@ -60,8 +60,8 @@ extension Connection {
 
     /// Renames a table: `ALTER TABLE "referer" RENAME TO "referrer"`.
     ///
-    /// Foreign keys of other tables are changed, and so are triggers and views where the engine does it (SQLite 3.26 and
-    /// later). A change that would break one of them is refused.
+    /// Foreign keys of other tables are updated, and so are triggers and views if the engine supports it (SQLite 3.26
+    /// and later). A change that would break one of them is rejected.
     ///
     /// - Throws: `DatabaseError` or ``SchemaChangeRefused``; the table keeps its name.
     public func rename(table: String, to newName: String) throws {
@@ -77,11 +77,11 @@ package enum TableChange {
     case renameColumn(String, String)
     case dropColumn(String)
     case renameTable(String)
-    /// A statement that every version of the engine has.
+    /// A statement that every version of the engine supports.
     case statement(String)
 }
 
-/// Changes tables, with rebuilds where a version of the engine has no statement for a change.
+/// Changes tables, with rebuilds if a version of the engine has no statement for a change.
 package struct TableChanger {
     private let connection: Connection
     private let version: SQLiteVersion
@@ -92,7 +92,7 @@ package struct TableChanger {
         self.version = version
     }
 
-    /// Makes changes in one transaction: all of them, or none.
+    /// Applies changes in one transaction: all of them, or none.
     ///
     /// - Throws: `DatabaseError`, `SchemaBuilderError`, `SchemaChangeRefused`, `EngineUnsupported`
     package func make(_ changes: [TableChange], on table: String) throws {
@@ -118,7 +118,7 @@ package struct TableChanger {
         case .renameColumn: return version < SQLiteVersion(major: 3, minor: 25)
         case .dropColumn(let column):
             guard version >= SQLiteVersion(major: 3, minor: 35) else { return true }
-            // The engine refuses UNIQUE columns, even if the constraint is the column's own.
+            // The engine rejects UNIQUE columns, even if the constraint is the column's own.
             return try connection.schema.columnDefinitions(table: table)
                 .contains { $0.unique && $0.name.lowercased() == column.lowercased() }
         case .addRaw, .renameTable, .statement: return false

@@ -30,7 +30,7 @@ public final class TableSpecification {
         case raw(SQLNode)
     }
 
-    /// The clause `PRIMARY KEY`: the columns that a closure added, or names.
+    /// The clause `PRIMARY KEY`: the columns added by a closure, or names.
     struct PrimaryKey {
         var columns: [Element] = []
         var names: [String] = []
@@ -41,7 +41,7 @@ public final class TableSpecification {
     struct ForeignKey {
         let columns: [String]
         let table: String
-        /// nil for the primary key.
+        /// Nil for the primary key.
         let otherColumns: [String]?
         let actions: ForeignKeyActions
     }
@@ -80,7 +80,7 @@ public final class TableSpecification {
         return column
     }
 
-    /// Adds a column by its declaration in SQL. It is used as it is: never build it from input.
+    /// Adds a column by its declaration in SQL, which is used verbatim: never build it from untrusted input.
     public func column(sql: String) { addRaw(.text(sql)) }
 
     /// Adds a column by its declaration in SQL, with its values embedded safely.
@@ -89,8 +89,8 @@ public final class TableSpecification {
     /// Adds a foreign key with its columns, and an index on them. If the primary key of `team` is `id`, `belongsTo("team")`
     /// adds `"teamId" INTEGER REFERENCES "team"("id")`.
     ///
-    /// There is a column for each column of the referenced primary key. It is named after `name` and the referenced column,
-    /// and has the same type.
+    /// It adds a column for each column of the referenced primary key, named after `name` and the referenced column,
+    /// with the same type.
     ///
     /// - Parameters:
     ///   - name: the name of the relation.
@@ -108,7 +108,7 @@ public final class TableSpecification {
     ) -> ForeignKeySpecification {
         let key = ForeignKeySpecification(
             name, table, ForeignKeyActions(onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred),
-            // The primary key has an index already.
+            // The primary key already has an index.
             isIndexed: indexed && !isInPrimaryKey)
         if isInPrimaryKey { key.notNull() }
         elements.append(.belongsTo(key))
@@ -182,10 +182,11 @@ public final class TableSpecification {
     /// Requires a condition to be true or NULL in each row: `CHECK (("a" + "b") < 10)`.
     public func check(_ condition: any ExpressionType) { checks.append(condition.node) }
 
-    /// Requires a condition to be true or NULL in each row. The SQL text is used as it is: never build it from input.
+    /// Requires a condition to be true or NULL in each row. The SQL text is used verbatim: never build it from
+    /// untrusted input.
     public func check(sql: String) { checks.append(.text(sql)) }
 
-    /// Adds a constraint in SQL. The text is used as it is: never build it from input.
+    /// Adds a constraint in SQL. The text is used verbatim: never build it from untrusted input.
     public func constraint(sql: String) { constraints.append(.text(sql)) }
 
     /// Adds a constraint in SQL, with its values embedded safely.

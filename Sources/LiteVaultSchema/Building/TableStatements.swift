@@ -11,7 +11,7 @@ struct TableStatements {
     /// - Parameters:
     ///   - definition: the table.
     ///   - schemaName: the attached database in which to create it; nil for the main or temporary one.
-    ///   - connection: the connection that has the referenced tables.
+    ///   - connection: the connection to the referenced tables.
     /// - Throws: `SchemaBuilderError`, `EngineUnsupported`, `QueryError.noSuchTable`, `DatabaseError`
     init(_ definition: TableSpecification, in schemaName: String?, _ connection: Connection) throws {
         if let mistake = definition.mistake { throw mistake }
@@ -29,7 +29,7 @@ struct TableStatements {
     }
 }
 
-/// Collects the parts of a CREATE TABLE statement, and the indexes that they ask for.
+/// Collects the parts of a CREATE TABLE statement, and the indexes that it requires.
 private struct Writer {
     let table: TableSpecification
     let keys: KeyResolver

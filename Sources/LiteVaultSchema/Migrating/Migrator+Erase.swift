@@ -2,7 +2,7 @@ public import LiteVaultCore
 
 extension Migrator {
     /// Whether the schema differs from the one that the applied migrations would create today: a migration was edited,
-    /// renamed or removed after it was applied, or the schema was changed otherwise.
+    /// renamed or removed after it was applied, or the schema was changed by other means.
     ///
     /// The migrations run once more on the emptied database, in a savepoint that is rolled back, so that they can use the
     /// connection's functions and collations. If the connection is read-only or inside a transaction, they run in an

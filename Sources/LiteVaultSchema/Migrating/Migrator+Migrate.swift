@@ -7,9 +7,9 @@ public struct MigrationError: Error, CustomStringConvertible, Sendable {
     public enum Code: Sendable {
         /// Two migrations are registered with the same name.
         case duplicateName
-        /// `upTo` names no registered migration.
+        /// `upTo` is not the name of a registered migration.
         case unknownMigration
-        /// `upTo` names a migration before one that was already applied: migrations cannot be undone.
+        /// `upTo` is a migration before one that was already applied: migrations cannot be undone.
         case alreadyBeyond
         /// The connection is inside a transaction, in which foreign keys cannot be turned off.
         case insideTransaction
@@ -25,7 +25,7 @@ public struct MigrationError: Error, CustomStringConvertible, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// The name of the migration, if it is about one.
+    /// The name of the migration concerned, if any.
     public let migration: String?
     /// The reason, and how to correct it.
     public let message: String

@@ -16,10 +16,10 @@ public import LiteVaultCore
 /// try migrator.migrate(db)
 /// ```
 ///
-/// Each migration runs in one transaction. If it fails or the process is killed, the database is as the previous migration
-/// left it. Applied migrations are recorded in the database, in the table `litevault_migrations`.
+/// Each migration runs in one transaction. If it fails or the process is killed, the database stays at the previous
+/// migration. Applied migrations are recorded in the database, in the table `litevault_migrations`.
 ///
-/// Never edit, rename or remove a migration that was released: register a new one.
+/// Never edit, rename or remove a released migration: register a new one.
 public struct Migrator: Sendable {
     /// How foreign keys are enforced while a migration runs.
     public enum ForeignKeyChecks: Sendable {
@@ -73,7 +73,7 @@ public struct Migrator: Sendable {
 
     // MARK: Registering migrations
 
-    /// Adds a migration after those that are registered.
+    /// Adds a migration after the registered ones.
     ///
     /// - Parameters:
     ///   - name: the name under which the database records the migration.
@@ -130,11 +130,10 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// Returns a migrator that does not check foreign keys at the end of migrations that are registered from now on with
+    /// Returns a migrator that does not check foreign keys at the end of migrations registered from now on with
     /// ``ForeignKeyChecks/deferred``. Such a check reads every row with a foreign key.
     ///
-    /// Foreign keys are still not enforced while these migrations run. Migrations that are registered already keep their
-    /// check.
+    /// Foreign keys are still not enforced while these migrations run. Migrations registered before keep their check.
     public func disablingDeferredForeignKeyChecks() -> Migrator {
         var migrator = self
         migrator.checksForeignKeys = false
@@ -144,7 +143,7 @@ public struct Migrator: Sendable {
     /// The names of the registered migrations, in order.
     public var migrations: [String] { registered.map(\.name) }
 
-    /// Requires migrations that can run.
+    /// Requires that the migrations can run.
     ///
     /// - Throws: `MigrationError`
     func validate() throws {
@@ -218,7 +217,7 @@ extension Migrator {
     }
 
     /// Whether the database has a migration that this application does not know. In that case a newer version of the
-    /// application has written the file, and this one should not.
+    /// application has written the file, and this version should not.
     ///
     /// - Throws: `DatabaseError`
     public func hasBeenSuperseded(_ connection: Connection) throws -> Bool {

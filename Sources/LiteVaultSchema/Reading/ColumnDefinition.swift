@@ -2,8 +2,8 @@ internal import LiteVaultCore
 
 /// A column as the schema declares it.
 ///
-/// A definition has no place for checks, collations, generated values and constraints on several columns. Altering a table
-/// does not lose them: alterations work on the table's own SQL text.
+/// A definition does not contain checks, collations, generated values and constraints on several columns. Altering a
+/// table does not lose them: alterations edit the table's own SQL text.
 public struct ColumnDefinition: Equatable, Sendable {
     /// The column's name.
     public let name: String

@@ -36,7 +36,7 @@ public struct IndexDefinition: Equatable, Sendable {
 
     /// Creates a definition from its parts.
     ///
-    /// The condition and the expressions are SQL text and used as they are: never build them from input.
+    /// The condition and the expressions are SQL text and used verbatim: never build them from untrusted input.
     ///
     /// - Parameter expressions: the positions in `columns` that are expressions, not names.
     public init(
@@ -77,7 +77,7 @@ public struct IndexDefinition: Equatable, Sendable {
     public var isInternal: Bool { name.hasPrefix("sqlite_autoindex_") }
 }
 
-/// A CREATE INDEX statement, taken apart into its clauses.
+/// A CREATE INDEX statement, split into its clauses.
 struct CreateIndexText {
     private let tokens: [SQLTokens.Token]
     /// The parentheses around the columns.

@@ -22,7 +22,7 @@ package enum SchemaName {
         return isPlain && !startsWithDigit && !keywords.contains(name.uppercased()) ? name : quoted(name)
     }
 
-    /// https://sqlite.org/lang_keywords.html, those that some version accepts as names only in quotes.
+    /// https://sqlite.org/lang_keywords.html, those that some version accepts as names only if quoted.
     private static let keywords: Set<String> = Set(
         """
         ADD ALL ALTER ALWAYS AND AS ASC AUTOINCREMENT BETWEEN BY CASE CHECK COLLATE COMMIT CONSTRAINT CREATE CROSS \

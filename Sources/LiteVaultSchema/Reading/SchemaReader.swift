@@ -27,7 +27,7 @@ public struct ObjectDefinition: Equatable, Sendable {
         self.sql = sql
     }
 
-    /// Whether the engine created the object for its own use.
+    /// Whether the engine created the object for internal use.
     public var isInternal: Bool { name.hasPrefix("sqlite_") || sql == nil }
 }
 
@@ -48,7 +48,7 @@ public struct TableDefinition: Equatable, Sendable {
     }
 }
 
-/// A row that references a row that does not exist.
+/// A row that references a missing row.
 public struct ForeignKeyError: CustomStringConvertible, Equatable, Sendable {
     /// The table of the row.
     public let from: String
@@ -74,7 +74,7 @@ extension Connection {
 /// for column in try schema.columnDefinitions(table: "users") { print(column.name, column.nullable) }
 /// ```
 ///
-/// A reader caches nothing: each call asks the engine.
+/// A reader caches nothing: each call queries the engine.
 public final class SchemaReader {
     private let connection: Connection
     /// The database to read, by the name under which it is attached; nil for `temp` and `main`.
@@ -87,8 +87,9 @@ public final class SchemaReader {
     ///
     /// - Parameters:
     ///   - connection: the connection.
-    ///   - schemaName: `main`, `temp`, or the name of an attached database. nil for the main database, in which tables are
-    ///     looked up as the engine does it: temporary ones first.
+    ///   - schemaName: `main`, `temp`, or the name of an attached database. nil for the main database, in which tables
+    ///     are
+    ///     looked up as by the engine: temporary ones first.
     public init(connection: Connection, schemaName: String?) {
         self.connection = connection
         self.schemaName = schemaName
@@ -113,14 +114,14 @@ public final class SchemaReader {
     ) throws -> [ObjectDefinition] {
         let isTemporary = schemaName.map { SchemaName.isSame($0, "temp") } ?? temp
         let table = isTemporary ? "sqlite_temp_master" : "\(prefix)sqlite_master"
-        // A name is compared as the engine does when it looks for a table.
+        // Names are compared as by the engine when it looks up a table.
         let sql = """
             SELECT type, name, tbl_name, rootpage, sql FROM \(table) \
             WHERE (?1 IS NULL OR name = ?1 COLLATE NOCASE) AND (?2 IS NULL OR type = ?2) ORDER BY rowid
             """
         var objects: [ObjectDefinition] = []
         try connection.forEach(sql, with: name, type?.rawValue) { row in
-            // A kind that a later version of SQLite may add is skipped.
+            // Skips kinds of objects that a later version of SQLite may add.
             guard let type = ObjectDefinition.ObjectType(rawValue: try row.get(0)) else { return }
             objects.append(
                 ObjectDefinition(
@@ -141,7 +142,8 @@ public final class SchemaReader {
         }
     }
 
-    /// Fetches the columns of a table or view, in order (`PRAGMA table_info`). Returns none if there is no such table.
+    /// Fetches the columns of a table or view, in order (`PRAGMA table_info`). Returns none if the table does not
+    /// exist.
     ///
     /// - Throws: `DatabaseError`
     public func columnDefinitions(table: String) throws -> [ColumnDefinition] {
@@ -233,7 +235,7 @@ extension SchemaReader {
     /// Finds the rows that violate foreign keys, whether these are enforced or not (`PRAGMA foreign_key_check`).
     ///
     /// - Parameter table: the table to check; all tables by default.
-    /// - Throws: `DatabaseError`, also if there is no such table, or a foreign key does not reference a key.
+    /// - Throws: `DatabaseError`, also if the table does not exist, or a foreign key does not reference a key.
     public func foreignKeyCheck(table: String? = nil) throws -> [ForeignKeyError] {
         let found = try connection.all("PRAGMA \(prefix)foreign_key_check" + argument(table)) { row in
             (
@@ -241,7 +243,7 @@ extension SchemaReader {
                 to: try row.get(2, as: String.self)
             )
         }
-        // Old engines report some number of the row for a table WITHOUT ROWID.
+        // Old engines report an arbitrary row number for a table WITHOUT ROWID.
         let reader = attached(schemaName ?? "main")
         var hasRowids: [String: Bool] = [:]
         for table in Set(found.map(\.from)) { hasRowids[table] = try reader.hasRowids(table) }
@@ -254,7 +256,7 @@ extension SchemaReader {
     ///
     /// - Parameter table: the table to check, with its indexes; everything by default.
     /// - Returns: a message for each defect; empty if there is none.
-    /// - Throws: `DatabaseError`, also if there is no such table; `EngineUnsupported` for a single table before
+    /// - Throws: `DatabaseError`, also if the table does not exist; `EngineUnsupported` for a single table before
     ///   SQLite 3.33, which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
         if table != nil { try EngineUnsupported.require(3, 33, for: "an integrity check of a single table") }
@@ -267,10 +269,10 @@ extension SchemaReader {
     private func argument(_ table: String?) -> String { table.map { "(\(quoted($0)))" } ?? "" }
 }
 
-// MARK: - What alterations and definitions ask
+// MARK: - Queries of alterations and definitions
 
 extension SchemaReader {
-    /// Whether there is a table of that name, virtual ones included.
+    /// Whether a table of that name exists, including virtual ones.
     func hasTable(_ name: String, temporary: Bool = false) throws -> Bool {
         try !objectDefinitions(name: name, type: .table, temp: temporary).isEmpty
     }
@@ -282,7 +284,7 @@ extension SchemaReader {
         let declaredType: String
     }
 
-    /// The primary key of a table in the order of its declaration, empty for none. nil if there is no such table.
+    /// The primary key of a table in the order of its declaration, empty for none. nil if the table does not exist.
     func primaryKey(of table: String) throws -> [KeyColumn]? {
         let rows = try connection.all("PRAGMA \(prefix)table_info(\(quoted(table)))") { row in
             (

@@ -1,7 +1,7 @@
 internal import LiteVaultCore
 
-/// A CREATE TABLE statement, split into its columns and constraints, so that one column can change and everything else
-/// stays as it is written.
+/// A CREATE TABLE statement, split into its columns and constraints, so that one column can change while everything
+/// else stays as written.
 struct CreateTableText {
     /// A column or a constraint of the table.
     struct Element {

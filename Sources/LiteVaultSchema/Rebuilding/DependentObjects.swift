@@ -1,10 +1,10 @@
 internal import LiteVaultCore
 
-/// A schema change that would lose data or break another object. Nothing was changed.
+/// A schema change that was rejected because it would lose data or break another object. Nothing is changed.
 public struct SchemaChangeRefused: Error, CustomStringConvertible, Sendable, Equatable {
-    /// The change and the reason for refusing it.
+    /// The change and the reason for rejecting it.
     public let description: String
-    /// The rows that would reference rows that do not exist; empty if that is not the reason.
+    /// The rows that would reference missing rows; empty if that is not the reason.
     public let violations: [ForeignKeyError]
 
     init(_ description: String) { self.init(description, violations: []) }
@@ -23,8 +23,8 @@ public struct SchemaChangeRefused: Error, CustomStringConvertible, Sendable, Equ
     }
 }
 
-/// The views and triggers that mention a table. They are compiled before and after a change, so that a change that breaks
-/// one is refused.
+/// The views and triggers that mention a table. They are compiled before and after a change, so that a change that
+/// breaks one is rejected.
 struct DependentObjects {
     private let table: String
     private let connection: Connection
@@ -37,7 +37,7 @@ struct DependentObjects {
         broken = try Self.broken(Self.mentioning(table, connection), connection)
     }
 
-    /// Requires that a change broke no view or trigger, and that none mentions a column that is gone.
+    /// Requires that a change broke no view or trigger, and that none mentions a column that no longer exists.
     ///
     /// - Throws: `SchemaChangeRefused`
     func check(change: String, column: String? = nil) throws {
@@ -46,7 +46,7 @@ struct DependentObjects {
             throw SchemaChangeRefused("\(change) would break \(object); drop or change it first")
         }
         guard let column else { return }
-        // "name" in double quotes that names no column is a string for the engine, without any error.
+        // To the engine, "name" in double quotes is a string if it is not the name of a column, without any error.
         let literal = quoted(column).lowercased()
         for object in objects where SQLTokens(object.sql ?? "").contains(where: { $0.text.lowercased() == literal }) {
             let name = "\(object.type.rawValue) \(quoted(object.name))"

@@ -6,7 +6,7 @@ struct ForeignKeyEnforcement {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Makes a change with foreign keys enforced or not, and restores the setting.
+    /// Applies a change with foreign keys enforced or not, and restores the setting.
     ///
     /// - Throws: `SchemaChangeRefused` if the setting would have to change inside a transaction; what the change throws.
     func with(isEnforced: Bool, _ change: () throws -> Void) throws {
@@ -22,7 +22,7 @@ struct ForeignKeyEnforcement {
         try change()
     }
 
-    /// Makes a change that rebuilds tables, in one transaction.
+    /// Applies a change that rebuilds tables, in one transaction.
     ///
     /// While foreign keys are enforced, dropping a table deletes the rows that reference it. So they are not enforced
     /// during the change, and checked before it is committed.
@@ -87,7 +87,7 @@ struct ForeignKeyViolations {
         }
         for reference in references {
             var rows = rows[reference] ?? []
-            // Old engines report some number of the row for a table WITHOUT ROWID.
+            // Old engines report an arbitrary row number for a table WITHOUT ROWID.
             if try !reader.hasRowids(reference.table) { rows = rows.map { _ in nil } }
             let described = try Self.describe(rows, of: reference, connection)
             for (index, row) in rows.enumerated() {
@@ -102,7 +102,7 @@ struct ForeignKeyViolations {
         }
     }
 
-    /// The violations that `earlier` does not have, in time linear in the number of both.
+    /// The violations that `earlier` does not have, in time linear in the size of both.
     func added(since earlier: ForeignKeyViolations) -> [ForeignKeyError] {
         var known: [Identity: Int] = [:]
         for violation in earlier.found { known[violation.identity, default: 0] += 1 }
@@ -134,7 +134,7 @@ struct ForeignKeyViolations {
                 (String(row ?? 0), try connection.first(sql, with: row) { try $0.get(0, as: String.self) } ?? "")
             }
         }
-        // The engine does not identify rows WITHOUT ROWID: they are searched for.
+        // The engine does not identify rows WITHOUT ROWID: this searches for them.
         let key = try reader.primaryKey(of: reference.table).map { $0.map { "child.\(quoted($0.name))" } } ?? []
         let parentKey = try reader.primaryKey(of: reference.parent).map { $0.map(\.name) } ?? []
         var conditions = own.map { "\($0) IS NOT NULL" }

@@ -97,7 +97,7 @@ struct TableRebuild {
         }
     }
 
-    /// Replaces the table by another definition, and keeps its indexes and triggers.
+    /// Replaces the table with another definition, and keeps its indexes and triggers.
     ///
     /// - Parameters:
     ///   - sql: the new CREATE TABLE statement.

@@ -1,8 +1,8 @@
 public import LiteVaultCore
 public import LiteVaultQuery
 
-// Spellings of other schema builders, for code that was written for them. They do what the functions that they call do, and
-// are left out of the documentation.
+// Spellings of other schema builders, for code written for them. They forward to the functions that they name, and are
+// left out of the documentation.
 
 extension Connection {
     /// Creates a table.

@@ -88,8 +88,8 @@ public final class FTS4Definition {
 
     fileprivate init(_ configuration: VirtualTableConfiguration) { self.configuration = configuration }
 
-    /// The table that has the texts, which the application synchronizes with the index. Empty for an index without texts
-    /// (`content`). ``synchronize(withTable:)`` does the synchronization itself.
+    /// The table that contains the texts, which the application synchronizes with the index. Empty for an index without
+    /// texts (`content`). ``synchronize(withTable:)`` does the synchronization itself.
     public var content: String? {
         get { source.table }
         set { source = newValue.map { .external($0) } ?? .own }
@@ -107,7 +107,7 @@ public final class FTS4Definition {
     /// of the table's columns. See ``FTS4/dropSynchronizationTriggers(of:in:)``.
     public func synchronize(withTable table: String) { source = .synchronized(table) }
 
-    /// The names of the columns that have texts.
+    /// The names of the text columns.
     fileprivate var texts: [String] { columns.filter { !$0.isLanguageID }.map(\.name) }
 
     fileprivate var arguments: FullTextArguments {

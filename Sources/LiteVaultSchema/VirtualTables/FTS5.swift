@@ -85,8 +85,8 @@ public final class FTS5Definition {
 
     fileprivate init(_ configuration: VirtualTableConfiguration) { self.configuration = configuration }
 
-    /// The table that has the texts, which the application synchronizes with the index. Empty for an index without texts
-    /// (`content`). ``synchronize(withTable:)`` does the synchronization itself.
+    /// The table that contains the texts, which the application synchronizes with the index. Empty for an index without
+    /// texts (`content`). ``synchronize(withTable:)`` does the synchronization itself.
     public var content: String? {
         get { source.table }
         set { source = newValue.map { .external($0) } ?? .own }

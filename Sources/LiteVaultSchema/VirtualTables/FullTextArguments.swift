@@ -22,7 +22,7 @@ package struct FullTextArguments {
     package var columns: [(name: SQLNode, isUnindexed: Bool)] = []
     package var tokenizer: Tokenizer?
     package var prefixes: [Int] = []
-    /// The table that has the texts, empty for an index without texts. nil if the index stores them.
+    /// The table that contains the texts, empty for an index without texts. nil if the index stores them.
     package var content: String?
 
     // FTS4

@@ -8,7 +8,7 @@ extension FTS4 {
     /// - Parameters:
     ///   - table: the name of the full-text index. Does nothing when it has no triggers.
     ///   - connection: the connection to the database.
-    /// - Throws: `DatabaseError`; nothing was dropped.
+    /// - Throws: `DatabaseError`; nothing is dropped then.
     public static func dropSynchronizationTriggers(of table: String, in connection: Connection) throws {
         try connection.changeSchema { try FullTextTriggers(index: table, module: .fts4).drop(connection) }
     }
@@ -21,7 +21,7 @@ extension FTS5 {
     /// - Parameters:
     ///   - table: the name of the full-text index. Does nothing when it has no triggers.
     ///   - connection: the connection to the database.
-    /// - Throws: `DatabaseError`; nothing was dropped.
+    /// - Throws: `DatabaseError`; nothing is dropped then.
     public static func dropSynchronizationTriggers(of table: String, in connection: Connection) throws {
         try connection.changeSchema { try FullTextTriggers(index: table, module: .fts5).drop(connection) }
     }
@@ -72,7 +72,7 @@ enum FullTextContent: Equatable {
     }
 }
 
-/// The triggers that synchronize a full-text index with the table that has its texts
+/// The triggers that synchronize a full-text index with the table that contains its texts
 /// (https://sqlite.org/fts3.html#_external_content_fts4_tables_, https://sqlite.org/fts5.html#external_content_tables).
 struct FullTextTriggers {
     enum Module {

@@ -24,7 +24,7 @@ public struct VirtualTableConfiguration: Sendable {
 }
 
 /// A module for virtual tables whose columns and options are declared in Swift: ``FTS3``, ``FTS4``, ``FTS5``, or one of
-/// the application.
+/// the application's own.
 public protocol VirtualTableModule {
     /// The type that the closure of `create(virtualTable:options:using:_:)` works on.
     associatedtype TableDefinition
@@ -57,14 +57,15 @@ extension Connection {
     /// - Parameters:
     ///   - name: the table's name.
     ///   - options: options of the table.
-    ///   - module: the module with its arguments, as SQL text. It is used as it is: never build it from input.
-    /// - Throws: `DatabaseError`, `EngineUnsupported` if the engine lacks the module; nothing was created.
+    ///   - module: the module with its arguments, as SQL text. It is used verbatim: never build it from untrusted
+    ///     input.
+    /// - Throws: `DatabaseError`, `EngineUnsupported` if the engine lacks the module; nothing is created then.
     public func create(virtualTable name: String, options: VirtualTableOptions = [], using module: String) throws {
         try createVirtualTable(name, options, .text(module)) {}
     }
 
-    /// Creates a virtual table whose columns and options are declared in Swift, with everything that belongs to it. All of
-    /// it is created, or nothing.
+    /// Creates a virtual table whose columns and options are declared in Swift, with all objects that belong to it, or
+    /// nothing.
     ///
     /// ```swift
     /// try db.create(virtualTable: "document", using: FTS4()) { t in
@@ -79,8 +80,8 @@ extension Connection {
     ///   - options: options of the table.
     ///   - module: the module.
     ///   - body: adds columns and options.
-    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, `EngineUnsupported` if the engine lacks the module, and what the
-    ///   closure and the module throw. Nothing was created.
+    /// - Throws: `DatabaseError`, ``SchemaBuilderError``, `EngineUnsupported` if the engine lacks the module, and what
+    ///   the closure and the module throw. Nothing is created then.
     public func create<Module: VirtualTableModule>(
         virtualTable name: String, options: VirtualTableOptions = [], using module: Module,
         _ body: ((Module.TableDefinition) throws -> Void)? = nil

@@ -6,9 +6,9 @@ struct Backup: VaultCommand {
     static let configuration = configured(
         "backup", "Copy a database that may be in use into a new file.",
         """
-        The copy is one committed state of SOURCE. In WAL mode, writers continue; in other journal modes they wait until \
-        the copy is complete. The copy is verified before it appears as DEST. It has the key of SOURCE unless a --to-key-… \
-        option sets another one. A plaintext database needs no key, and its copy is plaintext.
+        The copy is one committed state of SOURCE. In WAL mode, writers continue; in other journal modes they wait \
+        until the copy is complete. The copy is verified before it appears as DEST. It has the key of SOURCE unless a \
+        --to-key-… option sets another one. A plaintext database needs no key, and its copy is plaintext.
         """,
         examples: [
             "litevault backup vault.db /backup/vault.db --key-file ~/.vault-key",

@@ -8,15 +8,15 @@ struct Check: VaultCommand {
         "check", "Check a repository; with a database key, also its databases.",
         """
         Without a database key: checks the authentication and hashes of all documents and block maps, the order of the \
-        snapshots, that the repository was not rolled back since this machine last saw it, and that every block exists; \
-        with --read-data, every byte. With the key: --authenticate verifies the pages of the newest snapshot of each database; \
-        --restore-test restores it and runs integrity_check, foreign_key_check and the --assert queries, each of which must \
-        return a value other than 0. The results are recorded in the repository and shown by 'snapshots', unless the \
-        repository cannot be written or --read-only is given.
+        snapshots, that the repository was not rolled back since this machine last saw it, and that every block \
+        exists; with --read-data, every byte. With the key: --authenticate verifies the pages of the newest snapshot \
+        of each database; --restore-test restores it and runs integrity_check, foreign_key_check and the --assert \
+        queries, each of which must return a value other than 0. The results are recorded in the repository and shown \
+        by 'snapshots', unless the repository cannot be written or --read-only is given.
         """,
         examples: [
             "litevault check --repository /backup/vaults --read-data",
-            "litevault check --repository r --restore-test --key-file k --assert 'SELECT 1'",
+            "litevault check --repository r --restore-test --assert 'SELECT 1'",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions

@@ -7,7 +7,7 @@ struct Decrypt: VaultCommand {
         "decrypt", "Convert an encrypted database to a plaintext one.",
         """
         Writes DEST as a new file that only its owner can read. Before it appears, it is read back and compared with \
-        SOURCE, row by row. SOURCE is not changed. As anybody who gets hold of DEST can read it, decrypt asks for \
+        SOURCE, row by row. SOURCE is not changed. Anyone with access to DEST can read it: decrypt asks for \
         confirmation on a terminal, and requires --yes elsewhere.
         """,
         examples: [

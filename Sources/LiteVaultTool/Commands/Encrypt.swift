@@ -6,9 +6,9 @@ struct Encrypt: VaultCommand {
     static let configuration = configured(
         "encrypt", "Convert a plaintext database to an encrypted one.",
         """
-        Writes DEST as a new file. Before it appears, it is read back and compared with SOURCE, row by row. SOURCE is not \
-        changed. With --in-place, the new file replaces SOURCE in one step: whatever happens, SOURCE is the old file or the \
-        new one. The old bytes may remain on the disk until they are overwritten.
+        Writes DEST as a new file. Before it appears, it is read back and compared with SOURCE, row by row. SOURCE is \
+        not changed. With --in-place, the new file replaces SOURCE atomically: SOURCE is always the complete old file \
+        or the complete new one. The old bytes may remain on the disk until they are overwritten.
         """,
         examples: [
             "litevault encrypt notes.db vault.db",

@@ -6,9 +6,9 @@ struct Export: VaultCommand {
     static let configuration = configured(
         "export", "Copy an encrypted database to another key or other cipher settings.",
         """
-        Writes DEST as a new file. Before it appears, it is read back and compared with SOURCE, row by row. SOURCE is not \
-        changed. Without a --to-key-… option the copy has the same key. Cipher settings that are not given are the engine's \
-        defaults, not those of SOURCE.
+        Writes DEST as a new file. Before it appears, it is read back and compared with SOURCE, row by row. SOURCE is \
+        not changed. Without a --to-key-… option the copy has the same key. Cipher settings that are not given are the \
+        engine's defaults, not those of SOURCE.
         """,
         examples: [
             "litevault export vault.db new.db --key-file a.key --to-key-file b.key",

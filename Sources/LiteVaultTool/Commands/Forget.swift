@@ -7,10 +7,10 @@ struct Forget: VaultCommand {
     static let configuration = configured(
         "forget", "Remove snapshots that no retention rule keeps.",
         """
-        The rules apply to each database separately. A snapshot stays if at least one rule keeps it. The newest snapshot and \
-        the newest verified one always stay. A snapshot dated in the future, by a wrong clock, counts as taken at the time \
-        of the snapshot after it. With --prune, unreferenced packs are marked for deletion, and deleted by a later run after \
-        the grace period. --dry-run shows what would be removed, and why the rest stays.
+        The rules apply to each database separately. A snapshot stays if at least one rule keeps it. The newest \
+        snapshot and the newest verified one always stay. A snapshot dated in the future, by a wrong clock, counts as \
+        taken at the time of the snapshot after it. With --prune, unreferenced packs are marked for deletion, and \
+        deleted by a later run after the grace period. --dry-run shows what would be removed, and why the rest stays.
         """,
         examples: [
             "litevault forget --repository r --keep-last 24 --keep-daily 14 --dry-run",

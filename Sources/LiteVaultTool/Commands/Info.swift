@@ -8,8 +8,8 @@ struct Info: VaultCommand {
         """
         Without a key, the file's bytes decide: plain, encrypted (or unknown, as ciphertext has no signature), \
         plaintext-header, empty, or not-a-database. With the key it also shows cipher settings, sizes, versions and a \
-        summary of the schema. Nothing is written: a pending log or journal beside the file is reported, read and left as \
-        it is. The key is asked for only with --key-prompt.
+        summary of the schema. It writes nothing: a pending log or journal beside the file is reported, read and left \
+        as it is. It asks for the key only with --key-prompt.
         """,
         examples: [
             "litevault info notes.db", "litevault info vault.db --key-prompt",

@@ -6,9 +6,9 @@ struct Migrate: VaultCommand {
     static let configuration = configured(
         "migrate", "Convert a database of SQLCipher 1, 2 or 3 to the current file format.",
         """
-        The settings of the old file are detected by trying the defaults of each version; if they were not defaults, give \
-        them with --compatibility and --source-… options. The new file is written beside DATABASE, verified, and replaces it \
-        in one step. The key stays the same. A database in the current format is left unchanged.
+        The settings of the old file are detected by trying each version's defaults; if it does not use defaults, give \
+        its settings with --compatibility and --source-… options. The new file is written beside DATABASE, verified, \
+        and replaces it atomically. The key stays the same. A database in the current format is left unchanged.
         """,
         examples: [
             "litevault migrate old.db --key-file ~/.vault-key",

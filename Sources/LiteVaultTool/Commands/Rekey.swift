@@ -6,8 +6,8 @@ struct Rekey: VaultCommand {
     static let configuration = configured(
         "rekey", "Change the key of an encrypted database.",
         """
-        A copy under the new key is written beside DATABASE, verified, and replaces it in one step, with the same mode and \
-        owner. Whatever happens, DATABASE opens with the old key or with the new one. No other process may have DATABASE \
+        A copy under the new key is written beside DATABASE, verified, and replaces it atomically, with the same mode \
+        and owner. DATABASE always opens with either the old key or the new one. No other process may have DATABASE \
         open. Existing copies and backups keep the old key.
         """,
         examples: [

@@ -7,10 +7,10 @@ struct Repair: VaultCommand {
     static let configuration = configured(
         "repair", "Repair a damaged repository, and report what is lost.",
         """
-        Objects that can be derived from others are rebuilt. Damaged manifests and segments are moved to 'damaged/' in the \
-        repository, never deleted; a manifest with a single wrong byte is restored. Damaged packs are no longer reused, so the \
-        next snapshots store their blocks again. Lost snapshots, points in time and blocks are listed exactly, and the exit \
-        status is 65. An interrupted repair is completed by the next one.
+        Objects that can be derived from others are rebuilt. Damaged manifests and segments are moved to 'damaged/' in \
+        the repository, never deleted; a manifest with a single wrong byte is restored. Damaged packs are no longer \
+        reused, so the next snapshots store their blocks again. Lost snapshots, points in time and blocks are listed \
+        exactly, and the exit status is 65. An interrupted repair is completed by the next one.
         """,
         examples: [
             "litevault repair --repository /backup/vaults --dry-run",

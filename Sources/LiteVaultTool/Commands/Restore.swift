@@ -7,10 +7,10 @@ struct Restore: VaultCommand {
     static let configuration = configured(
         "restore", "Restore a snapshot from a repository to a new file.",
         """
-        Needs no database key. Restores the newest snapshot, the one with a given ID, or the state at a given time. Every \
-        block is checked against its hash, and DEST appears only when it is complete. It has the key that the database had \
-        at that time. If segments of the followed log that are needed for that time are missing or damaged, nothing is \
-        restored, the exit status is 65, and the newest time that can be restored is shown.
+        Needs no database key. Restores the newest snapshot, the one with a given ID, or the state at a given time. \
+        Every block is checked against its hash, and DEST appears only when it is complete. It has the key that the \
+        database had at that time. If segments of the followed log that are needed for that time are missing or \
+        damaged, nothing is restored, the exit status is 65, and the newest time that can be restored is shown.
         """,
         examples: [
             "litevault restore --repository /backup/vaults --database vault.db new.db",

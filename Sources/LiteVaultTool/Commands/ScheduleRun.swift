@@ -7,13 +7,13 @@ struct ScheduleRun: VaultCommand {
     static let configuration = configured(
         "run", "Stay in the foreground, and run each job when it is due.",
         """
-        Jobs do not wait for each other. What hangs is ended after its time limit ('limits' of the configuration).
+        Jobs do not wait for each other. A step that hangs is stopped at its time limit ('limits' in the configuration).
 
-        Ends on SIGTERM (status 143) or SIGINT (130). A snapshot in progress is abandoned, which leaves nothing in the \
-        repository that counts, and is taken at the next start. With --json, each run is one object on a line.
+        Exits on SIGTERM (status 143) or SIGINT (130). A snapshot in progress is abandoned without affecting the \
+        repository, and taken at the next start. With --json, each run prints one JSON object per line.
 
-        The databases of jobs with 'follow' are followed meanwhile: every commit is stored. At the end, what was read is \
-        stored first, which takes up to ten seconds.
+        Databases of jobs with 'follow' are followed: every commit is stored. On exit, commits already read are stored \
+        first, which takes up to ten seconds.
         """,
         examples: ["litevault schedule run /etc/litevault/backup.yml --log json"])
 
@@ -28,7 +28,7 @@ struct ScheduleRun: VaultCommand {
         try runBlocking {
             logger.info("started", metadata: ["jobs": "\(runner.configuration.jobs.count)"])
             let supervisor = await runner.follow()
-            // Followers store what they have read before the process ends.
+            // // Followers store what they have already read before the process exits.
             if supervisor != nil { Interruption.shared.allowMoreTime(FollowSupervisor.grace + .seconds(2)) }
             do {
                 try await runner.run { outcome in

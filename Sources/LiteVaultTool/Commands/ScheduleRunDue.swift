@@ -5,11 +5,11 @@ internal import LiteVaultSchedule
 /// `litevault schedule run-due`: runs the jobs that are due now.
 struct ScheduleRunDue: VaultCommand {
     static let configuration = configured(
-        "run-due", "Run the jobs that are due, then end.",
+        "run-due", "Run the jobs that are due, then exit.",
         """
-        For timers and cron. Jobs that are not due are skipped, however often this is called, and missed runs are made up \
-        for by one. A failed job does not stop the others; the exit status is then 1. For a job with 'follow' only snapshots \
-        are taken: following requires 'schedule run'.
+        For timers and cron. Jobs that are not due are skipped, however often this is called, and one run makes up for \
+        all missed ones. A failed job does not stop the others; the exit status is then 1. For a job with 'follow', \
+        only snapshots are taken: following requires 'schedule run'.
         """,
         examples: ["litevault schedule run-due /etc/litevault/backup.yml"])
 

@@ -7,14 +7,14 @@ struct ScheduleStatus: VaultCommand {
     static let configuration = configured(
         "status", "Show the last run and failures of each job, and when it is due.",
         """
-        Reads the configuration and the local state; no repository is contacted. With --check, the exit status is 1 if the \
-        last run of a job failed, or a database with 'follow' is not followed.
+        Reads the configuration and the local state; no repository is contacted. With --check, the exit status is 1 if \
+        the last run of a job failed, or a database with 'follow' is not followed.
         """,
         examples: ["litevault schedule status /etc/litevault/backup.yml --json"])
 
     @OptionGroup var schedule: ScheduleOptions
 
-    @Flag(help: "End with status 1 if a job failed, or a log is not followed.")
+    @Flag(help: "Exit with status 1 if a job failed or a log is not being followed.")
     var check = false
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -9,10 +9,10 @@ struct SnapshotCommand: VaultCommand {
         "snapshot", "Store an incremental snapshot of a database that may be in use.",
         """
         Needs no database key. The snapshot is one committed state of SOURCE. Only blocks that changed since the last \
-        snapshot are stored, but each snapshot can be restored by itself. The repository is created on first use. With a \
-        --repository-secret-… option everything in it is authenticated: nobody who can write to the store can change it \
-        unnoticed. If another object of the repository is damaged, the snapshot is stored, and the exit status is 65. A \
-        plaintext database requires --allow-plaintext.
+        snapshot are stored, but each snapshot can be restored by itself. The repository is created on first use. With \
+        a --repository-secret-… option everything in it is authenticated: nobody who can write to the store can change \
+        it unnoticed. If another object of the repository is damaged, the snapshot is stored, and the exit status is \
+        65. A plaintext database requires --allow-plaintext.
         """,
         examples: [
             "litevault snapshot vault.db --repository /backup/vaults",
@@ -41,7 +41,7 @@ struct SnapshotCommand: VaultCommand {
     var holdLimit: Duration = .seconds(3600)
 
     @Option(
-        help: .init("Most bytes that the -wal file may grow meanwhile (default: 1073741824).", valueName: "bytes"))
+        help: .init("Abort if the -wal file grows by more than this (default: 1073741824).", valueName: "bytes"))
     var walLimit: Int64 = 1 << 30
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -7,10 +7,11 @@ struct SnapshotsCommand: VaultCommand {
     static let configuration = configured(
         "snapshots", "List the snapshots of a repository.",
         """
-        Shows the ID, time, size, bytes added and last verification of each snapshot. With the repository secret, manifests \
-        are authenticated. They are compared with the snapshots that this machine has seen. Damaged, missing or rolled-back \
-        snapshots and log segments are listed at the end, and the exit status is 65. If the log was followed, the list shows \
-        until when every commit after a snapshot can be restored, and which gap precedes a snapshot.
+        Shows the ID, time, size, bytes added and last verification of each snapshot. With the repository secret, \
+        manifests are authenticated. The list is compared with the snapshots that this machine has seen. Damaged, \
+        missing or rolled-back snapshots and log segments are listed at the end, and the exit status is 65. If the log \
+        was followed, the list shows until when every commit after a snapshot can be restored, and which gap precedes \
+        a snapshot.
         """,
         examples: [
             "litevault snapshots --repository /backup/vaults",

@@ -6,9 +6,9 @@ struct Vacuum: VaultCommand {
     static let configuration = configured(
         "vacuum", "Rebuild a database without its free pages.",
         """
-        Runs the engine's VACUUM in place. With --into, the result is a new file, and DATABASE is not changed. The result \
-        has the same key. A plaintext database needs no key. In place, the engine renumbers the rows of tables without an \
-        INTEGER PRIMARY KEY; with --into, rowids are preserved.
+        Runs the engine's VACUUM in place. With --into, the result is a new file, and DATABASE is not changed. The \
+        result has the same key. A plaintext database needs no key. In place, VACUUM may renumber the rows of tables \
+        without an INTEGER PRIMARY KEY; with --into, rowids are preserved.
         """,
         examples: [
             "litevault vacuum vault.db --key-file ~/.vault-key",

@@ -6,11 +6,11 @@ struct Verify: VaultCommand {
     static let configuration = configured(
         "verify", "Check that a database is intact and authentic.",
         """
-        Authenticates every page, including those in the write-ahead log, looks for missing or surplus bytes at the end of \
-        the file, and runs integrity_check and foreign_key_check. A wrong key is distinguished from a damaged first page if a later \
-        page authenticates. DATABASE may be in use. Nothing is written or repaired: a pending log or journal is read and left \
-        as it is. A plaintext database needs no key, and its pages cannot be authenticated. No check can detect that the \
-        whole file, or a page, was replaced by an older version of itself.
+        Authenticates every page, including those in the write-ahead log, looks for missing or extra bytes at the end \
+        of the file, and runs integrity_check and foreign_key_check. A wrong key is distinguished from a damaged first \
+        page if a later page authenticates. DATABASE may be in use. Nothing is written or repaired: a pending log or \
+        journal is read and left as it is. A plaintext database needs no key, but its pages cannot be authenticated. \
+        No check can detect that the whole file, or a page, was replaced by an older version of itself.
         """,
         examples: [
             "litevault verify vault.db", "litevault verify vault.db --key-file ~/.vault-key",
@@ -62,7 +62,7 @@ private struct CheckResult: Encodable {
     enum Outcome: String, Encodable {
         case passed
         case failed
-        /// Not made, or meaningless.
+        /// Not run, or meaningless.
         case skipped
     }
 

@@ -92,8 +92,8 @@ extension CipherOptions<WrittenSide> {
         let file = SaltFile(path: saltFile)
         let salt = key.salt ?? SaltFile.makeSalt()
         try file.write(salt)
-        // A signal ends the process without a return from `body`. No new file gets its name by then, but a file that was to
-        // be replaced may be the old or the new one: the salt then stays.
+        // A signal ends the process without a return from `body`. A new file does not have its name yet, but a file
+        // that is being replaced may be the old or the new one: the salt then stays.
         let token = Interruption.shared.onEnd { if access(result, F_OK) != 0 { file.remove() } }
         defer { Interruption.shared.remove(token) }
         do {
@@ -205,7 +205,7 @@ private struct SaltFile {
             try file.publish()
         } catch let error as DurableFileError where error.alreadyExists {
             throw Failure(
-                .cannotCreate, "the salt file exists", path: path,
+                .cannotCreate, "the salt file already exists", path: path,
                 remedy: "Name a new file: another database may need this one.")
         }
     }

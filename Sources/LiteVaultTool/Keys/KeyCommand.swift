@@ -55,7 +55,7 @@ struct KeyCommand {
         guard ending == .status(0) else {
             throw Failure(
                 .keyRejected, "the key command ended with \(ending.map(\.description) ?? "an unknown status")",
-                remedy: "Run it by itself to see why. It must print the key and end with status 0.")
+                remedy: "Run it by itself to see why. It must print the key and exit with status 0.")
         }
         return buffer
     }

@@ -5,7 +5,7 @@ internal import LiteVaultSupport
 struct KeyPrompt {
     /// What the key is for: `for notes.db`.
     let subject: String
-    /// Whether the key is about to be set. It is then asked for twice, as a typing error would lock the data away.
+    /// Whether a new key is being set. It is then asked for twice, as a typing error would make the data unreadable.
     let confirms: Bool
     let terminal: Terminal
 
@@ -29,9 +29,9 @@ struct KeyPrompt {
                 console.show("It cannot be empty.\n")
                 continue
             }
-            let second = try answer(on: console, "The same again: ")
+            let second = try answer(on: console, "Repeat it: ")
             if first.equals(second) { return first }
-            console.show(attempt < 3 ? "They differ. Try again.\n" : "They differ.\n")
+            console.show(attempt < 3 ? "The entries differ. Try again.\n" : "The entries differ.\n")
         }
         throw Failure(.keyRejected, "no key was set: the answers differed or were empty")
     }

@@ -31,7 +31,7 @@ extension Remedy {
                 + "as it is, allow plaintext (--allow-plaintext)."
         case .listSnapshots: "'litevault snapshots' lists those that exist."
         case .restoreEarlier(let snapshot, let time):
-            "The one before it is of \(time): --snapshot \(snapshot) restores that."
+            "The previous one is of \(time): restore it with --snapshot \(snapshot)."
         case .restoreReachable(let time):
             "Use '--at \(time)', or '--at latest-reachable' for the newest state that can be reached."
         case .addRetentionRule: "Give at least one --keep-… option."

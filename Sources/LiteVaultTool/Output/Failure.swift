@@ -1,12 +1,12 @@
 internal import LiteVault
 internal import LiteVaultBackup
 
-/// Why a command ends without having done its work. Reporters print it, and its code decides the exit status.
+/// Why a command failed. Reporters print it, and its code decides the exit status.
 struct Failure: Error, Equatable {
     var code: FailureCode
-    /// What happened: a phrase without a capital letter and a full stop.
+    /// What happened: a phrase in lower case, without a full stop.
     var message: String
-    /// The file that it is about.
+    /// The file concerned.
     var path: String?
     /// What to do next: one or more sentences.
     var remedy: String?
@@ -84,8 +84,8 @@ enum ExitStatus: Int32, CaseIterable {
         case .failed: "a scheduled job failed, or an unexpected failure"
         case .usage: "wrong arguments"
         case .damaged: "data is damaged, or a verification failed"
-        case .noInput: "the source is missing, or is not the kind of database asked for"
-        case .unsupported: "the linked engine has no encryption, or lacks a feature asked for"
+        case .noInput: "the source is missing, or not a database of the required kind"
+        case .unsupported: "the linked engine has no encryption, or lacks a required feature"
         case .cannotCreate: "the destination exists, has leftovers beside it, or cannot be created"
         case .inputOutput: "input/output error, or disk full"
         case .busy: "locked or in use by another process; try again"

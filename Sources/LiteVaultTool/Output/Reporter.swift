@@ -7,7 +7,7 @@ struct Report {
     private(set) var results: [any Encodable]
     /// The lines of text output.
     private(set) var lines: [String] = []
-    /// A check that found something wrong has both a report and a failure, which decides the exit status.
+    /// A check that found a problem has both a report and a failure, which decides the exit status.
     var failure: Failure?
 
     /// Creates a report whose JSON object has the members of `results`.

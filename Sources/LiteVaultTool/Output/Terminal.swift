@@ -89,9 +89,9 @@ final class Terminal: Sendable {
     }
 }
 
-/// How far an operation is.
+/// The progress of an operation.
 struct ProgressState: Equatable, Sendable {
-    /// What it is doing, as a present participle: `copying`, `verifying`.
+    /// The current phase, as a present participle: `copying`, `verifying`.
     var phase: String
     /// The completed units.
     var done: Int64
@@ -133,7 +133,7 @@ final class ProgressMeter: Sendable {
     /// - Parameter interval: the shortest time between two states of one phase, in seconds.
     init(interval: Double) { self.interval = interval }
 
-    /// Whether a state is to be shown: the first and the last of each phase, and one per interval between them.
+    /// Whether to show a state: the first and the last of each phase, and one per interval between them.
     func admits(_ state: ProgressState) -> Bool {
         shown.withLock { shown in
             let now = ProcessInfo.processInfo.systemUptime

@@ -100,11 +100,11 @@ struct LocalDirectoryOptions: ParsableArguments {
 
     @Option(
         name: .customLong("spool-folder"),
-        help: .init("Directory of data to be stored, and of test restores.", valueName: "path"),
+        help: .init("Spool directory: data waiting to be stored, and test restores.", valueName: "path"),
         completion: .directory)
     var spool: String?
 
-    /// The directories, with those that were given.
+    /// The directories, with the given ones in place of the standard ones.
     func applied(to standard: LocalDirectories) -> LocalDirectories {
         var folders = standard
         if let state { folders.state = state }
@@ -114,7 +114,7 @@ struct LocalDirectoryOptions: ParsableArguments {
     }
 }
 
-/// Points and lengths of time in the arguments.
+/// Times and durations in arguments.
 enum TimeArgument {
     /// Parses an ISO 8601 time, in UTC unless it has a zone.
     private static func date(parsing text: String) -> Date? {
@@ -145,7 +145,7 @@ enum TimeArgument {
         let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let unit = text.last, let factor = units[unit], let number = Double(text.dropLast()), number >= 0,
             number.isFinite
-        else { throw ValidationError("invalid length of time: write 90s, 15m, 36h, 30d or 8w") }
+        else { throw ValidationError("invalid duration: write 90s, 15m, 36h, 30d or 8w") }
         return Duration(seconds: number * factor)
     }
 }

@@ -33,7 +33,8 @@ enum Preflight {
         var status = stat()
         guard lstat(path, &status) != 0 else {
             throw Failure(
-                .cannotCreate, "the destination exists", path: path, remedy: "Name a new file, or remove this one.")
+                .cannotCreate, "the destination already exists", path: path,
+                remedy: "Choose another name, or remove the file.")
         }
         do {
             try Leftovers.refuse(beside: path)

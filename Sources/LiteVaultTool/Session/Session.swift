@@ -63,7 +63,7 @@ struct Session {
                 "--\(Role.option)-\($0)"
             }
             throw Failure(
-                .keyRejected, "no \(Role.noun) given, and standard input is not a terminal to ask on",
+                .keyRejected, "no \(Role.noun) given, and standard input is not a terminal",
                 remedy: "Use " + names.dropLast().joined(separator: ", ") + " or \(names[4]).")
         }
         return try read(.prompt, options, path, confirms)
@@ -129,7 +129,7 @@ struct Session {
         if consented { return }
         guard terminal.inputIsTerminal else {
             throw Failure(
-                .usage, "confirmation required, and standard input is not a terminal to ask on",
+                .usage, "confirmation required, but standard input is not a terminal",
                 remedy: "Add --yes to confirm.")
         }
         let console = Console.open()
@@ -141,7 +141,7 @@ struct Session {
         defer { stopwatch.restart() }
         let answer = console.readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
         guard answer == "y" || answer == "yes" else {
-            throw Failure(.usage, "not confirmed; nothing was done")
+            throw Failure(.usage, "not confirmed; nothing was changed")
         }
     }
 

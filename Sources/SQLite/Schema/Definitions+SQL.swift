@@ -2,7 +2,8 @@ public import Foundation
 public import LiteVaultCore
 public import LiteVaultSchema
 
-// Definitions as SQL text, and what else SQLite.swift has on them. `import LiteVault` creates tables with `create(table:)`.
+// Definitions as SQL text, and other members that SQLite.swift has on them. `import LiteVault` creates tables with
+// `create(table:)`.
 
 extension ColumnDefinition {
     /// The column's declaration in CREATE TABLE and ADD COLUMN.
@@ -159,7 +160,7 @@ extension Connection {
     /// - Parameters:
     ///   - table: the table to check; all tables by default.
     ///   - schemaName: the name of an attached database; the main one by default.
-    /// - Throws: `Result`, also if there is no such table, or a foreign key does not reference a key.
+    /// - Throws: `Result`, also if the table does not exist, or a foreign key does not reference a key.
     @_disfavoredOverload
     public func foreignKeyCheck(table: String? = nil, in schemaName: String? = nil) throws -> [ForeignKeyError] {
         try SchemaReader(connection: self, schemaName: schemaName).foreignKeyCheck(table: table)
@@ -169,7 +170,7 @@ extension Connection {
     ///
     /// - Parameter table: the table to check, with its indexes; everything by default.
     /// - Returns: a message for each defect; empty if there is none.
-    /// - Throws: `Result`, also if there is no such table; `EngineUnsupported` for a single table before SQLite 3.33.
+    /// - Throws: `Result`, also if the table does not exist; `EngineUnsupported` for a single table before SQLite 3.33.
     @_disfavoredOverload
     public func integrityCheck(table: String? = nil) throws -> [String] { try schema.integrityCheck(table: table) }
 }

@@ -14,9 +14,9 @@ public import LiteVaultSchema
 /// }
 /// ```
 ///
-/// Each call is one transaction: it makes all changes, or none. Before SQLite 3.25 (columns renamed) and 3.35 (columns
-/// dropped) the table is rebuilt: rows keep their rowids, and indexes, triggers, constraints and the foreign keys of other
-/// tables are preserved. A change that would break one of them throws `SchemaChangeRefused`.
+/// Each call is one transaction: it applies all changes, or none. Before SQLite 3.25 (columns renamed) and 3.35
+/// (columns dropped) the table is rebuilt: rows keep their rowids, and indexes, triggers, constraints and the foreign
+/// keys of other tables are preserved. A change that would break one of them throws `SchemaChangeRefused`.
 public final class SchemaChanger: CustomStringConvertible {
     private let connection: Connection
     private let version: SQLiteVersion
@@ -47,7 +47,7 @@ public final class SchemaChanger: CustomStringConvertible {
     ///   - table: the table's name.
     ///   - ifNotExists: if true, keeps a table or index that already exists.
     ///   - block: adds columns and indexes.
-    /// - Throws: `DatabaseError`; nothing was created.
+    /// - Throws: `DatabaseError`; nothing is created then.
     public func create(table: String, ifNotExists: Bool = false, block: CreateTableDefinitionBlock) throws {
         let definition = CreateTableDefinition(name: table, ifNotExists: ifNotExists)
         block(definition)
@@ -60,13 +60,13 @@ public final class SchemaChanger: CustomStringConvertible {
     /// - Parameters:
     ///   - table: the table's name.
     ///   - ifExists: if true, does nothing when the table does not exist.
-    /// - Throws: `DatabaseError`; nothing was dropped.
+    /// - Throws: `DatabaseError`; nothing is dropped then.
     public func drop(table: String, ifExists: Bool = true) throws {
         try run("DROP TABLE \(ifExists ? " IF EXISTS " : "") \(quoted(table))")
     }
 
-    /// Renames a table, also in the foreign keys of other tables, and in triggers and views where the engine does it
-    /// (SQLite 3.26 and later). A change that would break one of them is refused.
+    /// Renames a table, also in the foreign keys of other tables, and in triggers and views if the engine supports it
+    /// (SQLite 3.26 and later). A change that would break one of them is rejected.
     ///
     /// - Throws: `DatabaseError` or `SchemaChangeRefused`; the table keeps its name.
     public func rename(table: String, to: String) throws {
@@ -170,9 +170,9 @@ public final class SchemaChanger: CustomStringConvertible {
         }
     }
 
-    // MARK: Making changes
+    // MARK: Applying changes
 
-    /// Why a change was refused.
+    /// Why a change was rejected.
     public enum Error: LocalizedError, Sendable {
         /// The column cannot be added in this form.
         case invalidColumnDefinition(String)

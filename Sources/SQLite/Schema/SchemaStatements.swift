@@ -37,7 +37,7 @@ extension Table {
     /// `CREATE TABLE "users" AS SELECT …`: a table with the columns and rows of a query, without constraints.
     ///
     /// - Parameters:
-    ///   - query: what is selected.
+    ///   - query: the query whose rows are stored.
     ///   - temporary: if true, only this connection sees it, and it is dropped when the connection closes.
     ///   - ifNotExists: if true, does nothing when one of that name already exists.
     /// - Returns: the SQL text, for `Connection.run`.

@@ -70,7 +70,7 @@ extension Table {
             createNode(
                 "INDEX", inSchema(name ?? indexName(columns)), modifier: isUnique ? "UNIQUE" : nil,
                 ifNotExists: ifNotExists),
-            // The index lies in the database of its table: only its own name takes the database's.
+            // The index is in the database of its table: only its own name is qualified.
             .text("ON"), .identifier(clauses.from.name),
             .wrapped("", .joined(columns.map(\.node), separator: ", ")),
             (condition ?? clauses.condition).map { .words(.text("WHERE"), $0) }

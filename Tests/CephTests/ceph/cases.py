@@ -43,7 +43,7 @@ class Cases:
         long = [
             ("an OSD that stands still for a while", lambda: self.still("osd", 20)),
             ("an OSD that is killed in the middle of a snapshot", lambda: self.killed("osd")),
-            ("a follower goes on when the gateway and the OSD were stopped", self.follow_through),
+            ("a follower continues after the gateway and the OSD were stopped", self.follow_through),
             ("a tool that is killed in the middle of a snapshot leaves nothing that the next one minds", self.tool_killed),
         ]
         for name, body in short + (long if is_long else []):

@@ -1,4 +1,4 @@
-"""One Ceph cluster of our own, as small as it can be, with a gateway that speaks S3: on loopback, in a private folder."""
+"""One Ceph cluster of our own, as small as it can be, with a gateway that speaks S3: on loopback, in a private directory."""
 import concurrent.futures
 import ctypes
 import os

@@ -1,4 +1,4 @@
-// Conditions that are none, arithmetic on text, assignments of another type.
+// Invalid conditions, arithmetic on text, assignments of another type.
 import SQLite
 
 let users = Table("users")

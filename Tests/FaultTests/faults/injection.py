@@ -68,7 +68,7 @@ def points_of(report, settings, operation, sandbox):
 
 def is_needed(call, renamed):
     """Whether the run must fail if the call does. Not for what SQLite does to journals, nor for its syncs of their
-    directory: it may go on without, and the result is judged all the same."""
+    directory: it may continue without, and the result is judged all the same."""
     if call.name in RENAMES:
         return True
     if os.path.isdir(call.path):
@@ -109,7 +109,7 @@ def sweep(settings, box):
 
 
 def next_run(settings, box):
-    """Any run that writes into the directory: a backup of what is there now, whichever state that is."""
+    """Any run that writes into the directory: a backup of the current state, whichever that is."""
     from . import judge
     tiny = os.path.join(box.directory, "tiny.db")
     judge.make(tiny)

@@ -1,6 +1,6 @@
 """An engine that is not ours looks at files: Python's sqlcipher3 for encrypted ones, sqlite3 for plain ones.
 
-Files are judged as copies, with what lies beside them, so that looking changes nothing.
+Files are judged as copies, with the files beside them, so that reading changes nothing.
 """
 import hashlib
 import os
@@ -30,7 +30,7 @@ def connect(path, key=None, compatibility=4):
 def content(path, key=None, compatibility=4, rowids=True):
     """A digest of everything a database holds: schema, rows with their rowids, header fields.
 
-    `rowids`: False leaves out the rowids that no column declares, which VACUUM numbers anew.
+    `rowids`: False leaves out the rowids that no column declares, which VACUUM renumbers.
     """
     with tempfile.TemporaryDirectory(prefix="judge-") as directory:
         copy = os.path.join(directory, "copy.db")

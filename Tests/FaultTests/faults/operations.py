@@ -19,7 +19,7 @@ OWNER = (12345, 23456) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
 class Operation:
     """One command line. `source` and `result` are (key, compatibility); `replaces`: the source is the destination.
 
-    `journals`: the engine works inside the file, and after a kill its journal is played back by whoever opens it next.
+    `journals`: the engine works inside the file, and after a kill its journal is rolled back by the next connection.
     `wal`: the source is in WAL mode, which SQLite may checkpoint and leave: not its bytes but its content has to stay.
     """
 
@@ -151,7 +151,7 @@ class Sandbox:
     def is_unchanged(self):
         if self.fingerprint(self.source) == self.before:
             return True
-        # A page that the engine rolls back is encrypted anew: other bytes, the same content.
+        # A page that the engine rolls back is encrypted again: other bytes, the same content.
         if not (self.operation.wal or self.operation.journals):
             return False
         try:
@@ -160,7 +160,7 @@ class Sandbox:
             return False
 
     def expect_result(self, path):
-        # The engine's own VACUUM numbers rows anew whose rowid is no column.
+        # The engine's own VACUUM renumbers rows whose rowid is not a column.
         rowids = not self.operation.journals
         try:
             content = judge.content(path, *self.operation.result, rowids)

@@ -49,7 +49,7 @@ def order(settings, box):
         expect("RENAME_NOREPLACE" in calls[rename].arguments, "the rename could have replaced a file")
 
     def on(call, name):
-        # The old file, which has no name any more, may be overwritten: that is how its plaintext is erased.
+        # The old file, which no longer has a name, may be overwritten: that is how its plaintext is erased.
         return os.path.basename(call.path) == name and not call.is_deleted
 
     writes = [i for i, c in enumerate(calls) if c.name in WRITES and on(c, temporary)]

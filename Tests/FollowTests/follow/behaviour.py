@@ -19,12 +19,12 @@ def run(report, settings, folder):
         ("every commit is restored by its time, and the last look is before the end", points),
         ("a restart is a gap that is recorded, with a snapshot after it", restart),
         ("a database that is not there yet, and not in WAL mode yet, is followed when it is", later),
-        ("a database that is removed and made anew is a gap, and is followed again", recreated),
+        ("a database that is removed and recreated is a gap, and is followed again", recreated),
         ("across a rekey and a VACUUM nothing is missed, and each time has its key", rekeyed),
-        ("a database that can not be followed stops no other, and is told everywhere", isolation),
-        ("more databases than are followed at most are told, and the others followed", too_many),
+        ("a database that cannot be followed stops no other, and is reported everywhere", isolation),
+        ("databases beyond the limit are reported, and the others followed", too_many),
         ("retention drops the segments of snapshots that are gone, and no others", retention),
-        ("at its limit a log is let go of, which is a gap, and followed again", limit),
+        ("at its limit a log is released, which is a gap, and followed again", limit),
         ("a transaction larger than the spool is a gap, and the next snapshot has it", large),
         ("two jobs that follow one database into one repository are kept apart", twice),
         ("run-due takes snapshots only and says so, and the units run what follows", due_and_units),
@@ -129,7 +129,7 @@ def later(settings, folder):
     db = Database(box.path("db/app.db"), wal=False)
     found = until(lambda: box.known(), lambda: box.known()["state"] == "waiting" and box.known())
     expect("write-ahead log" in found["reason"], found)
-    db.commit()  # The follower holds nothing that would be in the way.
+    db.commit()  # The follower holds nothing that would block it.
     db.connection.execute("PRAGMA journal_mode = WAL").fetchall()
     db.commit()
     box.following()

@@ -1,4 +1,4 @@
-"""A folder with a database, a configuration that follows it, and what has to hold for its repository."""
+"""A directory with a database, a configuration that follows it, and what has to hold for its repository."""
 import datetime
 import json
 import os
@@ -32,7 +32,7 @@ class Settings:
 
 
 def stamp(seconds):
-    """A time as the tool reads it, cut off at the millisecond."""
+    """A time as the tool reads it, truncated to the millisecond."""
     return datetime.datetime.fromtimestamp(int(seconds * 1000) / 1000, datetime.timezone.utc).isoformat(
         timespec="milliseconds").replace("+00:00", "Z")
 
@@ -163,7 +163,7 @@ class Box:
         return self.litevault("schedule", "status", self.config)["jobs"][0]["follow"]
 
     def known(self, name="app.db"):
-        """What the status tells of one database."""
+        """The status of one database."""
         found = [one for one in self.status()["databases"] if one["database"] == name]
         return found[0] if found else {"state": "unknown"}
 

@@ -98,7 +98,7 @@ def scenario(box, inject, patient=True):
 def is_following(box):
     try:
         return box.known()["state"] == "following"
-    except Exception:  # noqa: BLE001 - whatever was disturbed, the case goes on
+    except Exception:  # noqa: BLE001 - whatever was disturbed, the case continues
         return False
 
 
@@ -109,7 +109,7 @@ def children(process):
 
 def disturbed(box, settings, call, number, fault, inject):
     db, status = scenario(box, ["-e", f"inject={call}:{inject}:when={number}"], patient=False)
-    # A program that can not remember what its jobs did ends; a signal ends it in any case.
+    # A program that cannot store the state of its jobs exits; a signal ends it in any case.
     allowed = (-9, 137, 143) if fault == "SIGKILL" else (143, 74, 1)
     expect(status in allowed, lambda: f"exit {status}: {box.tail()}")
     expect(state_of(db.path) == len(db.commits), "the source was changed")
@@ -117,11 +117,11 @@ def disturbed(box, settings, call, number, fault, inject):
     listed = []
     if os.path.exists(box.repository + "/repository.json"):
         listed, _ = box.judge_all(db, settings.random(f"{call} {number} {fault}"), points=2)
-    # The next run goes on.
+    # The next run continues.
     box.start().following()
     db.commit()
     box.stop()
-    expect(box.restored() == len(db.commits), lambda: f"the next run did not go on: {told}")
+    expect(box.restored() == len(db.commits), lambda: f"the next run did not continue: {told}")
     left = [name for name in os.listdir(box.repository + "/.spool")]
     expect(not left, lambda: f"left in the spool: {left}")
     db.close()

@@ -1,4 +1,4 @@
-"""The follower is killed at random moments, again and again, while a writer goes on."""
+"""The follower is killed at random moments, again and again, while a writer continues."""
 import os
 import signal
 import threading
@@ -20,7 +20,7 @@ def run(report, settings, folder):
             return kill(settings, box, settings.random(f"kills {index}"), KILLS // BOXES)
         finally:
             box.remove()
-    report.cases([(f"{KILLS // BOXES} kills, {index + 1} of {BOXES}: all that is listed is restored, and the next run goes on",
+    report.cases([(f"{KILLS // BOXES} kills, {index + 1} of {BOXES}: all that is listed is restored, and the next run continues",
                    lambda i=index: one(i)) for index in range(BOXES)])
 
 

@@ -1,4 +1,4 @@
-"""Segments of a followed log that somebody removed are noticed; a follower that is killed, and retention, are no loss."""
+"""Segments of a followed log that somebody removed are noticed; a killed follower and retention do not count as loss."""
 # hazard: H-LOG-01 H-LOG-02 H-LOG-03 H-LOG-05
 import glob
 import hashlib
@@ -29,12 +29,12 @@ def run(report, settings, folder):
         return case
     cases = []
     for how, has in (("with a secret", True), ("without a secret", False)):
-        cases.append((f"{how}: the end, all, the middle and the start of a log are missed, and told",
+        cases.append((f"{how}: the end, all, the middle and the start of a log are missed, and reported",
                       bound(f"cut-{has}", cut, has)))
         cases.append((f"{how}: a record that is removed, replayed or made up hides nothing from a machine that remembers",
                       bound(f"record-{has}", record, has)))
     cases.append(("a repository of a version that kept no record raises no alarm", bound("old", old)))
-    cases.append((f"{KILLS} kills of the follower, with retention in between, are no loss", bound("kills", kills)))
+    cases.append((f"{KILLS} kills of the follower, with retention in between, lose nothing", bound("kills", kills)))
     report.cases(cases)
 
 
@@ -46,7 +46,7 @@ def secret(box):
 
 
 def followed(box, commits=6):
-    """A database with a segment for each of so many commits, and when each had been stored."""
+    """A database with a segment for each of `commits` commits, and when each had been stored."""
     db = Database(box.path("db/app.db"))
     box.start().following()
     times = []

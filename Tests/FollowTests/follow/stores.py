@@ -1,4 +1,4 @@
-"""A repository in object storage that fails: nothing that was committed is missed, or it is told as a gap."""
+"""A repository in object storage that fails: no commit is missed, or a gap is recorded."""
 import json
 import os
 import subprocess
@@ -25,7 +25,7 @@ def run(report, settings, folder):
     cases = [(f"{name}: every commit is stored all the same",
               lambda i=index, f=faults: with_server(settings, lambda port, plan: survives(settings, folder, port, plan, i, f)))
              for index, (name, faults) in enumerate(FAULTS.items())]
-    cases.append(("a store that is away for long makes a gap when the spool is full, and following goes on after it",
+    cases.append(("a store that is away for long makes a gap when the spool is full, and following continues after it",
                   lambda: with_server(settings, lambda port, plan: away(settings, folder, port, plan))))
     report.cases(cases)
 

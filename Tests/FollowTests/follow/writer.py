@@ -1,4 +1,4 @@
-"""A process that writes to a live encrypted database until a file named stop appears: PATH KEYHEX WRITER SEED FOLDER.
+"""A process that writes to a live encrypted database until a file named stop appears: PATH KEYHEX WRITER SEED DIRECTORY.
 
 A transaction moves amounts between accounts and adds one to its writer's counter. Each commit goes into a log of the
 writer's: its number, when it began and when it had ended, in milliseconds since 1970.

@@ -15,7 +15,7 @@ from .mutations import Nothing, read
 from .s3 import Plan, Server
 from .templates import Template, environment
 
-# contracts/cli.md; 1 and 64 are no answers to damage.
+# contracts/cli.md; 1 and 64 are not valid answers to damage.
 DOCUMENTED = {0, 65, 66, 69, 73, 74, 75, 77, 78}
 SECONDS = 30
 # Kilobytes of memory that a case may take; the databases have some hundred kilobytes.
@@ -177,7 +177,7 @@ class Case:
     def judge(self, command):
         restore = command if not isinstance(command, list) else None
         arguments = restore.arguments() if restore else command
-        # Not in words of our own: what a folder has before and after.
+        # Compares the content of a directory before and after, not our own messages.
         before = self.fingerprint()
         status, text, memory = self.execute(self.with_store(arguments))
         self.what += f"; {' '.join(arguments)}; exit {status}"
@@ -204,7 +204,7 @@ class Case:
     def judge_content(self, restore, content):
         if content == restore.content:
             return
-        # Whoever has the secret, or where there is none anybody, can store what they like; hashes and codes are right then.
+        # Anyone who has the secret, or without one anybody, can store anything; hashes and codes are right then.
         # SECURITY.md: "What hashes alone do not tell".
         if self.kind in ("resealed", "mapped"):
             return
@@ -213,7 +213,7 @@ class Case:
         need(False, f"another content than was stored: {len(content)} bytes instead of {len(restore.content)}")
 
     def judge_rest(self, arguments):
-        """With what was damaged put back, every snapshot that is still listed can be restored by another reader."""
+        """With the damaged objects restored, every snapshot that is still listed can be restored by another reader."""
         for name, content in self.original.items():
             path = os.path.join(self.repository, name)
             if os.path.lexists(path) and not os.path.isfile(path) or os.path.islink(path):
@@ -232,17 +232,17 @@ class Case:
             if name not in self.original or read(os.path.join(self.repository, name)) != self.original[name]:
                 continue
             if arguments[0] == "forget" and name == self.touched:
-                # It was put back after whatever only it needed was allowed to go.
+                # It was restored after objects that only it needed could be deleted.
                 continue
             database, sequence = path.split("/")
             try:
                 repository.restore(repository.manifest(database, int(sequence)), judged)
             except (self.reader.Damaged, OSError) as error:
-                raise Wrong(f"{name} can not be restored any more: {error!r}") from None
+                raise Wrong(f"{name} can no longer be restored: {error!r}") from None
             os.unlink(judged)
 
     def fingerprint(self):
-        """What the repository has, but for what is no object."""
+        """The objects of the repository, without other files."""
         found = {}
         for name in mutations.files(self.repository):
             path = os.path.join(self.repository, name)
@@ -254,7 +254,7 @@ class Case:
 
 
 class Worker:
-    """Runs cases one after the other, in one folder, with one server."""
+    """Runs cases one after the other, in one directory, with one server."""
 
     def __init__(self, settings, folder):
         self.folder = os.path.join(folder, "box")

@@ -34,7 +34,7 @@ def replace(path, content):
 
 
 def files(folder):
-    """All files by their paths below the folder, in order; those of the tool's own (with a dot) are left out."""
+    """All files by their paths below the directory, in order; those of the tool's own (with a dot) are left out."""
     found = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -80,8 +80,8 @@ def raw(random, folder, names):
         raise Nothing
     name = random.choice(names)
     path = os.path.join(folder, name)
-    kind = random.choice(["damage"] * 6 + ["remove", "swap", "stray", "fifo", "folder", "link", "loop", "device", "sparse",
-                                           "socket", "remove folder"])
+    kind = random.choice(["damage"] * 6 + ["remove", "swap", "stray", "fifo", "directory", "link", "loop", "device", "sparse",
+                                           "socket", "remove directory"])
     if kind == "damage":
         detail, content = damaged(random, read(path))
         replace(path, content)
@@ -98,14 +98,14 @@ def raw(random, folder, names):
         if not os.path.lexists(stray):
             replace(stray, random.choice([read(path), b"", random.randbytes(3000)]))
         return f"stray {form!r} beside {name}", None
-    if kind == "remove folder" and os.path.dirname(name):
+    if kind == "remove directory" and os.path.dirname(name):
         import shutil
         shutil.rmtree(os.path.dirname(path))
-        return f"removal of the folder of {name}", name
+        return f"removal of the directory of {name}", name
     os.unlink(path)
     if kind == "fifo":
         os.mkfifo(path)
-    elif kind == "folder":
+    elif kind == "directory":
         os.mkdir(path)
         if random.random() < 0.5:
             replace(os.path.join(path, "x"), b"x")

@@ -36,7 +36,7 @@ class Restore:
 
 
 class Template:
-    """A folder with databases, their repository with snapshots and segments, and what this machine remembers of it.
+    """A directory with databases, their repository with snapshots and segments, and what this machine remembers of it.
 
     The databases are random bytes, which is what ciphertext looks like, but for the one that is followed. It is made where
     the cases have their copies, as what a machine remembers belongs to a place, and kept elsewhere.

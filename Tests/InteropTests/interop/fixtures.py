@@ -70,7 +70,7 @@ def good(name, key, settings, tool, folder):
     pristine = folder / "pristine.db"
     shutil.copyfile(HOME / name, pristine)
     expected = judges.read(judges.JUDGES[0], pristine, key, settings)
-    # The mode in the file's header is not content: what reads the copies says nothing of it.
+    # The mode in the file's header is not content: the readers of the copies ignore it.
     tool.run("verify", path, *options, key=key).expect(0)
     tool.run("verify", path, *options, key=Key("passphrase", b"wrong")).expect(*((64, 77) if settings.header else (77,)))
     plain = folder / "plain.db"

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `an index that can not be written is a typed error`() throws {
+    @Test func `an index that cannot be written is a typed error`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         try live.fill(db, rows: 10)

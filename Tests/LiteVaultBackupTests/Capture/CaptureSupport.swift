@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import Testing
 
-/// A database in a folder of its own: encrypted where the engine encrypts, plain where it does not.
+/// A database in a directory of its own: encrypted where the engine encrypts, plain where it does not.
 final class LiveDatabase {
     static let hexKey = "2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d99"
     static let encrypts = EngineInfo.linked.encryption != .none
@@ -54,7 +54,7 @@ final class LiveDatabase {
 
     func exists(_ suffix: String) -> Bool { FileManager.default.fileExists(atPath: path + suffix) }
 
-    /// A copy of what lies on the disk, as a crash would leave it.
+    /// A copy of the files on disk, as a crash would leave them.
     func crash(_ suffixes: [String]) throws -> LiveDatabase {
         let other = try LiveDatabase(pageSize: plainPageSize)
         for suffix in suffixes { try copy(path + suffix, to: other.path + suffix) }

@@ -85,7 +85,7 @@ import Testing
         try writer?.close()
     }
 
-    @Test func `a connection that comes and goes while the lock is held can not hide its log`() throws {
+    @Test func `a connection that comes and goes while the lock is held cannot hide its log`() throws {
         let live = try LiveDatabase()
         let first = try live.open(.wal)
         try live.fill(first, rows: 3000)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `an empty file gives an empty image; what is no file is refused`() throws {
+    @Test func `an empty file gives an empty image; anything but a file is rejected`() throws {
         let live = try LiveDatabase()
         try Data().write(to: URL(fileURLWithPath: live.path))
         #expect(try capture(live.path).image.isEmpty)

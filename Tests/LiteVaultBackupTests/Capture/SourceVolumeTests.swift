@@ -20,7 +20,7 @@ import Testing
         32 21 7:0 / /disc\\040one ro,relatime - iso9660 /dev/sr0 ro,nojoliet
         """
 
-    @Test func `a read-only view of a file system that others write to is no read-only medium`() {
+    @Test func `a read-only view of a file system that others write to is not a read-only medium`() {
         #expect(!SourceVolume.isReadOnly("/data/view/a.db", mounts: mounts))
         #expect(!SourceVolume.isReadOnly("/a.db", mounts: mounts))
         #expect(SourceVolume.isReadOnly("/disc one/a.db", mounts: mounts))

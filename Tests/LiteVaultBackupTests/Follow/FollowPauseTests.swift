@@ -84,7 +84,7 @@ import Testing
         let claims = Claims()
         store.setHooks(before: { call, name in
             guard name.hasPrefix("leases/follow-") else { return }
-            // Whoever takes it asks for its age first; others only read it.
+            // A process that takes it reads its age first; others only read it.
             guard call != "attributes" else { return await claims.look() }
             guard call == "put" else { return }
             guard await claims.mayTake() else { throw BackupError(.busy, "taken over by somebody else") }

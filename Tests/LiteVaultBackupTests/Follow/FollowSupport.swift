@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import Testing
 
-/// Keeps a follower's segments as files in a folder, as a repository's spool would.
+/// Keeps a follower's segments as files in a directory, as a repository's spool would.
 struct SegmentFolder: WALSegmentSink {
     struct Stored {
         let segment: WALSegment
@@ -11,7 +11,7 @@ struct SegmentFolder: WALSegmentSink {
     }
 
     let folder: String
-    /// The gaps that were told, nil for the first run.
+    /// The reported gaps; nil for the first run.
     var begun: [(position: LogPosition, gap: String?)] = []
     /// Those of the current run.
     var stored: [Stored] = []

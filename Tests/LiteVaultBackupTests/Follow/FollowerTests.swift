@@ -118,7 +118,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: live.path)) != before)
     }
 
-    @Test func `a follower that is gone leaves nothing that is in the way`() throws {
+    @Test func `a follower that has ended leaves nothing that blocks others`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         try live.fill(db, rows: 20)

@@ -47,7 +47,7 @@ import Testing
             let segment = folder.stored[index].segment
             let restored = try live.restore(folder.apply(base.image, count: index + 1))
             let done = log.filter { $0.end < segment.seen }
-            // Begun before the next look, at the latest: what began later can not be in it.
+            // Begun before the next poll, at the latest: a commit that began later cannot be in it.
             let next = index + 1 < folder.stored.count ? folder.stored[index + 1].segment.after : .max
             let begun = log.filter { $0.begin <= max(next, segment.seen + 1000) }
             try Writers.check(restored, atLeast: Writers.counts(done), "time \(segment.seen), seed \(Self.seed)")
@@ -80,7 +80,7 @@ import Testing
         while try number < 30 || writers.committed().values.reduce(0, +) < 50 && number < 2000 {
             number += 1
             let before = try writers.committed()
-            // Some take as long as those of a large database, so that waiting for them is told from everything else.
+            // Some take as long as those of a large database, so that waiting for them can be distinguished from everything else.
             let isSlow = number % 8 == 4
             let (image, report) = try capture(live.path) { if $0 == .beforeUnlock, isSlow { usleep(1_000_000) } }
             holds.append(UInt64(report.began.timeIntervalSince1970 * 1000)...UInt64(report.ended.timeIntervalSince1970 * 1000))

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import Testing
 
-/// Processes that write to a database until they are told to stop, each with a log of its commits.
+/// Processes that write to a database until they are asked to stop, each with a log of its commits.
 ///
 /// A transaction moves an amount between two accounts and adds one to its writer's counter, so the sum over the accounts
 /// never changes, and the counters tell which commits a state has.
@@ -97,7 +97,7 @@ final class Writers {
     private static let script = """
         import os, random, sys, time
         import sqlcipher3
-        path, key, compatibility, mode, writer, seed, folder = sys.argv[1:]
+        path, key, compatibility, mode, writer, seed, directory = sys.argv[1:]
         writer = int(writer)
         random.seed(int(seed) * 10 + writer)
         db = sqlcipher3.connect(path, isolation_level=None, timeout=60)
@@ -106,9 +106,9 @@ final class Writers {
             db.execute("PRAGMA cipher_compatibility = " + compatibility)
         if mode == "wal":
             db.execute("PRAGMA wal_autocheckpoint = %d" % (200, 1000, 0)[writer]).fetchall()
-        log = open(os.path.join(folder, "commits-%d" % writer), "w")
+        log = open(os.path.join(directory, "commits-%d" % writer), "w")
         number = 0
-        while not os.path.exists(os.path.join(folder, "stop")):
+        while not os.path.exists(os.path.join(directory, "stop")):
             begin = time.time()
             db.execute("BEGIN IMMEDIATE")
             for _ in range(random.choice((1, 1, 3, 20))):

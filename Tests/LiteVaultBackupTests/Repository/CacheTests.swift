@@ -6,7 +6,7 @@ import Testing
 @Suite struct CacheTests {
     let scratch = Scratch()
 
-    @Test func `copies of packs that are gone go with pruning, those that are needed or new stay`() async throws {
+    @Test func `pruning removes copies of deleted packs, and keeps needed and new ones`() async throws {
         let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let repository = try await Repository.openOrCreate(
             FaultyStore(DirectoryStore(scratch.path("repository"))), local: local)
@@ -33,7 +33,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: root + "/check").isEmpty)
     }
 
-    /// Empty, cut off, flipped at many places, another pack, a folder in its place: it is fetched again.
+    /// Empty, truncated, flipped at many places, another pack, a directory in its place: it is fetched again.
     @Test func `H-REP-04 a copy that is not what is stored is fetched again, and the store is not blamed`() async throws {
         let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let store = FaultyStore(DirectoryStore(scratch.path("repository")))

@@ -106,7 +106,7 @@ import Testing
                 _ = try await other.prune(grace: .seconds(0))
                 let removed = try await other.prune(grace: .seconds(0)).removed
                 #expect(removed >= 2)
-                // The store's client tries again, as it was not told.
+                // The store's client tries again, as it got no response.
                 let code = await ObjectStoreConformance.code {
                     _ = try await base.put(manifest, bytes: bytes, condition: .absent)
                 }
@@ -119,7 +119,7 @@ import Testing
         try await requireAllRestorable(other)
     }
 
-    @Test func `H-COORD-03 a clock that is put back during a snapshot lets nobody remove its packs`() async throws {
+    @Test func `H-COORD-03 a clock that is set back during a snapshot lets nobody remove its packs`() async throws {
         let store = HookedStore(base)
         let (other, hooked) = (try await open(base, machine: "a"), try await open(store, machine: "b"))
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
@@ -127,7 +127,7 @@ import Testing
         for block in 0..<10 { try image.change(block: block) }
         let manifest = "snapshots/\(other.databaseID("a.db"))/0000000002"
         let once = OnceOnly()
-        // The lease is taken by a clock that is two hours ahead; the packs are stored after that was put right.
+        // The lease is taken by a clock that is two hours ahead; the packs are stored after it was corrected.
         store.setClock(ahead: 7200)
         store.setHooks(before: { call, name in
             if call == "put", name.hasPrefix("data/") { store.setClock(ahead: 0) }
@@ -160,7 +160,7 @@ import Testing
                 let announced = try await base.list("leases/write-").map(\.name)
                 #expect(announced.count == 1)
                 for name in announced + [lease] { try age(name, 86_400) }
-                // A day is no reason to remove anything, but another writer need not wait so long.
+                // Nothing is removed because of a day, but another writer need not wait as long.
                 try await other.snapshot(newer, database: "a.db")
                 try await other.snapshot(newer, database: "a.db")
                 _ = try await other.forget(keepLast)
@@ -172,7 +172,7 @@ import Testing
         })
         try await hooked.snapshot(image)
         store.setHooks()
-        // By a machine that had seen nothing of it: the older one lies before the newer one, and both are whole.
+        // By a machine that had seen nothing of it: the older one precedes the newer one, and both are intact.
         let third = try await open(plain, machine: "c")
         let listed = try await third.snapshots()
         #expect(listed.map(\.sequence) == [2, 3])

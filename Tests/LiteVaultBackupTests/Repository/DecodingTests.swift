@@ -86,7 +86,7 @@ import Testing
         let hash = try #require(Hash256(hexadecimal: root["hash"] as? String ?? ""))
         let offset = try #require(root["offset"] as? Int)
         let own = try #require([UInt8](hexadecimal: manifest["repository"] as? String ?? ""))
-        // The first leaf of the map that is there, 32 times below each other: 32^7 blocks of a few kilobytes.
+        // The first leaf of the existing map, 32 times below each other: 32^7 blocks of a few kilobytes.
         let source = NodeSource(store: store, directory: scratch.path("nodes"))
         let top = try source.node(TreeEntry(pack: known, position: UInt32(offset), hash: hash), level: 1)
         var entry = try #require(top.entries.first)
@@ -106,7 +106,7 @@ import Testing
         let start = Date()
         #expect(try await repository.check().isIntact)
         try await repository.prune(grace: .seconds(0))
-        // It goes on from there: what is captured is compared with the first blocks of it.
+        // It continues from there: captured blocks are compared with its first ones.
         try await repository.snapshot(try TestImage(reading: scratch.path("a.db")))
         #expect(Date().timeIntervalSince(start) < 300, "it hangs")
         // A node that is shared where it does not belong is found all the same.
@@ -122,7 +122,7 @@ import Testing
         #expect(lost.map(\.count) == [31])
     }
 
-    @Test(arguments: ["fifo", "folder", "link", "loop", "device"])
+    @Test(arguments: ["fifo", "directory", "link", "loop", "device"])
     func `H-DEC-03 no object is opened but a regular file`(kind: String) async throws {
         let (repository, name) = try await made()
         for name in [name, RepositoryFormat.config, RepositoryFormat.pendingDeletions] {
@@ -131,7 +131,7 @@ import Testing
             let isThere = rename(path, kept) == 0
             switch kind {
             case "fifo": #expect(mkfifo(path, 0o600) == 0)
-            case "folder": #expect(mkdir(path, 0o700) == 0)
+            case "directory": #expect(mkdir(path, 0o700) == 0)
             case "link": #expect(symlink(kept, path) == 0)
             case "loop": #expect(symlink(path, path) == 0)
             default: #expect(symlink("/dev/zero", path) == 0)

@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func `H-LOG-05: retention, a kill and a run that ended are no loss`() async throws {
+    @Test func `H-LOG-05: retention, a kill and a run that ended are not reported as loss`() async throws {
         let repository = try await open("one")
         var followed = try await follow(repository)
         for turn in 0..<4 {
@@ -249,7 +249,7 @@ import Testing
             try await isIntact(try await open("new-\(turn)"))
             #expect(try await restored(repository, .latest) == Int64(turn * 3 + 3))
         }
-        // The newest is verified now, so that the one that was before it may go: nothing is left, and numbers go on.
+        // The newest is verified now, so that the one that was before it may go: nothing is left, and numbers continue.
         var policy = RetentionPolicy()
         policy.last = 1
         _ = try await repository.forget(policy)
@@ -280,7 +280,7 @@ import Testing
         try await repository.store.remove(lease(repository))
         try await isIntact(repository)
         #expect(try await restored(repository, .latest) == 3)
-        // A time later than the last commit is no loss.
+        // A time later than the last commit is not a loss.
         #expect(try await restored(repository, .at(Date().addingTimeInterval(1000))) == 3)
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import LiteVaultBackup
 import Testing
 
-/// A restore needs its own objects and nothing else: whatever is wrong with others is told, and stops nothing.
+/// A restore needs its own objects and nothing else: damage of others is reported, and stops nothing.
 @Suite struct NeighbourTests {
     let scratch = Scratch()
     var folder: String { scratch.path("repository") }
@@ -51,9 +51,9 @@ import Testing
         }
     }
 
-    /// Objects that no restore of a snapshot but their own needs, damaged at many places, cut off, emptied and doubled.
+    /// Objects that no restore of a snapshot but their own needs, damaged at many places, truncated, emptied and doubled.
     @Test(arguments: [false, true])
-    func `H-REP-01 damage in any other document stops no restore and no snapshot, and is told by name`(
+    func `H-REP-01 damage in any other document stops no restore and no snapshot, and is reported by name`(
         hasSecret: Bool
     ) async throws {
         let secret = hasSecret ? try RepositorySecret.raw(ObjectStoreConformance.noise(32)) : nil
@@ -267,7 +267,7 @@ import Testing
             local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), acceptsReplacement: acceptsReplacement)
     }
 
-    @Test func `H-REP-05 a repository that was wiped is not made again unnoticed`() async throws {
+    @Test func `H-REP-05 a repository that was wiped is not recreated unnoticed`() async throws {
         let image = try TestImage(scratch.path("a.db"), blocks: 3)
         try await open("r").snapshot(image)
         try FileManager.default.removeItem(atPath: scratch.path("r"))
@@ -292,7 +292,7 @@ import Testing
             #expect(await ObjectStoreConformance.code { _ = try await open(name) } == .damaged)
             #expect(await ObjectStoreConformance.code { _ = try await read(name) } == .damaged)
         }
-        // Who knew neither can not tell; who is told that it is meant goes on with both.
+        // A machine that knew neither cannot notice; one that accepts the replacement continues with both.
         #expect(try await open("one", state: "other").snapshots().count == 1)
         #expect(try await open("one", acceptsReplacement: true).snapshot(image).snapshot.sequence == 2)
         #expect(try await open("one").snapshots().count == 2)

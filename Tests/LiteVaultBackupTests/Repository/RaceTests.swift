@@ -25,7 +25,7 @@ import Testing
         return policy
     }
 
-    @Test func `a snapshot that another process stores during a listing is no sign of a rollback`() async throws {
+    @Test func `a snapshot that another process stores during a listing does not look like a rollback`() async throws {
         let image = try TestImage(scratch.path("a.db"), blocks: 10)
         let (other, hooked) = (try await open(), try await open(hooked: true))
         try await other.snapshot(image)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["data/", "tree/"])
-    func `packs that pruning removes during a check are no damage`(listed: String) async throws {
+    func `packs that pruning removes during a check are not damage`(listed: String) async throws {
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
         let (other, hooked) = (try await open(), try await open(hooked: true))
         for block in 0..<3 {

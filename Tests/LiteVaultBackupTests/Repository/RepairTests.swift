@@ -2,7 +2,7 @@ import Foundation
 import LiteVaultBackup
 import Testing
 
-/// A damaged repository is made to work again, nothing is removed, and what is lost is told exactly.
+/// A damaged repository is made usable again, nothing is removed, and losses are reported exactly.
 @Suite struct RepairTests {
     let scratch = Scratch()
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
@@ -57,7 +57,7 @@ import Testing
 
     /// Wherever the byte is: in the line, in its end, in the hash or in the code.
     @Test(arguments: [false, true])
-    func `a manifest of which one byte changed is put back as it was`(hasSecret: Bool) async throws {
+    func `a manifest in which one byte changed is restored`(hasSecret: Bool) async throws {
         let secret = hasSecret ? try RepositorySecret.raw(ObjectStoreConformance.noise(32)) : nil
         let repository = try await open(secret)
         let images = try await filled(repository, count: 2)
@@ -72,7 +72,7 @@ import Testing
             #expect(report.isWhole && report.actions.map(\.kind) == [.restored], "\(place)")
             #expect(try bytes(name) == original)
         }
-        // A code of somebody else is not one that a byte is wrong in, and a hash of one's own is none that is damaged.
+        // A code of another writer is not one with a wrong byte, and a matching hash is not a damaged one.
         guard hasSecret else { return }
         let text = String(decoding: original, as: UTF8.self).split(separator: "\n").map(String.init)
         let body = text[0].replacing("\"host\":\"", with: "\"host\":\"x") + "\n"
@@ -98,7 +98,7 @@ import Testing
         #expect(report.lostSnapshots[0].before == images[2].snapshot.time)
         #expect(report.lostSnapshots[1].before == nil)
         for one in lost { #expect(try bytes("damaged/" + one.object) == Array("nothing".utf8)) }
-        // Whatever was wrong is told once; the repository is what remains.
+        // Damage is reported once; the repository is what remains.
         #expect(try await repaired(repository).isWhole)
         #expect(try await repository.snapshots().warnings == [])
         #expect(try await repository.snapshots().map(\.sequence) == [1, 3, 4])
@@ -158,7 +158,7 @@ import Testing
         for _ in 0..<2 {
             let next = try await repository.snapshot(image).snapshot
             #expect(try await restored(repository, next.id) == image.bytes)
-            // A map that can not be read may need anything, as long as its snapshot is there.
+            // A map that cannot be read may need anything, as long as its snapshot exists.
             let code = await ObjectStoreConformance.code { try await repository.prune() }
             #expect(code == (isTree ? .damaged : nil))
         }
@@ -212,7 +212,7 @@ import Testing
 
     /// One byte anywhere; from memory where it is gone; from the manifests on another machine, unless there is a secret.
     @Test(arguments: [false, true])
-    func `a repository json that is damaged or gone is put back`(hasSecret: Bool) async throws {
+    func `a repository json that is damaged or missing is restored`(hasSecret: Bool) async throws {
         let secret = hasSecret ? try RepositorySecret.raw(ObjectStoreConformance.noise(32)) : nil
         let repository = try await open(secret)
         let images = try await filled(repository, count: 2)

@@ -64,7 +64,7 @@ import Testing
         #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: scratch.path("out")))) == image.bytes)
     }
 
-    @Test func `a writer takes nothing over from a doomed pack, and a needed pack is no longer doomed`() async throws {
+    @Test func `a writer reuses nothing of a pack pending deletion, and a needed pack is no longer pending`() async throws {
         let repository = try await repository()
         var image = try TestImage(scratch.path("a.db"), blocks: 100)
         try await repository.snapshot(image)
@@ -82,7 +82,7 @@ import Testing
         #expect(try await repository.check().problems == [])
     }
 
-    @Test func `blocks of packs that hardly anybody needs are stored anew, so that the packs can go`() async throws {
+    @Test func `blocks of sparse packs are stored again, so that the packs can be deleted`() async throws {
         let repository = try await repository()
         var image = try TestImage(scratch.path("a.db"), blocks: 100)
         try await repository.snapshot(image)

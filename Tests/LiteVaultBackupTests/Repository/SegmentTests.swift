@@ -166,7 +166,7 @@ import Testing
         #expect(try await rows(repository, .latest) == 3)
     }
 
-    @Test func `it is told until when every time can be restored, and what a forgotten snapshot leaves is no damage`()
+    @Test func `the reachable times are reported, and the remains of a forgotten snapshot are not damage`()
         async throws
     {
         let repository = try await repository()

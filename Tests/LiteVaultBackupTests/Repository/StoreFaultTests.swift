@@ -24,7 +24,7 @@ import Testing
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
     }
 
-    /// A repository with two snapshots and one removed, started anew for every fault.
+    /// A repository with two snapshots and one removed, created again for every fault.
     func start(_ images: [TestImage]) async throws -> FaultyStore {
         for name in ["repository", "state", "cache"] {
             try? FileManager.default.removeItem(atPath: scratch.path(name))

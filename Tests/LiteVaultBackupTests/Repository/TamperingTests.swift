@@ -112,7 +112,7 @@ import Testing
         try await #expect(problems(repository) == [])
     }
 
-    @Test func `an old block put back is found by the hashes`() async throws {
+    @Test func `a replayed old block is found by the hashes`() async throws {
         let repository = try await open(nil)
         var image = try TestImage(scratch.path("a.db"), blocks: 50)
         try await repository.snapshot(image)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a repository that was rolled back is found by whoever saw it later`() async throws {
+    @Test func `a rolled-back repository is found by a machine that saw it later`() async throws {
         let repository = try await filled(nil)
         let copy = scratch.path("copy")
         try FileManager.default.copyItem(atPath: repositoryFolder, toPath: copy)
@@ -184,14 +184,14 @@ import Testing
         #expect(try await repository.snapshots().warnings.count == 1)
         #expect(await ObjectStoreConformance.code { _ = try await repository.snapshot(.latest, database: "a.db") } == .damaged)
         #expect(await ObjectStoreConformance.code { try await repository.snapshot(image) } == .damaged)
-        // Who never saw the later state can not know.
+        // A machine that never saw the later state cannot know.
         let stranger = try await open(nil, state: "other")
         let report = try await stranger.check()
         #expect(report.problems == [])
         #expect(report.unremembered == 2)
     }
 
-    @Test func `all snapshots of a database gone are found by whoever saw them`() async throws {
+    @Test func `the loss of all snapshots of a database is found by a machine that saw them`() async throws {
         let repository = try await filled(nil)
         for name in try await objects() where name.hasPrefix("snapshots/") { try await store.remove(name) }
         try await #expect(problems(repository).count == 2)

@@ -6,11 +6,11 @@ import Testing
     let scratch = Scratch()
 
     @Test(arguments: ObjectStoreConformance.rules.map(\.name))
-    func `a folder keeps the rules of a store`(rule: String) async throws {
+    func `a directory conforms to the rules of a store`(rule: String) async throws {
         try await ObjectStoreConformance.run(rule, DirectoryStore(scratch.path("store")), scratch: scratch.folder)
     }
 
-    @Test func `H-JOB-03 who holds the folder's lock for long is named, and waited for no longer than said`() async throws {
+    @Test func `H-JOB-03 a process that holds the directory's lock for long is named, and waited for no longer than the timeout`() async throws {
         let patient = DirectoryStore(scratch.path("store"))
         try await patient.put("a", bytes: [1], condition: .none)
         let lock = open(scratch.path("store/.lock"), O_RDWR)
@@ -26,7 +26,7 @@ import Testing
             #expect(error.message.contains("process \(getpid()) of \(ProcessInfo.processInfo.hostName)"))
         }
         #expect(try await store.get("a") == [1])
-        // What needs no lock goes on.
+        // Operations without a lock continue.
         try await store.put("b", bytes: [3], condition: .absent)
         async let late = patient.put("a", bytes: [4], condition: .none)
         try await Task.sleep(for: .milliseconds(200))
@@ -35,7 +35,7 @@ import Testing
         #expect(try await store.get("a") == [4])
     }
 
-    @Test func `objects and folders are their owner's alone`() async throws {
+    @Test func `objects and directories are private to their owner`() async throws {
         let store = DirectoryStore(scratch.path("store"))
         try await store.put("a/b", bytes: [1], condition: .none)
         for (name, mode) in [("store", 0o700), ("store/a", 0o700), ("store/a/b", 0o600)] {

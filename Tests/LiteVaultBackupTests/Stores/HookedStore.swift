@@ -17,7 +17,7 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
         self.conditional = conditional
     }
 
-    /// Sets the store's clock forward by so many seconds of what it was at first.
+    /// Sets the store's clock forward by this many seconds from its initial time.
     func setClock(ahead seconds: Double) { lock.withLock { ahead = seconds } }
 
     func setHooks(before: Hook? = nil, after: Hook? = nil) { lock.withLock { hooks = (before, after) } }

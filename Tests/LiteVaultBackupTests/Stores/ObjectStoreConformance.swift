@@ -7,7 +7,7 @@ enum ObjectStoreConformance {
     /// Each rule of the protocol, by name.
     static let rules: [(name: String, check: @Sendable (any ObjectStore, String) async throws -> Void)] = [
         ("an object comes back as it was put", comesBack),
-        ("an object that is absent is told as missing", missing),
+        ("an absent object is reported as missing", missing),
         ("a condition that does not hold stores nothing", conditions),
         ("of many who put under one new name, one does", race),
         ("of many who replace one version, one does", replaceRace),
@@ -15,8 +15,8 @@ enum ObjectStoreConformance {
         ("ranges are exact, and one past the end is damage", ranges),
         ("files go in and out", files),
         ("removing twice is removing once", removing),
-        ("the clock goes on, and ages are told by it", clock),
-        ("what is no name is refused", names),
+        ("the clock advances, and ages are measured by it", clock),
+        ("an invalid name is rejected", names),
     ]
 
     static func run(_ rule: String, _ store: any ObjectStore, scratch: String) async throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Waits for asynchronous work in code that can not: a capture.
+/// Waits for asynchronous work in synchronous code: a capture.
 enum Waiting {
     private final class Box<T: Sendable>: @unchecked Sendable {  // written before the signal, read after it
         var value: T?

@@ -17,7 +17,7 @@ import Testing
         try db.execute("CREATE TABLE \(schema).x (a); INSERT INTO \(schema).x VALUES ('\(marker)')")
     }
 
-    @Test func `a database is attached, or made, under a key of its own`() throws {
+    @Test func `a database is attached, or created, under a key of its own`() throws {
         let db = try Connection(scratch.path("main.db"), key: key, settings: fast)
         try db.attach(.uri(scratch.path("attached.db")), as: "a b", key: other)
         try write(db, "\"a b\"")

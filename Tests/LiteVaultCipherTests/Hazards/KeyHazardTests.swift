@@ -102,7 +102,7 @@ import Testing
         _ = try Connection(scratch.path("new.db"), key: key)
     }
 
-    @Test func `H-KEY-08 a second key is refused, and the first one goes on`() throws {
+    @Test func `H-KEY-08 a second key is rejected, and the first one stays in effect`() throws {
         let db = try Connection(scratch.makeEncrypted(key: key), key: key, settings: fast)
         #expect(vaultError { try db.unlock(with: .literalOrPassphrase("second")) }?.code == .usage)
         #expect(vaultError { try db.unlock(with: key) }?.code == .usage)

@@ -37,7 +37,7 @@ import Testing
         #expect(sums == [1, 3, 5])
     }
 
-    @Test func `H-LINK-04 header and library may differ, and both are told`() {
+    @Test func `H-LINK-04 header and library may differ, and both are reported`() {
         #expect(EngineInfo.linked.headerVersion >= SQLiteVersion(major: 3, minor: 15))
         #expect(Self.version >= SQLiteVersion(major: 3, minor: 15))
     }

@@ -67,7 +67,7 @@ import Testing
         for call in calls {
             let error = vaultError(call)
             #expect(error?.code == .keyRejected)
-            #expect(error?.remedy == "Give its key.")
+            #expect(error?.remedy == "Pass its key.")
             #expect(error?.path == path)
         }
         #expect(try scratch.names() == ["copy.db"])

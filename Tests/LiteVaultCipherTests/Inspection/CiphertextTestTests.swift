@@ -151,7 +151,7 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
 
     @Test(
         .enabled(if: Engine.format4, "needs the format of SQLCipher 4"), arguments: [512, 1024, 4096, 65536], [32, 96])
-    func `a plaintext header is told from a plain database, of any size`(pageSize: Int, length: Int) throws {
+    func `a plaintext header is distinguished from a plain database, of any size`(pageSize: Int, length: Int) throws {
         let scratch = try Scratch()
         let settings = CipherSettings(
             pageSize: pageSize, usesHMAC: pageSize > 512, plaintextHeaderSize: length, salt: Fixture.saltBytes)

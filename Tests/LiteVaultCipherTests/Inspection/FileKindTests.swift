@@ -12,7 +12,7 @@ import Testing
         #expect(try kind(fixture.name) == .encryptedOrUnknown)
     }
 
-    @Test func `a file is told by its bytes`() throws {
+    @Test func `a file is classified by its bytes`() throws {
         #expect(try kind("plain-3.40.1.db") == .plain)
         #expect(try kind("v4-4.6.1-plainheader32.db") == .plaintextHeader)
         #expect(try kind("hostile/zero-length.db") == .empty)
@@ -21,7 +21,7 @@ import Testing
         #expect(try kind("README.md") == .notADatabase)
     }
 
-    @Test func `a file cut off in the middle of a page is still worth a key`() throws {
+    @Test func `a file truncated in the middle of a page still accepts a key`() throws {
         #expect(try kind("hostile/truncated-midpage.db") == .encryptedOrUnknown)
         #expect(try kind("hostile/tampered-page1.db") == .encryptedOrUnknown)
     }

@@ -45,7 +45,7 @@ import Testing
         #expect(log.committed.count < 3)
     }
 
-    @Test func `an unfinished transaction at the end is no damage`() throws {
+    @Test func `an unfinished transaction at the end is not damage`() throws {
         let bytes = Array(try fixture().dropLast(4120))
         let log = try #require(try log(bytes))
         #expect(log.brokenAt == nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(error?.code == .damaged)
     }
 
-    @Test func `an empty log is none`() throws {
+    @Test func `an empty log counts as none`() throws {
         #expect(try log([]) == nil)
         #expect(try log([UInt8](repeating: 0, count: 4096)) == nil)
     }

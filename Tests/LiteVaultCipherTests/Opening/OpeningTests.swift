@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))
-    func `H-OPEN-01 a damaged first page is told from a wrong key by a later one`() throws {
+    func `H-OPEN-01 a damaged first page is distinguished from a wrong key by a later page`() throws {
         let path = try scratch.copy("hostile/tampered-page1.db")
         let settings = CipherSettings(kdfIterations: 1000)
         #expect(
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [("garbage-3000.db", VaultError.Code.wrongKind), ("magic-only.db", .wrongKind)])
-    func `what is no database is said to be none`(name: String, expected: VaultError.Code) throws {
+    func `a file that is not a database is reported as such`(name: String, expected: VaultError.Code) throws {
         #expect(code { _ = try Connection(scratch.copy("hostile/" + name), key: .passphrase("x")) }?.code == expected)
     }
 

@@ -4,7 +4,7 @@
 
     /// Looks for bytes in the memory of this process.
     ///
-    /// The bytes that are looked for lie on a page of their own, as does what is read: both are left out of the search.
+    /// The bytes to search for are on a page of their own, as are the bytes read: both are left out of the search.
     final class ProcessMemory {
         private let needle: UnsafeMutableRawPointer
         private let count: Int

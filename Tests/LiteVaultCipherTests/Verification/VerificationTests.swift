@@ -125,10 +125,10 @@ import Testing
             "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a REFERENCES a); INSERT INTO b VALUES (7)")
         let report = try verify(path, nil)
         #expect(report.problems.map(\.kind) == [.foreignKey])
-        #expect(report.problems.first?.message == "row 1 of table 'b' refers to no row of 'a'")
+        #expect(report.problems.first?.message == "row 1 of table 'b' refers to no row in 'a'")
     }
 
-    @Test func `a plain database that was cut off is damaged`() throws {
+    @Test func `a truncated plain database is damaged`() throws {
         let bytes = try Fixture.bytes("plain-3.40.1.db").dropLast(4096)
         #expect(!(try verify(scratch.write(bytes, to: "short.db"), nil)).isIntact)
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(try target.column("PRAGMA integrity_check") == ["ok"])
     }
 
-    @Test func `steps copy some pages each, and tell how many remain`() throws {
+    @Test func `steps copy some pages each, and report how many remain`() throws {
         let backup = try Backup(sourceConnection: source, targetConnection: target)
         var remaining: [Int32] = []
         while try backup.advance(pages: .limited(number: 10)) != .done { remaining.append(backup.remainingPages) }
@@ -99,7 +99,7 @@ import Testing
         try target.close()
     }
 
-    @Test func `a step while another connection holds the lock says busy, and goes on later`() throws {
+    @Test func `a step while another connection holds the lock returns busy, and continues later`() throws {
         let writer = try Connection(scratch.path("test.db"))
         try writer.execute("BEGIN EXCLUSIVE")
         let backup = try Backup(sourceConnection: source, targetConnection: target)
@@ -133,7 +133,7 @@ import Testing
         #expect(try target.number("SELECT count(*) FROM t") == 4)
     }
 
-    @Test func `backups in opposite directions on two threads do not wait for each other for ever`() throws {
+    @Test func `backups in opposite directions on two threads do not deadlock`() throws {
         let (one, other) = (try Connection(), try Connection())
         try one.execute("CREATE TABLE t(x)")
         try other.execute("CREATE TABLE t(x)")

@@ -35,7 +35,7 @@ import Testing
         #expect(time > 0.25 && time < 5)
     }
 
-    @Test func `a call within its timeout goes on once the lock is gone`() throws {
+    @Test func `a call within its timeout continues once the lock is released`() throws {
         db.lockTimeout = .seconds(10)
         let thread = BackgroundThread { [holder] in
             Thread.sleep(forTimeInterval: 0.1)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [-1, -Double.infinity, .nan, -0.0, 0.0001])
-    func `a timeout without meaning is none`(seconds: Double) {
+    func `a meaningless timeout counts as none`(seconds: Double) {
         db.lockTimeoutSeconds = seconds
         #expect(db.lockTimeoutSeconds >= 0 && db.lockTimeoutSeconds < 0.001)
         #expect(waited() < 0.2)

@@ -69,7 +69,7 @@ import Testing
         #expect(db.changedRowCount == 1)
     }
 
-    @Test func `closing while a statement is alive throws busy, and the connection goes on`() throws {
+    @Test func `closing while a statement is alive throws busy, and the connection stays usable`() throws {
         let select = try db.prepare("SELECT x FROM t ORDER BY x")
         #expect(try select.advance())
         let error = #expect(throws: DatabaseError.self) { try db.close() }
@@ -80,7 +80,7 @@ import Testing
         withExtendedLifetime(select) {}
     }
 
-    @Test func `closing works once the statements are gone`() throws {
+    @Test func `closing works once the statements are released`() throws {
         do {
             let select = try db.prepare("SELECT x FROM t")
             #expect(throws: DatabaseError.self) { try db.close() }

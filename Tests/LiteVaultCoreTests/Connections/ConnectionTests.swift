@@ -48,13 +48,13 @@ import Testing
         #expect(try !Connection().isReadOnly)
     }
 
-    @Test func `a directory is no database`() throws {
+    @Test func `a directory is not a database`() throws {
         let scratch = try Scratch()
         let error = #expect(throws: DatabaseError.self) { try Connection(scratch.directory.path) }
         #expect(error?.resultCode.primary == .cantOpen)
     }
 
-    @Test func `a file that is no database is refused by the first statement, with the file's name`() throws {
+    @Test func `a file that is not a database is rejected by the first statement, with the file's name`() throws {
         let scratch = try Scratch()
         let path = scratch.path("letter.db")
         try Data(String(repeating: "Dear Sir or Madam. ", count: 400).utf8).write(to: URL(fileURLWithPath: path))

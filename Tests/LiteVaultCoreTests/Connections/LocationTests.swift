@@ -50,7 +50,7 @@ import Testing
                 "cache=shared", "cache=private", "immutable=1", "modeOf=/b%20c", "mode=rwc", "mode=memory", "nolock=0",
                 "nolock=1", "psow=1", "vfs=unix-none%26",
             ])
-        // SQLite passes over a parameter that it does not know, and `modeOf` is none of its.
+        // SQLite ignores unknown parameters, and `modeOf` is one.
         let location = Connection.Location.uri("a", parameters: [.modeOf("/b c"), .nolock(true)])
         #expect(location.description == "file:a?modeof=/b%20c&nolock=1")
     }

@@ -3,7 +3,7 @@ import LiteVaultEngine
 import Testing
 
 @Suite struct EngineInfoTests {
-    @Test func `the engine tells its version as its own SQL function does`() throws {
+    @Test func `the reported engine version is that of its own SQL function`() throws {
         let db = try Connection()
         let version = try db.value("SELECT sqlite_version()", as: String?.self)
         #expect(version.map { "SQLite \($0)" } == EngineInfo.linked.sqliteVersion.description)

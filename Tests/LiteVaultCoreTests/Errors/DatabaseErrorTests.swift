@@ -94,11 +94,11 @@ import Testing
         #expect(error?.description.contains("another connection holds a lock") == true)
     }
 
-    @Test func `an error in the text says where, if the engine tells`() throws {
+    @Test func `an error in the text has its position, if the engine reports it`() throws {
         let offset = try failure("SELECT id, nonesuch FROM t").context?.byteOffset
         #expect(offset == (SQLiteVersion.isLinked(3, 38) ? 11 : nil))
         let later = #expect(throws: DatabaseError.self) { try db.execute("SELECT 1; SELECT nonesuch FROM t") }
-        #expect(later?.context?.byteOffset == nil, "an offset into the second statement is none into the text")
+        #expect(later?.context?.byteOffset == nil, "an offset into the second statement is not one into the text")
     }
 
     @Test func `a kept error keeps no statement alive and no lock`() throws {

@@ -18,7 +18,7 @@ import Testing
             ])
     }
 
-    @Test func `a quote in a comment begins no literal, and a comment in a literal is none`() {
+    @Test func `a quote in a comment does not start a literal, nor a comment sign in a literal a comment`() {
         #expect(SQLTokens("/* ' */ 'a -- b' -- '").map(\.kind) == [.comment, .space, .literal, .space, .comment])
     }
 }

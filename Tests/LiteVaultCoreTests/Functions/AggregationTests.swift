@@ -37,7 +37,7 @@ import Testing
         for _ in 1...3 { #expect(try db.number("SELECT total2(x) FROM t") == 113) }
     }
 
-    @Test func `a state in memory of the caller's own is made and freed once for each group`() throws {
+    @Test func `a state in the caller's own memory is created and freed once for each group`() throws {
         let balance = Shared((made: 0, freed: 0))
         try db.defineAggregation(
             "summed", argumentCount: 1,

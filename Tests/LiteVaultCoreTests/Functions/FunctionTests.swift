@@ -54,7 +54,7 @@ import Testing
         #expect(try db.number("SELECT length(CAST(same(?) AS BLOB))", text) == 4)
     }
 
-    @Test func `a result outlives what it was made of`() throws {
+    @Test func `a result outlives the values it was created from`() throws {
         try db.defineFunction("long") { _ in String(repeating: "x", count: 100_000) }
         #expect(
             try db.column("SELECT length(long() || long()) FROM (SELECT 1 UNION SELECT 2)") == ["200000", "200000"])

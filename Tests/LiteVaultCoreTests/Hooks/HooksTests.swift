@@ -10,7 +10,7 @@ import Testing
         try db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
     }
 
-    @Test func `an update hook is told of every row`() throws {
+    @Test func `an update hook is called for every row`() throws {
         db.updateHook { [seen] operation, schema, table, rowid in
             seen.update { $0.append("\(operation) \(schema) \(table) \(rowid)") }
         }

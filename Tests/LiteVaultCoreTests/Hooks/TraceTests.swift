@@ -11,7 +11,7 @@ import Testing
         db.setTrace { [seen] sql in seen.update { $0.append(sql) } }
     }
 
-    @Test func `a trace is told of each statement that runs, with its values`() throws {
+    @Test func `a trace receives each statement that runs, with its values`() throws {
         try db.run("INSERT INTO t VALUES (?)", with: "it's")
         try db.execute("DELETE FROM t")
         try db.execute("SELECT 1")

@@ -56,7 +56,7 @@ import Testing
         #expect((try db.value("SELECT ?", with: value, as: String?.self)).map { Array($0.utf8) } == Array(value.utf8))
     }
 
-    @Test func `text that Foundation made is stored as it reads`() throws {
+    @Test func `text created by Foundation is stored unchanged`() throws {
         let bridged = NSString(string: "Grüße an NSString") as String
         #expect(try roundTrip(bridged) == "text")
     }

@@ -38,7 +38,7 @@ import Testing
         " 2026-11-21",
         "2026-11-21\0", "-2026-11-21", "10000-01-01", "２０２６-11-21", "2460000.5", "now",
     ])
-    func `anything else is no date`(text: String) {
+    func `anything else is not a date`(text: String) {
         #expect(DateText.date(from: text) == nil)
     }
 

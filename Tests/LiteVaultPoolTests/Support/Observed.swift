@@ -13,7 +13,7 @@ final class Observed: Sendable {
     /// - Parameters:
     ///   - setup: makes the tables.
     ///   - regions: what is observed.
-    ///   - reads: queries whose values are observed: told is when one is read again.
+    ///   - reads: queries whose values are observed: one that is read again was notified.
     init(
         _ setup: String, regions: [String: DatabaseRegion] = [:], reads: [String] = [], onQueue: Bool = false
     ) async throws {
@@ -52,7 +52,7 @@ final class Observed: Sendable {
         counts.set([:])
     }
 
-    /// What is told of a change. Told without being asked for: at once, or not at all.
+    /// The reads that a change notifies. Notifications come at once, or not at all.
     func told(of change: @escaping @Sendable (Connection) throws -> Void) async throws -> Set<String> {
         told.set([:])
         try await access.writeWithoutTransaction(change)
@@ -75,6 +75,6 @@ extension Engine {
     static func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: major, minor: minor)
     }
-    /// Whether the engine tells of a table of which no column is read.
+    /// Whether the engine reports a table of which no column is read.
     static let tellsOfCountedTables = isAtLeast(3, 20)
 }

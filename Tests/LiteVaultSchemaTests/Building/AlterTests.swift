@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `when one change fails none is made`() throws {
+    @Test func `when one change fails none is applied`() throws {
         let before = try db.sql("player")
         #expect(throws: (any Error).self) {
             try db.alter(table: "player") { t in

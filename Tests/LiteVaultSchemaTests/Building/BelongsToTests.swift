@@ -64,7 +64,7 @@ import Testing
         #expect(try db.schema.indexDefinitions(table: "plain").isEmpty)
     }
 
-    @Test func `a primary key is made of references`() throws {
+    @Test func `a primary key can consist of references`() throws {
         try db.create(table: "membership") { t in
             t.primaryKey {
                 t.belongsTo("team")

@@ -71,7 +71,7 @@ import Testing
         #expect((inner + SQL(sql: " OR 1")).asSQL() == "a = 1 OR 1")
     }
 
-    @Test func `a value in quotes or a question mark is an error, and nothing is made`() throws {
+    @Test func `a value in quotes or a question mark is an error, and nothing is created`() throws {
         let db = try Connection()
         let name = "' || (SELECT 1) || '"
         let column: SQL = "name TEXT DEFAULT '\(name)'"

@@ -28,7 +28,7 @@ private let plurals = [
 
 @Suite struct PluralTests {
     @Test(arguments: plurals.sorted { $0.key < $1.key })
-    func `H-SCH-05 belongsTo finds the table of a word's plural, which may be the one that is being made`(
+    func `H-SCH-05 belongsTo finds the table of a word's plural, which may be the one being created`(
         word: String, table: String
     ) throws {
         let db = try Connection()

@@ -144,7 +144,7 @@ import Testing
         #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 2)
     }
 
-    @Test func `a full-text index goes on following its table`() throws {
+    @Test func `a full-text index keeps following its table`() throws {
         try db.create(virtualTable: "ft", using: FTS4()) { t in
             t.synchronize(withTable: "player")
             t.column("name")

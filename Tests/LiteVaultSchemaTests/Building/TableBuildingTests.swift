@@ -88,7 +88,7 @@ import Testing
         #expect(row[10] as? Double == .infinity && row[11] as? Int64 == 2)
     }
 
-    @Test func `a definition that makes no sense is refused, and nothing is made`() throws {
+    @Test func `an invalid definition is rejected, and nothing is created`() throws {
         #expect(throws: SchemaBuilderError.severalPrimaryKeys(table: "t")) {
             try db.create(table: "t") { t in
                 t.autoIncrementedPrimaryKey("id")
@@ -112,7 +112,7 @@ import Testing
         #expect(try db.names().isEmpty)
     }
 
-    @Test func `when an index cannot be made the table is not there either`() throws {
+    @Test func `when an index cannot be created, neither is the table`() throws {
         try db.create(table: "other") { t in t.column("a").indexed() }
         try db.create(table: "t_on_a") { t in t.column("b") }
         let before = try db.names()
@@ -132,7 +132,7 @@ import Testing
             }
             try db.create(table: "fine") { t in t.column("a") }
         }
-        #expect(try db.names() == (before + ["fine"]).sorted(), "the transaction goes on without it")
+        #expect(try db.names() == (before + ["fine"]).sorted(), "the transaction continues without it")
     }
 
     @Test func `an error of the closure makes nothing`() throws {
@@ -146,7 +146,7 @@ import Testing
         #expect(try db.names().isEmpty)
     }
 
-    @Test func `a temporary table is made while another connection has the lock`() throws {
+    @Test func `a temporary table is created while another connection has the lock`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).db").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let other = try Connection(path)

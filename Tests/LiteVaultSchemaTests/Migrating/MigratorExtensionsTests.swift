@@ -61,7 +61,7 @@ import Testing
         #expect(violations("fine", "INSERT INTO child VALUES (2, NULL, NULL)") == nil)
     }
 
-    @Test func `old violations stay old when foreign keys are added and the table is made again`() throws {
+    @Test func `old violations stay old when foreign keys are added and the table is rebuilt`() throws {
         try db.execute(
             """
             CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -105,7 +105,7 @@ import Testing
         #expect(try db.schema.foreignKeyCheck().count == 1)
     }
 
-    @Test func `applied identifiers come in the order in which they were made`() throws {
+    @Test func `applied identifiers come in the order of their application`() throws {
         for name in ["z", "a", "m"] { try migrate(name) { _ in } }
         #expect(try Migrator().appliedIdentifiers(db) == ["z", "a", "m"])
         #expect(try Migrator(recordedIn: "other").appliedIdentifiers(db).isEmpty)
@@ -134,7 +134,7 @@ import Testing
         #expect(try merging().hasCompletedMigrations(db) && !merging().hasSchemaChanges(db))
     }
 
-    @Test func `a merged migration that was made leaves no names of its parts`() throws {
+    @Test func `an applied merged migration leaves no names of its parts`() throws {
         try merging().migrate(db)
         try db.run("INSERT INTO litevault_migrations VALUES ('v1')")
         try merging().migrate(db)

@@ -8,7 +8,7 @@ import Testing
         (name: "0002-colour", sql: "ALTER TABLE note ADD COLUMN colour TEXT DEFAULT 'red'"),
     ]
 
-    @Test func `scripts are migrations, each made once and recorded by its name`() throws {
+    @Test func `scripts are migrations, each applied once and recorded by its name`() throws {
         let db = try Connection(.inMemory)
         for _ in 1...2 {
             var migrator = Migrator()

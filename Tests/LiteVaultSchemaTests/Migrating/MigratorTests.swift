@@ -23,7 +23,7 @@ import Testing
         return migrator
     }
 
-    @Test func `migrations are made once and in order, and recorded`() throws {
+    @Test func `migrations are applied once and in order, and recorded`() throws {
         let migrator = migrator()
         #expect(try migrator.appliedMigrations(db).isEmpty && migrator.completedMigrations(db).isEmpty)
         try migrator.migrate(db)
@@ -36,7 +36,7 @@ import Testing
         #expect(db.totalChangedRowCount == changes)
     }
 
-    @Test func `migrations are made up to one, and there is no way back`() throws {
+    @Test func `migrations are applied up to one, and cannot be undone`() throws {
         let migrator = migrator()
         try migrator.migrate(db, upTo: "v2")
         #expect(try migrator.completedMigrations(db) == ["v1", "v2"])
@@ -165,7 +165,7 @@ import Testing
         #expect(!db.isInTransaction)
     }
 
-    @Test func `a database that GRDB kept goes on`() throws {
+    @Test func `a database that GRDB migrated continues`() throws {
         try db.execute(
             """
             CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);

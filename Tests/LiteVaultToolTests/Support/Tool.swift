@@ -38,7 +38,7 @@ struct Tool {
     /// The environment of the run, beside what the process itself was started with.
     var environment: [String: String] = [:]
 
-    /// The executable lies beside the test bundle.
+    /// The executable is beside the test bundle.
     static let executable: URL = {
         let own =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]

@@ -63,7 +63,7 @@ def run(report, settings, folder):
     report.case("a database of ten times the size takes no more memory", lambda: flat(settings, memory))
 
 
-# Run by a Python with an engine that is not ours: what this process has loaded is no business of the test.
+# Run by a Python with an independent engine: what this process has loaded must not matter.
 WRITE = """
 import os, random, sys
 import sqlcipher3

@@ -157,7 +157,7 @@ class Sandbox:
             try:
                 reader.Repository(self.path("repository")).restore(manifest, out)
             except (reader.Damaged, FileNotFoundError) as error:
-                expect(False, f"snapshot {sequence} can not be restored: {error!r}")
+                expect(False, f"snapshot {sequence} cannot be restored: {error!r}")
             with open(out, "rb") as file:
                 expect(file.read() == self.template.images[sequence], f"snapshot {sequence} is not what it was")
             os.unlink(out)

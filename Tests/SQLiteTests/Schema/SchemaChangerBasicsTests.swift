@@ -33,7 +33,7 @@ import Testing
         #expect(try schema.indexDefinitions(table: "users").map(\.name) == ["by_name"])
     }
 
-    @Test func `a table that is there is left alone if that is asked for`() throws {
+    @Test func `an existing table is left unchanged with ifNotExists`() throws {
         func make(ifNotExists: Bool) throws {
             try changer.create(table: "users", ifNotExists: ifNotExists) { table in
                 table.add(column: .init(name: "other", type: .TEXT))

@@ -83,7 +83,7 @@ private func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
         try db.run(users.insert(email <- "d@x", name <- "ALICE"))
     }
 
-    @Test func `a view is made of a query, and a table of its rows`() throws {
+    @Test func `a view is created from a query, and a table from its rows`() throws {
         try db.run(users.insertMany([[email <- "a@x", age <- 20], [email <- "b@x", age <- 40]]))
         let adults = View("adults")
         try db.run(adults.create(users.select(id, email).filter(age > 30)))

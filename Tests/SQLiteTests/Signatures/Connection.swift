@@ -11,7 +11,7 @@ import Testing
         db = users.db
     }
 
-    @Test func `a connection opens in memory, temporarily, by path or by URI, and tells where`() throws {
+    @Test func `a connection opens in memory, temporarily, by path or by URI, and reports where`() throws {
         #expect(try Connection().description == "")
         #expect(try Connection(.inMemory).description == "")
         #expect(try Connection(.temporary).description == "")
@@ -83,7 +83,7 @@ import Testing
         #expect(try db.prepare("SELECT $a").scalar(["$a": 2.5]) as? Double == 2.5)
     }
 
-    @Test func `execute runs several statements, and a comment is none`() throws {
+    @Test func `execute runs several statements, and ignores comments`() throws {
         try db.execute("SELECT 1; SELECT 2")
         #expect(users.count("SELECT 1;") + users.count("SELECT 1") == 1)
         try db.run("-- this is a comment\nSELECT 3")

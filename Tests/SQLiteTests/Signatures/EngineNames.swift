@@ -42,7 +42,7 @@ import Testing
         #expect(sqlite3_step(statement) == SQLITE_DONE)
     }
 
-    @Test func `a function in C's form is made on the handle, and called by typed queries`() throws {
+    @Test func `a C function is registered on the handle, and called by typed queries`() throws {
         let code = sqlite3_create_function_v2(
             db.handle, "twice", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
             { context, _, arguments in

@@ -2,7 +2,7 @@ import SQLite
 import Testing
 
 @Suite struct ErrorSignatures {
-    @Test func `a result is made of a code, and is nil for one that is no error`() throws {
+    @Test func `a result is created from a code, and is nil for success`() throws {
         let db = try Connection()
         #expect(Result(errorCode: SQLITE_OK, connection: db, statement: nil) == nil)
         #expect(Result(errorCode: SQLITE_ROW, connection: db, statement: nil) == nil)

@@ -77,7 +77,7 @@ import Testing
         #expect(throws: (any Error).self) { try db.scalar(items.count) }
     }
 
-    @Test func `an attached database is in memory or read-only, and one that is not there is told`() throws {
+    @Test func `an attached database is in memory or read-only, and a missing one is reported`() throws {
         try db.attach(.inMemory, as: "test")
         let users = Table("attached_users", database: "test")
         try db.run(users.create { $0.column(string) })

@@ -212,7 +212,7 @@ import Testing
         assertSQL("SELECT EXISTS (SELECT * FROM \"users\" WHERE (\"id\" = 1))", users.filter(id == 1).exists)
     }
 
-    @Test func `statements are made of a template and values`() {
+    @Test func `statements are created from a template and values`() {
         let select = Select<Int>("SELECT ?", [1 as Int64])
         let insert = Insert("INSERT ?", [1 as Int64])
         let update = Update("UPDATE ?", [1 as Int64])

@@ -192,7 +192,7 @@ import Testing
         #expect(try row.get(Expression<Int?>("foo")) == nil)
     }
 
-    @Test func `a column that is not there or there twice is told with the others`() throws {
+    @Test func `a missing or ambiguous column is reported with the existing ones`() throws {
         do {
             _ = try Row(["\"foo\"": 0], ["value"]).get(Expression<Int>("bar"))
             Issue.record("found")

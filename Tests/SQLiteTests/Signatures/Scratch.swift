@@ -1,7 +1,7 @@
 import Foundation
 import SQLite
 
-/// A folder of a test's own, removed with it.
+/// A test's own directory, removed with it.
 final class Scratch {
     let folder: URL
 

@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a blob is made of bytes and printed in hexadecimal`() {
+    @Test func `a blob is created from bytes and printed in hexadecimal`() {
         #expect(Blob(bytes: [0, 10, 20, 255]).toHex() == "000a14ff")
         #expect(Blob(bytes: [0, 10]).description == "x'000a'")
         let bytes: [UInt8] = [42, 43, 44]

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `an array is made of any failable iterator`() throws {
+    @Test func `an array is created from any failable iterator`() throws {
         struct Countdown: FailableIterator {
             typealias Element = Int
             final class State { var left = 3 }

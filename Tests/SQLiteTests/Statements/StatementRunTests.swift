@@ -93,7 +93,7 @@ import Testing
         #expect(try db.number(sql) == 7)
     }
 
-    @Test func `step gives rows until there is none, then starts over`() throws {
+    @Test func `step returns rows to the last one, then starts over`() throws {
         try db.execute("INSERT INTO t(x) VALUES ('a'), ('b')")
         let select = try db.prepare("SELECT x FROM t ORDER BY id")
         for _ in 1...2 {

@@ -12,7 +12,7 @@ import Testing
         #expect(try db.schema.objectDefinitions(type: .table).contains { $0.name == "search" })
     }
 
-    @Test func `an action of a foreign key that is none does not become SQL`() throws {
+    @Test func `an invalid action of a foreign key does not become SQL`() throws {
         let evil = ColumnDefinition.ForeignKey(toTable: "t", toColumn: "a", onUpdate: "CASCADE); DROP TABLE t; --", onDelete: nil)
         #expect(!evil.toSQL().contains("ON UPDATE CASCADE)"))
         let db = try Connection()
@@ -25,7 +25,7 @@ import Testing
         #expect(try db.schema.objectDefinitions(name: "t").count == 1)
     }
 
-    @Test func `the name of a table definition is quoted where it is no plain name`() {
+    @Test func `the name of a table definition is quoted unless it is a plain name`() {
         let column = ColumnDefinition(name: "a", type: .TEXT)
         #expect(
             TableDefinition(name: "a b\"; --", columns: [column], indexes: []).toSQL()
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `an empty key, and a new key for a plain file, are told as what they are`() throws {
+    @Test func `an empty key, and a new key for a plain file, are reported as such`() throws {
         try encrypting {
             #expect(throws: VaultError.self) { try Connection(scratch.path("c.db")).key("") }
             let plain = try Connection(scratch.path("plain.db"))

@@ -87,7 +87,7 @@ import Testing
         #expect(try db.scalar(notes.count) == 0)
     }
 
-    @Test func `a rollback that cannot be made does not hide why`() throws {
+    @Test func `a failed rollback does not hide the original error`() throws {
         struct Stop: Error {}
         #expect(throws: Stop.self) {
             try db.transaction {

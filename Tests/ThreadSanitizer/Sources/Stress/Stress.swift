@@ -102,7 +102,7 @@ enum Stress {
         try requireTotal(sum)
     }
 
-    /// A write that keeps its errors to itself and goes on: cancelled or not, it moves all of the money or none of it.
+    /// A write that catches its errors and continues: cancelled or not, it moves all of the money or none of it.
     private static func swallow(_ pool: DatabasePool, _ counts: Counts) async throws {
         let task = Task {
             try await pool.write { db in
