@@ -3,8 +3,8 @@ public import LiteVaultEngine
 /// One execution of a statement, from taking the connection's lock to giving it back.
 ///
 /// It holds plain pointers: counting references would cost more than everything else that is added to the engine here.
-/// Whoever runs it has the connection or the statement, and a statement in use is kept by the cache or, when it is not
-/// to be cached, by `begin` and `end`.
+/// Its caller keeps the connection or the statement alive. A statement in use is kept by the cache or, if it is not to be
+/// cached, by `begin` and `end`.
 @usableFromInline
 package struct Execution {
     @usableFromInline let handle: OpaquePointer

@@ -76,7 +76,7 @@ final class OpenConnections: Sendable {
         return tracker
     }
 
-    /// Has the writer, if it is open, give back the memory that it can do without.
+    /// Frees unused memory of the writer, if it is open.
     func releaseMemoryOfWriter() {
         let writer = state.withLock { $0.writer }
         try? writer?.withLock {
