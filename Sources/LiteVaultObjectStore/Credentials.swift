@@ -1,5 +1,5 @@
 internal import AsyncHTTPClient
-internal import Foundation
+package import Foundation
 internal import LiteVaultBackup
 
 /// Where credentials come from, in the order of the AWS tools: the environment, a web identity, the shared files, the

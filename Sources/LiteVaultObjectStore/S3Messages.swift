@@ -1,6 +1,6 @@
 internal import AsyncHTTPClient
 internal import Crypto
-internal import Foundation
+package import Foundation
 internal import LiteVaultBackup
 internal import NIOCore
 

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import LiteVaultBackup
 
 /// A bucket, and how to reach it.

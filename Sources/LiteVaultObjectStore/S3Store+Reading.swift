@@ -79,7 +79,7 @@ extension S3Store {
         do {
             return try await perform(request) { answer in
                 guard let size = answer.length, (0...Self.sizeLimit).contains(size),
-                    let modified = answer.headers["last-modified"].flatMap(HTTPDate.seconds)
+                    let modified = answer.headers["last-modified"].flatMap(HTTPDate.date)
                 else { throw S3Response.Malformed() }
                 return ObjectAttributes(
                     name: name, size: size, modified: modified, tag: Self.tag(answer.headers["etag"]))

@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+package import Foundation
 internal import LiteVaultBackup
 
 /// AWS Signature Version 4, with all headers signed, the hash of the body among them.

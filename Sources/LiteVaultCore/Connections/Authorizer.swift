@@ -51,7 +51,7 @@ private func authorize(
     schema: UnsafePointer<CChar>?, origin: UnsafePointer<CChar>?
 ) -> Int32 {
     guard let context else { return SQLITE_OK }
-    // The connection keeps it for as long as the engine has it.
+    // The connection keeps it until the engine has another one.
     let authorizer = ObjectAddress.object(context, as: Authorizer.self)
     authorizer.reads?.note(action, first, second, schema)
     authorizer.writes?.note(action, first, second, schema, origin)

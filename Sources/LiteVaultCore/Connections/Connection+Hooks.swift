@@ -1,7 +1,7 @@
 internal import LiteVaultEngine
 
 extension Connection {
-    /// What a hook tells of a row.
+    /// What happened to a row.
     public enum Operation: Sendable {
         /// The row was inserted.
         case insert

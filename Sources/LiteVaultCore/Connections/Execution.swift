@@ -1,11 +1,10 @@
-internal import CEngineSupport
 public import LiteVaultEngine
 
 /// One execution of a statement, from taking the connection's lock to giving it back.
 ///
 /// It holds plain pointers: counting references would cost more than everything else that is added to the engine here.
-/// Whoever runs it has the connection or the statement, and a statement in use is kept by the cache or, when it is not
-/// to be cached, by `begin` and `end`.
+/// Its caller keeps the connection or the statement alive. A statement in use is kept by the cache or, if it is not to be
+/// cached, by `begin` and `end`.
 @usableFromInline
 package struct Execution {
     @usableFromInline package let handle: OpaquePointer
@@ -271,88 +270,5 @@ extension ColumnReader {
     @inline(__always)
     package init(_ execution: Execution, _ index: Int) {
         self.init(execution.handle, Int32(truncatingIfNeeded: index))
-    }
-}
-
-// The statements: from the cache, or prepared
-
-extension Connection {
-    /// A statement from the cache, or a new one. It is marked as used; `checkIn` ends that. Under the lock.
-    func checkOut(_ sql: String) throws -> PreparedStatement {
-        let statement = try cache.statement(for: sql) ?? compileForUse(sql)
-        statement.isInUse = true
-        return statement
-    }
-
-    private func compileForUse(_ sql: String) throws -> PreparedStatement {
-        guard let statement = try compile(sql) else { throw DatabaseError(misuse: "the SQL text is empty", sql: sql) }
-        if statement.isCacheable, let evicted = cache.insert(statement), evicted !== statement {
-            sqlite3_finalize(evicted.handle)
-        }
-        return statement
-    }
-
-    /// Ends the use of a statement that was checked out. Under the lock.
-    func checkIn(_ statement: PreparedStatement) {
-        statement.isInUse = false
-        statement.reset()
-        if !statement.isCached { sqlite3_finalize(statement.handle) }
-    }
-
-    /// Prepares one statement; nil when the text holds none. Under the lock.
-    func compile(_ sql: String) throws -> PreparedStatement? {
-        guard let db else { throw DatabaseError(misuse: "the connection is closed", sql: sql) }
-        try requireUntracedExport(sql)
-        let isCacheable = StatementCache.isCacheable(sql)
-        var handle: OpaquePointer?
-        var text = sql
-        let (code, rest) = text.withUTF8 { utf8 -> (Int32, String) in
-            utf8.withMemoryRebound(to: CChar.self) { bytes in
-                guard let start = bytes.baseAddress else { return (SQLITE_OK, "") }
-                var tail: UnsafePointer<CChar>?
-                let code = lv_prepare(db, start, Int32(clamping: bytes.count), isCacheable, &handle, &tail)
-                guard let tail, tail > start, tail < start + bytes.count else { return (code, "") }
-                let remaining = UnsafeRawBufferPointer(start: tail, count: start + bytes.count - tail)
-                return (code, String(decoding: remaining, as: UTF8.self))
-            }
-        }
-        do { try check(code, sql: sql) } catch let error as DatabaseError {
-            // An engine that is too old for the text is reported as such.
-            throw EngineRequirement.unmet(by: sql, error) ?? error
-        }
-        guard let handle else { return nil }
-        guard !Self.holdsStatement(rest) else {
-            sqlite3_finalize(handle)
-            throw DatabaseError(misuse: "the text holds more than one statement: use execute(_:) for several", sql: sql)
-        }
-        return PreparedStatement(handle: handle, sql: sql, isCacheable: isCacheable)
-    }
-
-    /// Whether anything but blanks, comments and semicolons is left after a statement.
-    private static func holdsStatement(_ rest: String) -> Bool {
-        SQLTokens(rest).contains { token in
-            switch token.kind {
-            case .space, .comment: false
-            default: token.text != ";" && token.text != "\0"
-            }
-        }
-    }
-
-    /// SQLCipher 3 crashes when it exports while a trace is installed (sqlcipher issue 216).
-    func requireUntracedExport(_ sql: String) throws {
-        guard hooks.tracing != nil, EngineInfo.linked.sqlcipherMajorVersion == 3,
-            sql.lowercased().contains("sqlcipher_export")
-        else { return }
-        throw DatabaseError(misuse: "SQLCipher 3 cannot export while a trace is installed: remove it first", sql: sql)
-    }
-
-    /// Keeps or finalizes a statement whose owner went away. Under the lock.
-    func recycle(_ statement: PreparedStatement) {
-        // An iteration over it that is still to be ended is over.
-        statement.execution &+= 1
-        guard db != nil else { return }
-        statement.isInUse = false
-        statement.reset()
-        if let evicted = cache.insert(statement) { sqlite3_finalize(evicted.handle) }
     }
 }

@@ -20,7 +20,7 @@ extension Connection.Location: CustomStringConvertible {
             guard !parameters.isEmpty else { return name }
             let query = parameters.map(\.inURI).joined(separator: "&")
             guard Self.isURI(name) else { return "file:" + Self.escaped(name) + "?" + query }
-            // Parameters go before a fragment, and after those that are there already.
+            // Parameters are inserted before a fragment, and after existing ones.
             let end = name.utf8.firstIndex(of: UInt8(ascii: "#")) ?? name.endIndex
             let hasQuery = name[..<end].utf8.contains(UInt8(ascii: "?"))
             return String(name[..<end]) + (hasQuery ? "&" : "?") + query + String(name[end...])

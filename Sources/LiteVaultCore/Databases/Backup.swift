@@ -45,7 +45,7 @@ public final class Backup {
         }
     }
 
-    /// What a step came to.
+    /// The outcome of a step.
     public enum StepResult: Sendable, Equatable {
         /// The copy is complete.
         case done
@@ -94,7 +94,7 @@ public final class Backup {
     deinit {
         guard let handle else { return }
         let (source, target) = (source, target)
-        // Waiting here could be for ever: the thread may hold one of the locks, and another one the other.
+        // Waiting here could deadlock: this thread may hold one of the locks, and another thread the other.
         if source.lock.tryLock() {
             if target.lock.tryLock() {
                 if source.callbackDepth == 0, target.callbackDepth == 0 {
@@ -125,7 +125,7 @@ public final class Backup {
     ///
     /// While another connection holds a lock it waits, as long as the source's `lockTimeout` says.
     ///
-    /// - Throws: `DatabaseError`: `SQLITE_BUSY` when the time is over; the copy can go on later.
+    /// - Throws: `DatabaseError`: `SQLITE_BUSY` when the time is over; the copy can continue later.
     public func step(pagesToCopy pages: Pages = .all) throws {
         let deadline = Date().addingTimeInterval(source.lockTimeoutSeconds)
         while try advance(pages: pages) == .busy {
@@ -135,9 +135,9 @@ public final class Backup {
         }
     }
 
-    /// Copies pages (`sqlite3_backup_step`), and says what it came to. Does not wait for locks.
+    /// Copies pages (`sqlite3_backup_step`), and returns the outcome. Does not wait for locks.
     ///
-    /// - Throws: `DatabaseError`: the copy cannot go on, and the target's transaction is rolled back by ``finish()``.
+    /// - Throws: `DatabaseError`: the copy cannot continue, and the target's transaction is rolled back by ``finish()``.
     public func advance(pages: Pages = .all) throws -> StepResult {
         try Self.withBoth(source, target) {
             guard let handle else { throw DatabaseError(misuse: "the backup is finished") }
@@ -186,7 +186,7 @@ public final class Backup {
     }
 
     /// Takes both locks, in an order that is the same for every pair: two backups between the same connections in
-    /// opposite directions would wait for each other for ever otherwise.
+    /// opposite directions would deadlock otherwise.
     private static func withBoth<T>(_ one: Connection, _ other: Connection, _ body: () throws -> T) throws -> T {
         let (first, second) = ordered(one, other)
         return try first.withLock { try second.withLock(body) }

@@ -8,7 +8,7 @@ internal import LiteVaultEngine
 // is alone with a log that nobody changes: within a process, and among all that use the file.
 //
 // The connection that checkpoints cannot hold that lock itself: inside a transaction of its own it is refused
-// (SQLITE_LOCKED). FULL, RESTART and TRUNCATE take the lock by themselves; when they do not get it they go on without.
+// (SQLITE_LOCKED). FULL, RESTART and TRUNCATE take the lock themselves; if they do not get it, they continue without.
 
 extension Connection {
     /// What a checkpoint waits for (https://sqlite.org/c3ref/wal_checkpoint_v2.html).
@@ -100,7 +100,7 @@ extension Connection {
 
     /// Empties the log (`TRUNCATE`), and waits for writers and readers as long as ``lockTimeout`` says.
     ///
-    /// Where the engine would go on without the write lock it is interrupted, and copies nothing (from SQLite 3.16 on).
+    /// If the engine would continue without the write lock, it is interrupted, and copies nothing (from SQLite 3.16 on).
     ///
     /// - Returns: whether the log is empty.
     /// - Throws: `DatabaseError`, but not for somebody who uses the file.

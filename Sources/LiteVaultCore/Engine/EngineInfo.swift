@@ -19,7 +19,7 @@ public struct EngineInfo: Sendable {
         }
     }
 
-    /// Defects of an engine that whoever relies on it has to know, as far as its version numbers tell: a distribution may
+    /// Known defects of an engine, as far as its version numbers show them: a distribution may
     /// have repaired one without changing the number. New ones may be added; `switch` over them with a `default`.
     public enum Defect: String, Sendable, CaseIterable {
         /// A checkpoint that begins when the log is completely copied, while another connection's commit starts the log

@@ -9,7 +9,7 @@ public import LiteVaultEngine
 /// A reference that is not counted.
 ///
 /// Invariant: something else keeps the object for as long as this is used. For a statement in use that is the cache, or the
-/// reference that `Execution` takes of one that is not cached; for a connection it is whoever called it; for a row the
+/// reference that `Execution` takes of one that is not cached; for a connection it is the caller; for a row the
 /// execution, which it cannot outlive.
 @usableFromInline
 package struct Uncounted<Object: AnyObject> {
@@ -47,7 +47,7 @@ enum ObjectAddress {
         Unmanaged.passUnretained(object).toOpaque()
     }
 
-    /// The address of an object that is kept until ``release``, which the engine calls, or whoever holds the address.
+    /// The address of an object that is kept until ``release``, which the engine calls, or the owner of the word.
     static func retained(_ object: AnyObject) -> UnsafeMutableRawPointer { Unmanaged.passRetained(object).toOpaque() }
 
     /// The object at an address.

@@ -33,7 +33,7 @@ extension ResultCode {
     public static let permission = ResultCode(rawValue: 3)
     /// `SQLITE_ABORT`
     public static let abort = ResultCode(rawValue: 4)
-    /// `SQLITE_ABORT_ROLLBACK`: the transaction has ended, so that what belongs to it cannot go on.
+    /// `SQLITE_ABORT_ROLLBACK`: the transaction has ended, so that its statements cannot continue.
     public static let abortRollback = ResultCode(rawValue: 516)
     /// `SQLITE_BUSY`: another connection holds a lock that is needed.
     public static let busy = ResultCode(rawValue: 5)

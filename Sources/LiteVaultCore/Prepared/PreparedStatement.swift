@@ -12,7 +12,7 @@ package final class PreparedStatement {
     @usableFromInline let parameterCount: Int32
     /// In the cache, which keeps it then.
     var isCached = false
-    /// In the cache and being used: whoever needs the same text meanwhile prepares another statement.
+    /// In the cache and being used: a second use of the same text prepares another statement.
     var isInUse = false
     /// When it was last used, for the cache to tell which statement to drop.
     var lastUse: UInt64 = 0

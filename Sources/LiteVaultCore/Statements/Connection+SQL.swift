@@ -283,7 +283,7 @@ extension Execution {
         guard let db else { throw failure(SQLITE_MISUSE) }
         let before = lv_total_changes(db)
         while try step() {}
-        // The engine goes on counting for a statement that changes no rows what the one before it changed.
+        // For a statement that changes no rows, the engine still reports the count of the one before it.
         let changes = lv_total_changes(db) == before ? 0 : lv_changes(db)
         return RunResult(
             changes: Int(truncatingIfNeeded: changes), insertedRowID: sqlite3_last_insert_rowid(db))

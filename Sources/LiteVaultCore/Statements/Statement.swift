@@ -205,7 +205,7 @@ extension Statement {
         }
     }
 
-    /// Ends the execution: the statement gives back its locks and forgets its bound values (`sqlite3_reset`,
+    /// Ends the execution: the statement releases its locks and its bound values (`sqlite3_reset`,
     /// `sqlite3_clear_bindings`).
     package func clear() {
         try? withPrepared { $0.reset() }

@@ -163,7 +163,7 @@ public enum DateText {
 /// The formatter that module `SQLite` offers as the global `dateFormatter`.
 ///
 /// Nobody pays for it who does not ask: until it is read or set for the first time, ``DateText`` writes and reads alone.
-/// From then on the formatter is used, because whoever has it may change its format.
+/// From then on the formatter is used, because its format may be changed.
 package final class DateFormat: Sendable {
     package static let shared = DateFormat()
 

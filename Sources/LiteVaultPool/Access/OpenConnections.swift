@@ -76,7 +76,7 @@ final class OpenConnections: Sendable {
         return tracker
     }
 
-    /// Has the writer, if it is open, give back the memory that it can do without.
+    /// Frees unused memory of the writer, if it is open.
     func releaseMemoryOfWriter() {
         let writer = state.withLock { $0.writer }
         try? writer?.withLock {
@@ -94,7 +94,7 @@ final class OpenConnections: Sendable {
             pages, guardedBy: { [source, configuration] in try source.openGuardian(configuration) })
     }
 
-    /// Runs a setup on the writer now, and on every connection that is opened later. Inside a barrier.
+    /// Runs a setup on the writer now, and on every connection that is opened later. Called in a barrier.
     func add(_ setup: @escaping @Sendable (Connection) throws -> Void, to writer: Connection) throws {
         try setup(writer)
         try guardCheckpoints(of: writer)
@@ -166,7 +166,7 @@ final class OpenConnections: Sendable {
 
     // MARK: Closing
 
-    /// Closes every connection; the next access opens them again. Inside a barrier.
+    /// Closes every connection; the next access opens them again. Called in a barrier.
     func closeAll() throws {
         closeIdleReaders()
         let writer = state.withLock { $0.writer }
@@ -177,7 +177,7 @@ final class OpenConnections: Sendable {
         }
     }
 
-    /// Closes every connection, and opens none any more. Inside a barrier.
+    /// Closes every connection, and opens none any more. Called in a barrier.
     func closeFinally() throws {
         guard !isClosed else { return }
         try closeAll()

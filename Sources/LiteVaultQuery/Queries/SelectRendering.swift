@@ -23,7 +23,7 @@ extension SQLBuilder {
         }
         appendOrder(clauses)
         if let limit {
-            // A negative limit is none.
+            // SQLite takes a negative limit for no limit.
             let own = clauses.limit.map { $0.length < 0 ? limit : $0.length } ?? limit
             appendLimit(Swift.min(limit, own), clauses.limit?.offset)
         } else if let limit = clauses.limit {

@@ -1,6 +1,6 @@
 internal import Crypto
 internal import DurableFile
-internal import Foundation
+public import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultSupport

@@ -279,7 +279,7 @@ extension SchemaReader {
     ///
     /// - Parameter table: the table to check, with its indexes; everything by default.
     /// - Returns: a message for each defect; empty if there is none.
-    /// - Throws: `DatabaseError`, also if there is no such table; `VaultError` `unsupported` for a single table before
+    /// - Throws: `DatabaseError`, also if the table does not exist; `VaultError` `unsupported` for a single table before
     ///   SQLite 3.33, which would check everything.
     public func integrityCheck(table: String? = nil) throws -> [String] {
         if table != nil { try EngineInfo.require(3, 33, for: "an integrity check of a single table") }
