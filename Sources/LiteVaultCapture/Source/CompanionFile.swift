@@ -38,3 +38,15 @@ final class CompanionFile {
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// The big-endian 32-bit number at `offset`.
+    package func word(_ offset: Int) -> UInt32 {
+        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+}
+
+extension [UInt8] {
+    /// The big-endian 32-bit number at `offset`.
+    func word(_ offset: Int) -> UInt32 { withUnsafeBytes { $0.word(offset) } }
+}

@@ -1,5 +1,3 @@
-// Bytes as hexadecimal text, and as the big-endian numbers of SQLite's files.
-
 extension Sequence<UInt8> {
     /// The bytes as hexadecimal text, two lowercase digits per byte.
     package var hex: String {
@@ -38,16 +36,4 @@ extension [UInt8] {
         default: nil
         }
     }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The big-endian 32-bit number at `offset`.
-    package func word(_ offset: Int) -> UInt32 {
-        UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-    }
-}
-
-extension [UInt8] {
-    /// The big-endian 32-bit number at `offset`.
-    func word(_ offset: Int) -> UInt32 { withUnsafeBytes { $0.word(offset) } }
 }
