@@ -103,7 +103,7 @@ struct FileLeaseTests {
         }
 
         @Test(arguments: ["/dev/shm", "/tmp", "/var/tmp"])
-        func `the file systems of this machine lease, or say that they cannot`(directory: String) throws {
+        func `the file systems of this machine support leases, or report that they do not`(directory: String) throws {
             guard access(directory, W_OK) == 0 else { return }
             let path = directory + "/litevault-lease-\(UUID().uuidString)"
             let file = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
@@ -118,7 +118,7 @@ struct FileLeaseTests {
             }
         }
     #else
-        @Test func `a platform without leases says so`() throws {
+        @Test func `a platform without leases throws unsupported`() throws {
             let path = try scratch.write("vault.db")
             let error = #expect(throws: DurableFileError.self) { _ = try FileLease(path: path) }
             #expect(error?.reason == .unsupported)

@@ -87,7 +87,7 @@ struct ReplacementFileTests {
         #expect(try FileMetadata.resolvedPath(scratch.file("link")) == FileMetadata.resolvedPath(target))
     }
 
-    @Test func `what the last check throws stops the publication and changes nothing`() throws {
+    @Test func `an error of the last check stops the publication and changes nothing`() throws {
         struct Refusal: Error {}
         let path = try scratch.write("vault.db", "old")
         let file = try ReplacementFile(destination: path)
@@ -116,7 +116,7 @@ struct ReplacementFileTests {
         #expect(try scratch.names() == [])
     }
 
-    @Test func `discarding removes the temporary and what SQLite put beside it`() throws {
+    @Test func `discarding removes the temporary and SQLite's files beside it`() throws {
         let file = try ReplacementFile(destination: scratch.file("vault.db"))
         for ending in TemporaryName.companions {
             try Data("x".utf8).write(to: URL(fileURLWithPath: file.path + ending))
@@ -126,7 +126,7 @@ struct ReplacementFileTests {
         #expect(try scratch.names() == [])
     }
 
-    @Test func `an object that goes away unpublished leaves nothing`() throws {
+    @Test func `an object released unpublished leaves nothing`() throws {
         do { _ = try ReplacementFile(destination: scratch.file("vault.db")) }
         #expect(try scratch.names() == [])
     }

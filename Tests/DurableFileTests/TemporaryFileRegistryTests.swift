@@ -7,7 +7,7 @@ struct TemporaryFileRegistryTests {
     let registry = TemporaryFileRegistry()
     init() throws { scratch = try Scratch() }
 
-    @Test func `a signal's cleaning removes what is under way, keeps what is published, and refuses new files`() throws
+    @Test func `a signal's cleanup removes unfinished files, keeps published ones, and rejects new ones`() throws
     {
         let done = try ReplacementFile(destination: scratch.file("done.db"), registry: registry)
         try done.publish()

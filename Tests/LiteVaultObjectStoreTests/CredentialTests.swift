@@ -50,7 +50,7 @@ import Testing
             ]) == "AKIACONTAINER")
     }
 
-    @Test func `a container's token goes to no other host`() async throws {
+    @Test func `a container's token is sent to no other host`() async throws {
         await #expect(throws: VaultError.self) {
             try await accessKey([
                 "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://example.com/container",

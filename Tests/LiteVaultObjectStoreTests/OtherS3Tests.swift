@@ -19,7 +19,7 @@ import Testing
         #expect(try await store.list("").map(\.name) == ["leases/conditions"])
     }
 
-    @Test func `a large file goes out in parts and comes back`() async throws {
+    @Test func `a large file is uploaded in parts and read back`() async throws {
         let store = try OtherS3.store()
         let bytes = ObjectStoreConformance.noise(12_000_001)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: ["500", "503", "refuse", "lose"])
-    func `a write goes through after failures`(fault: String) async throws {
+    func `a write succeeds after failures`(fault: String) async throws {
         let (proxy, store) = try setUp()
         try await proxy.plan(.init(method: "PUT", times: 3, fault: fault))
         try await store.put("x", bytes: [1, 2, 3], condition: .none)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["500", "503", "refuse", "truncate", "lose"])
-    func `a read goes through after failures`(fault: String) async throws {
+    func `a read succeeds after failures`(fault: String) async throws {
         let (proxy, store) = try setUp()
         let bytes = ObjectStoreConformance.noise(300_000)
         try await store.put("x", bytes: bytes, condition: .none)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["500", "truncate", "garbage"])
-    func `a listing goes through after failures`(fault: String) async throws {
+    func `a listing succeeds after failures`(fault: String) async throws {
         let (proxy, store) = try setUp()
         for name in ["a", "b", "c"] { try await store.put(name, bytes: [1], condition: .none) }
         try await proxy.plan(.init(method: "GET", path: "list-type", times: 2, fault: fault))
@@ -79,7 +79,7 @@ import Testing
         #expect(try await proxy.log().compactMap(\.fault).count == 4)
     }
 
-    @Test func `parts are given up when the upload fails`() async throws {
+    @Test func `parts are aborted when the upload fails`() async throws {
         let (proxy, store) = try setUp { $0.attempts = 2 }
         try Data(ObjectStoreConformance.noise(11_000_000)).write(to: URL(fileURLWithPath: scratch.path("large")))
         try await proxy.plan(.init(method: "PUT", path: "partNumber=2", times: 99, fault: "500"))
@@ -99,7 +99,7 @@ import Testing
         #expect(try await proxy.log().count == 2)
     }
 
-    @Test func `H-JOB-04 a server that answers most requests with errors is given up after the patience`() async throws {
+    @Test func `H-JOB-04 a server that answers most requests with errors is given up when the retry budget is spent`() async throws {
         let (proxy, store) = try setUp {
             $0.attempts = 1000
             $0.retryTimeLimit = .seconds(15)
@@ -123,7 +123,7 @@ import Testing
         #expect(try await store.get("x") == [1])
     }
 
-    @Test func `a budget is spent by failures and pauses, and given back by success`() {
+    @Test func `a budget is spent by failures and pauses, and refunded by success`() {
         let budget = RetryBudget(.seconds(10))
         #expect(budget.allows(took: .seconds(2), pause: .seconds(3)))
         #expect(!budget.allows(took: .seconds(1), pause: .seconds(5)))

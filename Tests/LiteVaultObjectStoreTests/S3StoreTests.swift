@@ -38,7 +38,7 @@ import Testing
         #expect(try await store.list("many/").count == 1040)
     }
 
-    @Test func `a large file goes out in parts and comes back`() async throws {
+    @Test func `a large file is uploaded in parts and read back`() async throws {
         let store = try FaultyS3.store()
         let bytes = ObjectStoreConformance.noise(12_000_001)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `without credentials nothing is asked and it says where they are looked for`() async throws {
+    @Test func `without credentials no request is sent and the error says where they are looked for`() async throws {
         let store = try FaultyS3.store(environment: [
             "AWS_EC2_METADATA_DISABLED": "true", "HOME": scratch.folder,
         ])

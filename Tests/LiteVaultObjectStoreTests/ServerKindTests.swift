@@ -69,7 +69,7 @@ import Testing
         #expect(try await repository.snapshots().count == 1)
     }
 
-    @Test func `H-OBJ-01 where a bucket keeps versions and no condition holds, a look before the write is what is left`() async throws {
+    @Test func `H-OBJ-01 in a versioned bucket without conditional writes, objects are read before they are written`() async throws {
         let (_, store) = try await kind(Self.always("PUT", "versions"))
         #expect(try await !store.supportsConditionalWrites())
         _ = try await live(in: store)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await store.get("x") == [2])
     }
 
-    @Test func `H-OBJ-01 a bucket that comes to keep versions is found out by the first condition that does not hold`() async throws {
+    @Test func `H-OBJ-01 a bucket whose versioning is enabled later is detected by the first failed condition`() async throws {
         let (proxy, store) = try await kind { $0.cacheFolder = scratch.path("cache") }
         #expect(try await store.supportsConditionalWrites())
         let tag = try await store.put("x", bytes: [1], condition: .none)
@@ -103,7 +103,7 @@ import Testing
         #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .unchanged(second)) } == .io)
     }
 
-    @Test func `H-OBJ-03 what a server keeps is tried out once a machine, not by every command`() async throws {
+    @Test func `H-OBJ-03 a server's features are probed once per machine, not by every command`() async throws {
         let folder = scratch.path("cache")
         let proxy = try #require(FaultProxy())
         var prefix = ""
@@ -136,7 +136,7 @@ import Testing
         #expect(try await again.supportsConditionalWrites())
     }
 
-    @Test func `H-OBJ-04 without the right to remove all works but removing, which says what it needs`() async throws {
+    @Test func `H-OBJ-04 without the right to delete everything but deleting works, and the error says what it needs`() async throws {
         let (proxy, store) = try await kind(Self.always("DELETE", "403"))
         let repository = try await live(in: store)
         #expect(try await !proxy.log().contains { $0.method == "DELETE" })
@@ -171,7 +171,7 @@ import Testing
         #expect(await ObjectStoreConformance.code { try await store.put("data/x", bytes: [2], condition: .absent) } == .conflict)
     }
 
-    @Test func `H-OBJ-06 what killed uploads left is ended, and what is not ours stays`() async throws {
+    @Test func `H-OBJ-06 the remains of killed uploads are aborted, and foreign uploads stay`() async throws {
         let (proxy, store) = try await kind { $0.attempts = 1 }
         let path = scratch.path("large")
         try Data(ObjectStoreConformance.noise(11_000_000)).write(to: URL(fileURLWithPath: path))

@@ -16,7 +16,7 @@ import Testing
     @Test(arguments: [
         "s3://", "s3:///a", "s3://a:b@host/x", "s3://bucket/../x", "s3://bucket//x", "s3://bucket/a b", "http://bucket",
     ])
-    func `what names no bucket or prefix is refused`(url: String) {
+    func `a URL without a valid bucket or prefix is rejected`(url: String) {
         #expect(throws: VaultError.self) { try S3Settings(url: url) }
     }
 

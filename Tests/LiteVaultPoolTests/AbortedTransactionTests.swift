@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `the error itself comes out of a closure that does not catch it`() throws {
+    @Test func `an error that the closure does not catch is rethrown`() throws {
         let pool = try scratch.pool()
         try pool.write { try $0.execute(Self.setup) }
         #expect { try pool.write { try $0.execute("INSERT INTO u VALUES (1, 'conflict')") } } throws: {
@@ -87,7 +87,7 @@ import Testing
         #expect(try pool.read { try $0.count() } == 4)
     }
 
-    @Test func `in savepoints and in transactions of one's own it is the same`() throws {
+    @Test func `the same holds in savepoints and in hand-written transactions`() throws {
         let pool = try scratch.pool()
         try pool.write { try $0.execute(Self.setup) }
         #expect {

@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a vacuum that is cancelled leaves the database as it was`() async throws {
+    @Test func `a cancelled vacuum leaves the database unchanged`() async throws {
         let pool = try scratch.pool()
         try await pool.write { db in
             try db.execute(

@@ -95,7 +95,7 @@ import Testing
         #expect(try await pool.read { try $0.count() } == 3)
     }
 
-    @Test func `a cancelled task that waits for its turn gives up waiting`() async throws {
+    @Test func `a cancelled task stops waiting for its turn`() async throws {
         let pool = try scratch.pool()
         let running = Flag(false)
         let goOn = Event()

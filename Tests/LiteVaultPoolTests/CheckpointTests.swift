@@ -181,7 +181,7 @@ import Testing
         #expect(try db.walCheckpoint(guardedBy: guardian).busy == false)
     }
 
-    @Test func `H-WAL-02 emptying the log gives up, and copies nothing, while somebody writes`() throws {
+    @Test func `H-WAL-02 emptying the log gives up, and copies nothing, during a write`() throws {
         let (db, writer) = (try connection(), try connection())
         try db.execute("CREATE TABLE t (a)")
         try writer.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")

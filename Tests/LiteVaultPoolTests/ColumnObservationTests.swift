@@ -199,7 +199,7 @@ import Testing
         #expect(try await observed.told { try $0.execute("BEGIN; UPDATE person SET age = 1; ROLLBACK") } == [])
     }
 
-    @Test func `more statements than are looked at count for all columns`() async throws {
+    @Test func `more statements than are analyzed count for all columns`() async throws {
         let observed = try await Observed(Self.people, regions: Self.regions)
         #expect(
             try await observed.told { db in

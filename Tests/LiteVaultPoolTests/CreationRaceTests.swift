@@ -77,7 +77,7 @@ import Testing
             }
         }
 
-        @Test func `processes that create a database by pools at the same time all go on with it`() async throws {
+        @Test func `processes that create a database by pools at the same time all succeed`() async throws {
             try await race {
                 await #expect(processExitsWith: .success) {
                     try CreationRaceTests.open { try DatabasePool($0, key: $1, settings: fast) }
@@ -85,7 +85,7 @@ import Testing
             }
         }
 
-        @Test func `processes that create a database by queues at the same time all go on with it`() async throws {
+        @Test func `processes that create a database by queues at the same time all succeed`() async throws {
             try await race {
                 await #expect(processExitsWith: .success) {
                     try CreationRaceTests.open { try DatabaseQueue($0, key: $1, settings: fast) }

@@ -121,7 +121,7 @@ import Testing
         #expect(try await isTold(.rows([2], of: "other")) { try $0.execute("REPLACE INTO other VALUES (9, 2)") })
     }
 
-    @Test func `a value is given now, and when it has become another one`() async throws {
+    @Test func `a value is emitted now, and whenever it changes`() async throws {
         for access in [try scratch.pool() as DatabaseAccess, try DatabaseQueue()] {
             try await access.write { try $0.execute("DROP TABLE IF EXISTS t;" + Scratch.content) }
             var values = access.values { try $0.count() }.makeAsyncIterator()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `what a value reads may change from one time to the next`() async throws {
+    @Test func `the tables that a value reads may change between reads`() async throws {
         let pool = try scratch.pool()
         try await pool.write { try $0.execute("CREATE TABLE which (name); INSERT INTO which VALUES ('t'); CREATE TABLE u (a)") }
         var values = pool.values { db in
@@ -156,7 +156,7 @@ import Testing
         #expect(try await values.next() == 1)
     }
 
-    @Test func `many commits while nobody looks are one value`() async throws {
+    @Test func `many commits during one iteration are coalesced into one value`() async throws {
         let pool = try scratch.pool()
         var values = pool.values { try $0.count() }.makeAsyncIterator()
         #expect(try await values.next() == 3)
@@ -164,7 +164,7 @@ import Testing
         #expect(try await values.next() == 23)
     }
 
-    @Test func `callbacks are called until the observation goes away`() async throws {
+    @Test func `callbacks are called until the observation is released`() async throws {
         let pool = try scratch.pool()
         let seen = Flag([Int]())
         var observation: DatabaseObservation? = pool.observe(

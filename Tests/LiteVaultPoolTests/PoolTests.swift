@@ -109,7 +109,7 @@ import Testing
         #expect(try pool.read { try $0.count() } == 3)
     }
 
-    @Test func `a transaction that a closure leaves open is rolled back, and said`() throws {
+    @Test func `a transaction that a closure leaves open is rolled back and reported`() throws {
         let pool = try scratch.pool()
         #expect {
             try pool.writeWithoutTransaction { db in
@@ -260,7 +260,7 @@ import Testing
         #expect(before == 3 && second == 7)
     }
 
-    @Test func `a closed pool refuses, and its files are whole`() throws {
+    @Test func `a closed pool rejects accesses, and its files are intact`() throws {
         let pool = try scratch.pool()
         _ = try pool.read { try $0.count() }
         try pool.close()

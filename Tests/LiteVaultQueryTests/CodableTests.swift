@@ -113,7 +113,7 @@ private func database() throws -> Connection {
         #expect(decoded.name == "Augusta")
     }
 
-    @Test func `what has no columns is refused with an error`() throws {
+    @Test func `a type without coding keys is rejected with an error`() throws {
         #expect(throws: EncodingError.self) { try people.insert([1, 2]) }
         #expect(throws: EncodingError.self) { try people.insert(5) }
         struct Big: Encodable { let number = UInt64.max }

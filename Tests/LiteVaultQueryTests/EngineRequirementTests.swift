@@ -44,7 +44,7 @@ import Testing
         since(3, 37) { try db.execute("SELECT 1; CREATE TABLE third (a INTEGER) STRICT") }
     }
 
-    @Test func `columns of the rows that were written are given back, or the error names 3.35`() throws {
+    @Test func `columns of the written rows are returned, or the error names 3.35`() throws {
         since(3, 35) { _ = try db.all(items.filter(id == 1).delete().returning(id, name)) }
         since(3, 35) { _ = try db.run("INSERT INTO items (name) VALUES ('c') RETURNING id") }
     }
@@ -92,7 +92,7 @@ import Testing
         since(3, 35) { try db.run("ALTER TABLE items DROP COLUMN cost") }
     }
 
-    @Test func `what no engine understands stays the engine's own error`() throws {
+    @Test func `a syntax error in every engine stays the engine's own error`() throws {
         for text in ["SELEC 1 RETURNING", "CREATE TABLE u (a) STRICT STRICT", "UPDATE items SET LIMIT"] {
             // The version is named only where it would help.
             do { try db.run(text) } catch let error as VaultError {

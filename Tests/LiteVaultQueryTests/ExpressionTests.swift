@@ -15,7 +15,7 @@ let users = Table("users")
 func sql(_ expression: any Expressible) -> String { expression.asSQL() }
 
 @Suite struct ExpressionTests {
-    @Test func `infix operators stand in parentheses`() {
+    @Test func `infix operators are in parentheses`() {
         #expect(sql(id + 1) == #"("id" + 1)"#)
         #expect(sql(balance * 2.5 - balance) == #"(("balance" * 2.5) - "balance")"#)
         #expect(sql(email + "x") == #"("email" || 'x')"#)

@@ -35,7 +35,7 @@ private struct Task: Codable {
         }
     }
 
-    @Test func `what a row does not set is NULL, or the default value where it cannot be NULL`() throws {
+    @Test func `a column that a row does not set is NULL, or the default value if NOT NULL`() throws {
         let rowid = try db.run(
             tasks.insertMany([
                 [taskID <- 1, taskName <- "a", taskState <- "done"], [taskName <- "b", taskID <- 2], [taskID <- 3, taskNote <- "n"], [taskID <- 4, taskNote <- "m"],
@@ -112,7 +112,7 @@ private struct Task: Codable {
         #expect(!db.isInTransaction)
     }
 
-    @Test func `RETURNING gives the rows of all`() throws {
+    @Test func `RETURNING returns the rows of all`() throws {
         let insert = tasks.insertMany([[taskID <- 1, taskState <- "done"], [taskID <- 2, taskNote <- "n"]]).returning(taskID, taskState)
         #expect(insert.description.hasSuffix(#"VALUES (1, 'done', NULL), (2, NULL, 'n') RETURNING "id", "state""#))
         guard EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35) else {

@@ -107,7 +107,7 @@ private let c = SQLExpression<Double>("c")
         #expect(Set(try rows()) == ["101|inner|0.0", "1|outer|1.0", "102|inner|0.0", "2|outer|2.0"])
     }
 
-    @Test func `texts of any length and number are bound whole`() throws {
+    @Test func `texts of any length and number are bound completely`() throws {
         let texts = ["", "small", "with\0NUL and more than fifteen bytes", String(repeating: "größe 💾 ", count: 500)]
         for (number, text) in texts.enumerated() { try db.run(t.insert(a <- number, b <- text, c <- 0)) }
         let bytes = try db.all("SELECT CAST(b AS BLOB) FROM t ORDER BY a") { try $0.get(0, as: [UInt8].self) }

@@ -47,7 +47,7 @@ import Testing
 
     // MARK: Windows
 
-    @Test func `an aggregate over a partition gives every row the value of its partition`() throws {
+    @Test func `an aggregate over a partition has the partition's value in every row`() throws {
         try expect(
             amount.sum.over(.partition(by: region)), #"sum("amount") OVER (PARTITION BY "region")"#,
             [60, 60, 60, 5, 5], since: (3, 25))
@@ -164,7 +164,7 @@ import Testing
 
     // MARK: Values
 
-    @Test func `a CASE gives the value of the first condition that holds`() throws {
+    @Test func `a CASE has the value of the first true condition`() throws {
         let size = when(amount > 20, then: "large").when(amount > 5, then: "medium").else("small")
         try expect(
             size,

@@ -43,7 +43,7 @@ import Testing
         #expect(try db.all(many) == [5, 6])
     }
 
-    @Test func `an upsert returns the row that was there`() throws {
+    @Test func `an upsert returns the existing row`() throws {
         let upsert = people.upsert(email <- "b", name <- "Bea", onConflictOf: email).returning(id, name)
         guard hasReturning else { return expectNeedsReturning { try db.all(upsert) } }
         #expect(try db.all(upsert) { "\($0) \($1 ?? "-")" } == ["2 Bea"])
@@ -80,7 +80,7 @@ import Testing
         #expect(try db.all(people.select(id, name).order(id)) { "\($0) \($1 ?? "-")" } == ["2 B", "3 last"])
     }
 
-    @Test func `a trigger writes down what happened to rows that meet its condition`() throws {
+    @Test func `a trigger records changes of rows that meet its condition`() throws {
         try db.run("CREATE TABLE log (text TEXT)")
         let text = SQLExpression<String>("text")
         let old = Table("old")
@@ -103,7 +103,7 @@ import Testing
         try db.run(people.dropTrigger("renamed"))
     }
 
-    @Test func `an error that is not for want of a version stays as it is`() throws {
+    @Test func `an error unrelated to the version is unchanged`() throws {
         #expect(throws: DatabaseError.self) { try db.all(Table("none"), as: Row.self) }
         #expect(throws: DatabaseError.self) { try db.run(people.insert(SQLExpression<Int>("limit") <- 1)) }
     }

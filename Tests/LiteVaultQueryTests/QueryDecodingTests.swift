@@ -161,7 +161,7 @@ private struct Hoarder: Decodable {
         #expect(values.map(\.count) == [2, 2])
     }
 
-    @Test func `what is kept of the decoder throws when the query is over`() throws {
+    @Test func `a kept decoder throws after the query has ended`() throws {
         let db = try database()
         let hoard = Hoard()
         let key = try #require(hoardKey)
@@ -174,7 +174,7 @@ private struct Hoarder: Decodable {
         #expect(throws: DecodingError.self) { try read() }
     }
 
-    @Test func `what has no columns is refused`() throws {
+    @Test func `a type without coding keys cannot be decoded from a row`() throws {
         #expect(throws: DecodingError.self) { try database().all(people, as: Int.self) }
         #expect(throws: DecodingError.self) { try database().all(people, as: [Int].self) }
     }

@@ -11,14 +11,14 @@ import Testing
         #expect(node.identity != other.identity)
     }
 
-    @Test func `a text of any length and of any letters is whole`() {
+    @Test func `text of any length and of any letters is complete`() {
         let names = (0..<200).map { "größe \"\($0)\" 💾" }
         let query = Table("t").select(names.map { SQLExpression<Int>($0) as any Expressible })
         let expected = names.map { "\"größe \"\"\($0.split(separator: "\"")[1])\"\" 💾\"" }.joined(separator: ", ")
         #expect(query.expression.template == "SELECT \(expected) FROM \"t\"")
     }
 
-    @Test func `all clauses stand in SQLite's order`() {
+    @Test func `all clauses are in SQLite's order`() {
         let (t, u, n) = (Table("t", database: "main"), Table("u"), Table("n"))
         let (a, b) = (SQLExpression<Int>("a"), SQLExpression<Int?>("b"))
         let query = t.alias("x").select(distinct: a, b).with(n, columns: [a], hint: .materialized, as: u.select(a))

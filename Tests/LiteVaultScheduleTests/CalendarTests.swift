@@ -42,7 +42,7 @@ import Testing
         ("0 0 13 * fri", ["2026-11-27T00:00:00", "2026-12-04T00:00:00"]),
         ("0 0 1 jan *", ["2027-01-01T00:00:00", "2028-01-01T00:00:00"]),
     ])
-    func `an expression comes when it says`(text: String, expected: [String]) throws {
+    func `an expression matches at its times`(text: String, expected: [String]) throws {
         // A Saturday.
         #expect(try times(text, "2026-11-21T12:00:00", count: expected.count) == expected)
     }
@@ -53,14 +53,14 @@ import Testing
                 == ["2026-12-11T00:00:00", "2026-12-13T00:00:00", "2026-12-18T00:00:00"])
     }
 
-    @Test func `a time that is put forward over comes as much later`() throws {
+    @Test func `a skipped local time comes later by the skipped amount`() throws {
         // Berlin, 2026-03-29: 02:00 becomes 03:00.
         #expect(
             try times("02:30", "2026-03-28T00:00:00", zone: "Europe/Berlin")
                 == ["2026-03-28T01:30:00", "2026-03-29T01:30:00", "2026-03-30T00:30:00"])
     }
 
-    @Test func `a time that comes twice counts once`() throws {
+    @Test func `a repeated local time counts once`() throws {
         // Berlin, 2026-10-25: 03:00 becomes 02:00.
         #expect(
             try times("02:30", "2026-10-24T12:00:00", zone: "Europe/Berlin")

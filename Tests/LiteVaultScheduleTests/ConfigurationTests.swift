@@ -169,7 +169,7 @@ import Testing
         #expect(try list("sources: '\(scratch.folder)/none*', allow-none: true").problems.isEmpty)
     }
 
-    @Test func `follow is a flag or says how`() throws {
+    @Test func `follow is a flag or a mapping`() throws {
         func job(_ text: String) throws -> Job {
             try #require(
                 read("repository: /r\njobs:\n  - {name: a, sources: /a, every: 1h, follow: \(text)}\n").jobs.first)

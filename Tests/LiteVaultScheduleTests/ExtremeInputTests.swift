@@ -49,7 +49,7 @@ import Testing
         #expect(try String(contentsOfFile: state.path, encoding: .utf8).contains("\"lastStart\""))
     }
 
-    @Test func `H-DEC-10 a clock at the end of time gives no time, and does not trap`() throws {
+    @Test func `H-DEC-10 a clock at the end of time has no next time, and does not trap`() throws {
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
         let expression = try CalendarExpression(parsing: "daily", timeZone: zone)
         for seconds in [-1e300, 1e300, -1e19, 1e19, .infinity, -.infinity, .nan, 9.2e18] {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `H-DEC-11 keys, anchors and depths without measure in a configuration are refused at once`() throws {
+    @Test func `H-DEC-11 excessive keys, anchors and depths in a configuration are rejected at once`() throws {
         let start = Date()
         func read(_ text: String) -> VaultError.Code? {
             refusal { _ = try ScheduleConfiguration(text: text, path: scratch.path("a.yml")) }

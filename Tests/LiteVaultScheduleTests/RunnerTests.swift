@@ -90,7 +90,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().isEmpty)
     }
 
-    @Test func `what fails in one job or database stops nothing else`() async throws {
+    @Test func `a failure in one job or database stops nothing else`() async throws {
         try makeDatabase("good1")
         try makeDatabase("mixed1")
         try Data("no database at all".utf8).write(to: URL(fileURLWithPath: scratch.path("db/mixed2")))
@@ -106,7 +106,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(status.map { $0.state?.lastSuccess != nil } == [false, false, true])
     }
 
-    @Test func `what is damaged beside a snapshot fails the run, and the snapshot is stored`() async throws {
+    @Test func `damage beside a snapshot fails the run, and the snapshot is stored`() async throws {
         try makeDatabase("a1")
         let jobs = job("a", "every: 1h, hooks: {after: 'well', failed: 'not well'}, heartbeat: 'https://beat'")
         #expect(try await runner(jobs).runDue().first?.isSuccess == true)
@@ -148,7 +148,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().isEmpty)
     }
 
-    @Test func `what the repository holds counts where the state was lost`() async throws {
+    @Test func `the repository's snapshots count if the state was lost`() async throws {
         try makeDatabase("a1")
         // The manifests have the real clock's time.
         clock.advance(Date().timeIntervalSince1970 - clock.now.timeIntervalSince1970)
@@ -211,7 +211,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await repository.snapshots(database: "b1").count == 4)
     }
 
-    @Test func `H-OBJ-10 a right to prune that somebody else keeps for hours is a failure`() async throws {
+    @Test func `H-OBJ-10 a pruning lease held by another process for hours is a failure`() async throws {
         try makeDatabase("a1")
         // The hook runs between retention and pruning, and makes another machine hold the lease.
         let jobs = job("a", "every: 30m, retention: {last: 2}, hooks: {after: hold}")
@@ -242,7 +242,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(stopped.first?.problems.map(\.step) == ["hook"])
     }
 
-    @Test func `a verification comes with the first run after its time, and again while it fails`() async throws {
+    @Test func `a verification is part of the first run after its time, and repeated while it fails`() async throws {
         try makeDatabase("a1")
         let jobs = job("a", "every: 1h, verify: {level: data, every: 1d}")
         #expect(try await runner(jobs).runDue().first?.verified == true)
@@ -271,7 +271,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().first?.isSuccess == true)
     }
 
-    @Test func `two who run the same jobs are kept apart`() throws {
+    @Test func `two processes that run the same jobs exclude each other`() throws {
         let one = try StateFile(folder: scratch.path("state"), configuration: "/x")
         let other = try StateFile(folder: scratch.path("state"), configuration: "/x")
         try one.lock()

@@ -89,7 +89,7 @@ import Testing
             try schema.columnDefinitions(table: "children").map { $0.references != nil } == [false, true, false, false])
     }
 
-    @Test func `rows without what they refer to are found`() throws {
+    @Test func `rows with dangling references are found`() throws {
         #expect(try db.schema.foreignKeyCheck().isEmpty)
         try db.run("INSERT INTO users (id, email, manager_id) VALUES (7, 'a', 8)")
         #expect(try db.schema.foreignKeyCheck(table: "users").map(\.description) == ["users [7] => users"])

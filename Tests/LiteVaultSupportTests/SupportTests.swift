@@ -3,7 +3,7 @@ import LiteVaultSupport
 import Testing
 
 @Suite struct LockedTests {
-    @Test func `what threads add under the lock is all there`() {
+    @Test func `everything that threads add under the lock is kept`() {
         let count = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<1000 { count.withLock { $0 += 1 } }
@@ -54,7 +54,7 @@ import Testing
         #expect(Backoff(first: 0.25, most: 20).limit(0) == 0.25)
     }
 
-    @Test func `a random pause stays below its limit, and what a server asks for is kept`() {
+    @Test func `a random pause stays below its limit, and a server's Retry-After is honored`() {
         let backoff = Backoff(first: 1, most: 20)
         for attempt in 1...6 {
             #expect((0...backoff.limit(attempt)).contains(backoff.jittered(attempt)))
@@ -75,7 +75,7 @@ import Testing
         return pipe.fileHandleForReading
     }
 
-    @Test func `a secret of several pages is read as it is`() throws {
+    @Test func `a secret of several pages is read unchanged`() throws {
         let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let source = try pipe(bytes)
         let buffer = SecretBuffer()
@@ -137,7 +137,7 @@ import Testing
         return (output, try child.wait())
     }
 
-    @Test func `output goes to the descriptor, and the status comes back`() throws {
+    @Test func `output goes to the descriptor, and the status is returned`() throws {
         let (output, ending) = try run("printf out; exit 3")
         #expect(output == "out" && ending == .status(3) && ending.description == "status 3")
     }
@@ -162,7 +162,7 @@ import Testing
         #expect(throws: SpawnError.self) { try child.poll() }
     }
 
-    @Test func `a child gets back the signals that we block`() throws {
+    @Test func `a child process has the signals unblocked that we block`() throws {
         let (output, _) = try run("kill -TERM $$; printf still")
         #expect(output == "")
     }
@@ -170,7 +170,7 @@ import Testing
 
 @Suite struct DurationTests {
     @Test(arguments: [0, 0.001, 1.5, 86_400, -2.25])
-    func `seconds come back as they were given`(seconds: Double) {
+    func `seconds are returned as they were set`(seconds: Double) {
         #expect(abs(Duration(seconds: seconds).seconds - seconds) < 1e-9)
     }
 

@@ -38,7 +38,7 @@ struct ConversionTests {
         return lines
     }
 
-    @Test func `encrypt and decrypt give the same content back, and the file between them shows none of it`() throws {
+    @Test func `encrypt and decrypt preserve the content, and the encrypted file shows none of it`() throws {
         let report = try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
         #expect(report["command"] as? String == "encrypt")
         #expect(report["verified"] as? Bool == true)
@@ -92,7 +92,7 @@ struct ConversionTests {
         #expect(try content("back.db") == content("notes.db"))
     }
 
-    @Test func `a rekey with a wrong key leaves the file as it was`() throws {
+    @Test func `a rekey with a wrong key leaves the file unchanged`() throws {
         try run("encrypt", "notes.db", "vault.db", "--key-file", "key")
         let before = try workspace.bytes("vault.db")
         #expect(try status("rekey", "vault.db", "--key-file", "new", "--new-key-file", "key") == 77)
@@ -136,7 +136,7 @@ struct ConversionTests {
         try run("verify", "compact.db", "--key-file", "key")
     }
 
-    @Test func `an existing destination, and leftovers beside one, are refused with 73 and stay`() throws {
+    @Test func `an existing destination, and leftovers beside one, are rejected with 73 and kept`() throws {
         try workspace.write("precious", to: "vault.db")
         #expect(try status("encrypt", "notes.db", "vault.db", "--key-file", "key") == 73)
         #expect(try workspace.bytes("vault.db") == Data("precious".utf8))

@@ -19,7 +19,7 @@ import Testing
         ["export", "vault.db", "new.db"], ["migrate", "vault.db"], ["verify", "vault.db"], ["vacuum", "vault.db"],
         ["vacuum", "vault.db", "--into", "new.db"], ["backup", "vault.db", "new.db"], ["info", "vault.db"],
     ])
-    func `without encryption in the engine, what needs it ends with 69 before a file is touched`(
+    func `without encryption in the engine, commands that need it end with 69 before a file is touched`(
         _ arguments: [String]
     ) throws {
         let before = try ["notes.db", "vault.db"].map(workspace.bytes)
@@ -44,7 +44,7 @@ import Testing
         #expect(try workspace.tool.run("verify", "copy.db").status == 0)
     }
 
-    @Test func `what only a newer engine has is refused with 69`() throws {
+    @Test func `a feature of newer engines is rejected with 69`() throws {
         guard Engine.encrypts, !Engine.isCurrent else { return }
         let run = try workspace.tool.run(
             "encrypt", "notes.db", "new.db", "--key-file", "key", "--kdf-algorithm", "sha512", "--json")

@@ -44,7 +44,7 @@ struct InterruptionTests {
         #expect(try workspace.bytes("notes.db") == before)
     }
 
-    @Test func `a signal ends encrypt in place with the old file as it was`() throws {
+    @Test func `a signal ends encrypt in place with the old file unchanged`() throws {
         let before = try workspace.bytes("notes.db")
         #expect(try interrupt(SIGTERM, "encrypt", "notes.db", "--in-place") == 143)
         #expect(try workspace.names() == ["notes.db", "key"])
@@ -68,7 +68,7 @@ struct InterruptionTests {
         #expect(Date().timeIntervalSince(began) < 10)
     }
 
-    @Test func `a reader that goes away does not end the work`() throws {
+    @Test func `a reader that closes the pipe does not end the work`() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
@@ -93,7 +93,7 @@ struct InterruptionTests {
         #expect(String(decoding: try workspace.bytes("error"), as: UTF8.self).contains("No space left"))
     }
 
-    @Test func `no core is dumped and no debugger of the same user gets in`() throws {
+    @Test func `no core is dumped and no debugger of the same user can attach`() throws {
         let run = try workspace.tool.run(
             "info", "notes.db", "--key-command", "grep -h 'core file' /proc/$PPID/limits > limits; false")
         #expect(run.status == 77)

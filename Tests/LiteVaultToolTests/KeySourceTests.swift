@@ -48,7 +48,7 @@ struct KeySourceTests {
         #expect(try opens("vault.db", "--key-command", "cat", input: Fixture.passphrase))
     }
 
-    @Test func `a command that fails, or prints nothing, or far too much, gives no key`() throws {
+    @Test func `a command that fails, or prints nothing, or far too much, yields no key`() throws {
         #expect(try !opens("vault.db", "--key-command", "echo \(Fixture.passphrase); exit 3"))
         #expect(try !opens("vault.db", "--key-command", "true"))
         #expect(try !opens("vault.db", "--key-command", "cat /dev/zero"))

@@ -51,7 +51,7 @@ struct PromptTests {
         #expect(try workspace.names() == ["notes.db"])
     }
 
-    @Test func `Ctrl-C at the prompt ends with 130 and gives the terminal its echo back`() throws {
+    @Test func `Ctrl-C at the prompt ends with 130 and restores the terminal's echo`() throws {
         try workspace.copy(fixture: Fixture.encrypted, to: "vault.db")
         let terminal = try start("verify", "vault.db")
         #expect(terminal.waitFor("Passphrase for vault.db: "))

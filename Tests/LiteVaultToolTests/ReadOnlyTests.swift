@@ -107,7 +107,7 @@ import Testing
     // MARK: Tests
 
     @Test(arguments: Pending.allCases, kinds)
-    func `H-OPEN-10 info and verify read through what is pending, and leave it`(_ pending: Pending, encrypted: Bool)
+    func `H-OPEN-10 info and verify read a pending log, and leave it`(_ pending: Pending, encrypted: Bool)
         throws
     {
         try make(pending, encrypted: encrypted)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `H-OPEN-10 a database in use is read as it is, its index included`(encrypted: Bool) throws {
+    func `H-OPEN-10 a database in use is read without changing it, its index included`(encrypted: Bool) throws {
         try make(.none, encrypted: encrypted)
         let db = try connection(workspace.path("place/a.db"), encrypted: encrypted)
         try db.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE new(a)")
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `commands that read a repository leave it as it is`() throws {
+    @Test func `commands that read a repository leave it unchanged`() throws {
         try make(.none, encrypted: false)
         let words = ["--repository", "place/repository"]
         let taken = try workspace.tool.run(["snapshot", "place/a.db", "--allow-plaintext"] + words)

@@ -32,7 +32,7 @@ import Testing
         return try #require(result["snapshot"] as? [String: Any])
     }
 
-    @Test func `a database goes into a repository and comes back`() throws {
+    @Test func `a database is stored in a repository and restored`() throws {
         #expect(try status(["snapshot", "notes.db"]) == 66)
         let first = try take()
         #expect(first["database"] as? String == "notes.db")
@@ -100,7 +100,7 @@ import Testing
         #expect(try run(["check", "--read-data"])["intact"] as? Bool == true)
     }
 
-    @Test func `check says what protects the repository, and finds damage`() throws {
+    @Test func `check reports what protects the repository, and finds damage`() throws {
         _ = try take()
         let found = try run(["check", "--restore-test", "--assert", "SELECT count(*) > 0 FROM note"])
         #expect(found["intact"] as? Bool == true)
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
-    func `an encrypted database needs its key only to be looked into`() throws {
+    func `an encrypted database needs its key only for its content`() throws {
         try workspace.write("first passphrase", to: "key")
         let made = try workspace.tool.run(["encrypt", "notes.db", "vault.db", "--key-file", "key"])
         #expect(made.status == 0)

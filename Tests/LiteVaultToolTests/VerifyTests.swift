@@ -43,7 +43,7 @@ struct VerifyTests {
         #expect(text.contains("authenticated"))
     }
 
-    @Test func `a changed byte ends with 65, the report names the page, and the failure comes after it`() throws {
+    @Test func `a changed byte ends with 65, and the report names the page before the failure`() throws {
         try damage("vault.db") { $0[$0.count / 2] ^= 1 }
         let found = try verify("vault.db")
         #expect(found.status == 65)

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `internal names that tests of SQLite.swift use are there`() throws {
+    @Test func `internal names that tests of SQLite.swift use exist`() throws {
         let db = try Connection()
         #expect(Result(errorCode: SQLITE_OK, connection: db) == nil)
         #expect(Result(errorCode: SQLITE_MISUSE, connection: db)?.description == "not an error (code: 21)")

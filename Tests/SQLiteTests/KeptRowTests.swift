@@ -45,7 +45,7 @@ private func database(_ count: Int = 3) throws -> Connection {
         #expect([first[itemName], second[itemName], plucked[itemName]] == ["name 1", "name 2", "name 3"])
     }
 
-    @Test func `rows of one look-up after the other are independent`() throws {
+    @Test func `rows of successive lookups are independent`() throws {
         let db = try database()
         let rows = try (1...3).map { try #require(try db.pluck(items.filter(itemID == Int64($0)))) }
         #expect(rows.map { $0[itemName] } == ["name 1", "name 2", "name 3"])
@@ -124,7 +124,7 @@ private func database(_ count: Int = 3) throws -> Connection {
         }
     }
 
-    @Test func `large values are read, kept and given back`() throws {
+    @Test func `large values are read, kept and released`() throws {
         let db = try database(1)
         let long = String(repeating: "größer", count: 20_000)
         try db.run(items.insert(itemID <- 2, itemName <- long, photo <- nil))

@@ -221,7 +221,7 @@ let hasFTS5 = (try? Connection().execute("CREATE VIRTUAL TABLE t USING fts5(a)")
     }
 
     @Test(arguments: [false, true])
-    func `H-SCH-04 an index that exists gets lost triggers back, and what it missed`(isFTS5: Bool) throws {
+    func `H-SCH-04 an existing index regains lost triggers and the changes it missed`(isFTS5: Bool) throws {
         guard hasFTS5 || !isFTS5 else { return }
         func create() throws {
             if isFTS5 {

@@ -34,7 +34,7 @@ extension UIImage: Value {
 
 @Suite struct CustomTypeSeeds {
     // seeds 000:1798 001:1050 002:376 003:1050
-    @Test func `a type of one's own is stored and read`() throws {
+    @Test func `a custom type is stored and read`() throws {
         let db = try Connection()
         let shades = Table("shades")
         let color = Expression<Color>("color")

@@ -18,7 +18,7 @@ import Testing
     }
 
     // seeds 000:778 001:386 002:1351 003:337 003:792
-    @Test func `an insert gives the rowid`() throws {
+    @Test func `an insert returns the rowid`() throws {
         do {
             let rowid = try db.run(users.insert(email <- "alice@mac.com"))
             #expect("inserted id: \(rowid)" == "inserted id: 1")

@@ -7,7 +7,7 @@ import Testing
     init() throws { sample = try Sample() }
 
     // seeds 000:911 001:476 003:448
-    @Test func `rows are iterated, and give values by column`() throws {
+    @Test func `rows are iterated, and return values by column`() throws {
         var printed: [String] = []
         let ran = try sample.ran {
             for user in try db.prepare(users) {

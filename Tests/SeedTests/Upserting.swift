@@ -7,7 +7,7 @@ import Testing
     init() throws { sample = try Sample(rows: false) }
 
     // seeds 000:1385 001:789 003:785
-    @Test func `a row is inserted, and updated where it is there`() throws {
+    @Test func `a row is inserted, or updated if it exists`() throws {
         let upsert = users.upsert(email <- "alice@mac.com", name <- "Alice", onConflictOf: email)
         expectSQL(
             upsert,
@@ -25,7 +25,7 @@ import Testing
 
     // seeds 000:1393 001:794 003:337 003:792
     @Test(.enabled(if: engineHas(3, 24), "ON CONFLICT is of SQLite 3.24"))
-    func `an upsert gives the rowid`() throws {
+    func `an upsert returns the rowid`() throws {
         do {
             let rowid = try db.run(users.upsert(email <- "alice@mac.com", name <- "Alice", onConflictOf: email))
             #expect("inserted id: \(rowid)" == "inserted id: 1")

@@ -205,7 +205,8 @@ extension EngineFile {
         var status = stat()
         guard stat(path, &status) == 0 else {
             switch errno {
-            case ENOENT, ENOTDIR: throw VaultError(.noInput, "The file does not exist", path: path, remedy: "Check the path.")
+            case ENOENT, ENOTDIR:
+                throw VaultError(.noInput, "The file does not exist", path: path, remedy: "Check the path.")
             case EACCES:
                 throw VaultError(
                     .io, "Access is denied", path: path,

@@ -24,7 +24,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `a user who recovers the log during the copy changes nothing in the image`() throws {
+    @Test func `recovering the log during the copy changes nothing in the image`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         try live.fill(db, rows: 3000)

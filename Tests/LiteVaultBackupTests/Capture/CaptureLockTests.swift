@@ -69,7 +69,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `a copy that takes too long is abandoned, and gives the lock back`() throws {
+    @Test func `a copy that takes too long is abandoned, and releases the lock`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.delete)
         try live.fill(db, rows: 10)
@@ -79,7 +79,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `a log that grows too much ends the copy and gives the mark back`() throws {
+    @Test func `a log that grows too much ends the copy and releases the mark`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         // Not in the database yet: the mark keeps the log from starting over.
@@ -113,7 +113,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `what the sink throws ends the capture without a lock`() throws {
+    @Test func `an error of the sink ends the capture without a lock`() throws {
         struct Full: Error {}
         let live = try LiveDatabase()
         let db = try live.open(.delete)

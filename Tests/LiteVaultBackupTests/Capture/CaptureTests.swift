@@ -49,7 +49,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `what is committed and checkpointed during the copy is not in the image`() throws {
+    @Test func `commits checkpointed during the copy are not in the image`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         try live.fill(db, rows: 3000)

@@ -37,7 +37,7 @@ import Testing
     static let places = [3, 7, 10, 18, 30, 2000]
 
     @Test(arguments: places)
-    func `commits behind a flipped byte of a crashed database's log are not in its snapshot, and it says so`(
+    func `commits after a flipped byte of a crashed database's log are not in its snapshot, which reports that`(
         place: Int
     ) async throws {
         let live = try LiveDatabase()
@@ -115,7 +115,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `what follows the last commit of a log is not in the snapshot`() async throws {
+    @Test func `frames after the last commit of a log are not in the snapshot`() async throws {
         let live = try LiveDatabase()
         let (db, _) = try logged(live)
         let handle = try #require(FileHandle(forWritingAtPath: live.path + "-wal"))

@@ -84,7 +84,7 @@ import Testing
         #expect(try followed.folder.apply(followed.image) == capture(followed.live.path).image)
     }
 
-    @Test func `what is read follows what was written, not the size of the database`() throws {
+    @Test func `the amount read depends on the amount written, not on the size of the database`() throws {
         var followed = try Followed()
         var read: [FollowerOutcome] = []
         for rows in [0, 5000] {
@@ -168,7 +168,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `at its limit the follower lets go, and says so as a gap`() throws {
+    @Test func `at its limit the follower releases the log, and reports a gap`() throws {
         var followed = try Followed(limits: .init(logBytes: 100_000))
         var outcome = FollowerOutcome.read(frames: 0)
         let blocker = try followed.live.open()
@@ -198,7 +198,7 @@ import Testing
         try? followed.db.close()
     }
 
-    @Test func `what a transaction that did not commit wrote is in no segment`() throws {
+    @Test func `uncommitted writes are in no segment`() throws {
         var followed = try Followed()
         try followed.db.execute("PRAGMA cache_size = 5; BEGIN")
         try followed.live.fillInTransaction(followed.db, rows: 200)
@@ -231,7 +231,7 @@ import Testing
         #expect(throws: VaultError.self) { try SegmentFile(stored[1].path) }
     }
 
-    @Test func `the header of a segment reads back as it was written`() throws {
+    @Test func `the header of a segment is read back as written`() throws {
         var followed = try Followed()
         try followed.db.execute("UPDATE t SET v = 9")
         _ = try followed.poll()

@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Empty, truncated, flipped at many places, another pack, a directory in its place: it is fetched again.
-    @Test func `H-REP-04 a copy that is not what is stored is fetched again, and the store is not blamed`() async throws {
+    @Test func `H-REP-04 a copy that differs from the store is fetched again, and the store is not reported as damaged`() async throws {
         let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let store = FaultyStore(DirectoryStore(scratch.path("repository")))
         let repository = try await Repository.openOrCreate(store, local: local)

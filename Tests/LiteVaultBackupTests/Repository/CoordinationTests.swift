@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: Meanwhile.allCases)
-    func `H-COORD-01 a writer that slept between its last look at its lease and its manifest stores no snapshot`(
+    func `H-COORD-01 a writer that slept between confirming its lease and storing its manifest stores no snapshot`(
         meanwhile: Meanwhile
     ) async throws {
         let store = HookedStore(base)

@@ -76,7 +76,7 @@ import Testing
         try await #expect(problems(store, secret) == [])
     }
 
-    @Test func `a check that is asked for what is not there does not call it whole`() async throws {
+    @Test func `a check of a missing snapshot does not report it as intact`() async throws {
         let repository = try await Repository.openOrCreate(DirectoryStore(scratch.path("repository")), local: local)
         try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 4))
         var options = CheckOptions()

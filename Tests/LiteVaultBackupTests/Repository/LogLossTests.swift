@@ -207,7 +207,7 @@ import Testing
         return result
     }
 
-    @Test func `H-LOG-04: what is stored after a loss does not take the place of what was lost`() async throws {
+    @Test func `H-LOG-04: segments stored after a loss do not reuse the numbers of lost ones`() async throws {
         let repository = try await open("one")
         let followed = try await follow(repository)
         _ = try await commit(1...4, followed)

@@ -162,7 +162,7 @@ import Testing
         #expect(warnings.contains { $0.path == list && $0.severity == .damage })
     }
 
-    @Test func `H-REP-03 where the newest manifest is damaged no older state is taken for it, and snapshots go on`() async throws {
+    @Test func `H-REP-03 if the newest manifest is damaged no older state is taken for it, and snapshots continue`() async throws {
         let repository = try await open()
         var (images, image) = try await filled(repository)
         let newest = images.removeLast().0
@@ -229,7 +229,7 @@ import Testing
         for (snapshot, bytes) in images { #expect(try await restored(repository, .id(snapshot.id)) == bytes) }
     }
 
-    @Test func `what this machine remembers, damaged, stops nothing`() async throws {
+    @Test func `damaged local memory stops nothing`() async throws {
         let (images, image) = try await filled(try await open())
         let state = scratch.path("state")
         let files = FileManager.default.enumerator(atPath: state)?.compactMap { $0 as? String }.filter {
@@ -316,7 +316,7 @@ import Testing
         #expect(try await open("r", acceptsReplacement: true).snapshot(image).snapshot.sequence == 2)
     }
 
-    @Test func `what was remembered before places were is still compared`() async throws {
+    @Test func `memory from before it belonged to a location is still compared`() async throws {
         let image = try TestImage(scratch.path("a.db"), blocks: 3)
         let repository = try await open("r")
         try await repository.snapshot(image)

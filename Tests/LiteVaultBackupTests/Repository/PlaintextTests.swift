@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `H-TMP-04 what a snapshot that allowed plaintext stored is examined by the next one`() async throws {
+    @Test func `H-TMP-04 blocks stored by a snapshot that allowed plaintext are examined by the next one`() async throws {
         let repository = try await repository()
         var image = try TestImage(scratch.path("half.db"), blocks: 100)
         image.bytes.replaceSubrange((6 * 4096)..<(7 * 4096), with: try plainDatabase()[4096..<8192])

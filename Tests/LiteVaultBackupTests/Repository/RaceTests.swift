@@ -109,7 +109,7 @@ import Testing
         #expect(left.count == 1)
     }
 
-    @Test func `who removes what no snapshot needs has to read all of them`() async throws {
+    @Test func `pruning has to read all manifests`() async throws {
         let (other, hooked) = (try await open(), try await open(hooked: true))
         try await other.snapshot(try TestImage(scratch.path("a.db"), blocks: 10))
         store.setHooks(after: { call, name in

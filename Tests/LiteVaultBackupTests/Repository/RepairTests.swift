@@ -45,7 +45,7 @@ import Testing
         return try await repository.repair(options)
     }
 
-    @Test func `a repository that is whole is left as it is`() async throws {
+    @Test func `an intact repository is left unchanged`() async throws {
         let repository = try await open()
         _ = try await filled(repository)
         _ = try await repository.check()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `manifests beyond that are set aside, and the snapshots around them say which time is lost`(
+    func `irreparable manifests are set aside, and the snapshots around them show which time is lost`(
         isLocal: Bool
     ) async throws {
         let repository = try await open(nil, isLocal ? nil : FaultyStore(store))
@@ -247,7 +247,7 @@ import Testing
         #expect(try await restored(try await open(secret), images[0].snapshot.id) == images[0].bytes)
     }
 
-    @Test func `nobody else removes anything meanwhile, and the secret is needed`() async throws {
+    @Test func `nobody else removes anything meanwhile, and the secret is required`() async throws {
         let secret = try RepositorySecret.raw(ObjectStoreConformance.noise(32))
         let repository = try await open(secret)
         _ = try await filled(repository, count: 1)

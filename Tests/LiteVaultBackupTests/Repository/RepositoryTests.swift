@@ -116,7 +116,7 @@ import Testing
         #expect(try await repository.snapshot(other, database: "a.db").snapshot.sequence == 2)
     }
 
-    @Test func `an existing destination and leftovers are refused and stay`() async throws {
+    @Test func `an existing destination and leftovers are rejected and kept`() async throws {
         let repository = try await repository()
         let snapshot = try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 5)).snapshot
         for (present, name) in [("x", "x"), ("y-wal", "y"), ("z-journal", "z")] {

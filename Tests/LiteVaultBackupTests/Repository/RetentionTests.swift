@@ -26,7 +26,7 @@ import Testing
         #expect(await ObjectStoreConformance.code { _ = try await repository.forget(.init()) } == .config)
     }
 
-    @Test func `what is forgotten hurts no other snapshot, and its packs go in a later run`() async throws {
+    @Test func `a forgotten snapshot affects no other, and its packs are deleted by a later run`() async throws {
         let repository = try await repository()
         var image = try TestImage(scratch.path("a.db"), blocks: 200)
         try await repository.snapshot(image)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `nobody writes where somebody else does`() async throws {
+    @Test func `two writers of one database exclude each other`() async throws {
         let repository = try await repository()
         let image = try TestImage(scratch.path("a.db"), blocks: 10)
         var options = SnapshotOptions()

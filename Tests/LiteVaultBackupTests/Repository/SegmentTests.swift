@@ -211,7 +211,7 @@ import Testing
         #expect(try await rows(repository, .at(early)) == 1)
     }
 
-    @Test func `what does not fit into the spool ends the run before anything is written`() throws {
+    @Test func `a segment that does not fit into the spool ends the run before anything is written`() throws {
         let path = scratch.path("full.db")
         let connection = try Connection(path)
         try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(a); INSERT INTO t VALUES (0)")

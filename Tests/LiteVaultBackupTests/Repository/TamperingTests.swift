@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a repository that nobody touched is whole`() async throws {
+    @Test func `an untouched repository is intact`() async throws {
         let secret = try RepositorySecret.passphrase(Array("secret".utf8))
         let repository = try await filled(secret)
         let report = try await repository.check()

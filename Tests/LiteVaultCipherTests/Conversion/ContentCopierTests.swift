@@ -89,7 +89,7 @@ private func reopened(_ db: Connection) throws -> Connection {
         }
     }
 
-    @Test func `a sequence table that no table needs any more is kept`() throws {
+    @Test func `a sequence table that no table needs is kept`() throws {
         let source = try Connection()
         try source.execute("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE t; CREATE TABLE u (a)")
         let copy = try Connection()

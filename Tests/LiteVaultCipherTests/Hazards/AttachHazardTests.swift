@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a wrong key attaches nothing, and says that it is the key`() throws {
+    @Test func `a wrong key attaches nothing, and is reported as such`() throws {
         let path = try scratch.makeEncrypted("attached.db", key: other)
         let before = try scratch.bytes("attached.db")
         let db = try Connection(scratch.path("main.db"), key: key, settings: fast)

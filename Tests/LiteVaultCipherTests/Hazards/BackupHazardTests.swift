@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `H-BAK-05 a backup ends while somebody keeps committing, and is of one moment`(encrypted: Bool) async throws {
+    func `H-BAK-05 a backup under continuous commits finishes, and is of one moment`(encrypted: Bool) async throws {
         let key = try key(encrypted)
         let path = try make(key, wal: true)
         let db = try open(path, key)
@@ -55,7 +55,7 @@ import Testing
         #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
     }
 
-    @Test(arguments: kinds) func `H-BAK-06 an existing destination is refused and stays as it is`(encrypted: Bool)
+    @Test(arguments: kinds) func `H-BAK-06 an existing destination is rejected and unchanged`(encrypted: Bool)
         throws
     {
         let key = try key(encrypted)
@@ -94,7 +94,7 @@ import Testing
         #expect(try scratch.names() == ["copy.db" + suffix, "source.db"])
     }
 
-    @Test(arguments: kinds) func `H-BAK-11 what is only in the log is in the backup`(encrypted: Bool) throws {
+    @Test(arguments: kinds) func `H-BAK-11 commits that are only in the log are in the backup`(encrypted: Bool) throws {
         let key = try key(encrypted)
         let path = try make(key, wal: true)
         let db = try open(path, key)

@@ -11,7 +11,7 @@ import Testing
         "PRAGMA key = 'x'", "PRAGMA main.rekey('x')", "PRAGMA textkey = 'x'", "PRAGMA cipher_use_hmac = OFF",
         "PRAGMA kdf_iter = 1", "PRAGMA temp_store = FILE", "ATTACH ':memory:' AS x", "SELECT sqlcipher_export('main')",
     ])
-    func `H-KEY-16 SQL from elsewhere is kept from keys, whether the engine knows them or not`(sql: String) throws {
+    func `H-KEY-16 untrusted SQL is kept from keys, whether the engine knows them or not`(sql: String) throws {
         let db = try Connection(scratch.makePlain())
         db.refusesKeyStatements = true
         #expect(throws: DatabaseError.self) { try db.execute(sql) }
@@ -19,7 +19,7 @@ import Testing
         #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 2)
     }
 
-    @Test func `H-ATT-01 attached with a key, a new file is encrypted or does not come to be`() throws {
+    @Test func `H-ATT-01 attached with a key, a new file is encrypted or not created`() throws {
         let key = try DatabaseKey.passphrase("x")
         let db = try Connection(scratch.makePlain("main.db"))
         do {
@@ -50,7 +50,7 @@ import Testing
             try copy.all("SELECT rowid FROM implicit ORDER BY rowid") { try $0.get(0, as: Int.self) } == [-3, 5, 9, 20])
     }
 
-    @Test func `H-EXP-12 encrypting in place leaves no plaintext beside the file, or all as it was`() throws {
+    @Test func `H-EXP-12 encrypting in place leaves no plaintext beside the file, or changes nothing`() throws {
         let key = try DatabaseKey.passphrase("x")
         let path = try scratch.makePlain()
         let before = try scratch.bytes("plain.db")

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: Way.allCases)
-    func `H-EXP-01 header fields and the journal mode come over`(way: Way) throws {
+    func `H-EXP-01 header fields and the journal mode are copied`(way: Way) throws {
         try run(way, richDatabase(wal: true), to: scratch.path("out.db"))
         let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
         #expect(try db.pragma(.userVersion) == 7)
@@ -43,7 +43,7 @@ import Testing
         #expect(try db.pragma(.journalMode) == .wal)
     }
 
-    @Test(arguments: Way.allCases) func `H-EXP-04 implicit rowids come over`(way: Way) throws {
+    @Test(arguments: Way.allCases) func `H-EXP-04 implicit rowids are copied`(way: Way) throws {
         try run(way, richDatabase(), to: scratch.path("out.db"))
         let db = try Connection(scratch.path("out.db"), key: key, settings: fast)
         #expect(
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [Way.encrypt, .export])
-    func `H-EXP-06 an existing destination is refused and stays as it is`(way: Way) throws {
+    func `H-EXP-06 an existing destination is rejected and unchanged`(way: Way) throws {
         let other = try scratch.makeEncrypted("out.db", key: .passphrase("other"))
         let before = try scratch.bytes("out.db")
         let source = try scratch.makePlain()
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: OperationProgress.Phase.allCases)
-    func `H-EXP-07 interrupted at any point, nothing stands under the final name`(phase: OperationProgress.Phase) throws
+    func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: OperationProgress.Phase) throws
     {
         struct Interrupted: Error {}
         let source = try richDatabase()
@@ -118,7 +118,7 @@ import Testing
         #expect(try scratch.names() == ["plain.db"])
     }
 
-    @Test func `H-EXP-10 a vacuumed copy has a salt of its own, and other settings are applied whole`() throws {
+    @Test func `H-EXP-10 a vacuumed copy has a salt of its own, and other settings are applied completely`() throws {
         let path = try scratch.makeEncrypted(key: key)
         try DatabaseFile(path).vacuum(into: scratch.path("into.db"), key: key, settings: fast)
         #expect(try scratch.bytes("into.db").prefix(16) != scratch.bytes("encrypted.db").prefix(16))
@@ -144,7 +144,7 @@ import Testing
         #expect(try Connection(path, key: key, settings: fast).value("SELECT a FROM t", as: String.self) == marker)
     }
 
-    @Test func `H-EXP-12 a database that somebody has open is not replaced`() throws {
+    @Test func `H-EXP-12 a database that another connection has open is not replaced`() throws {
         let path = try scratch.makePlain()
         let before = try scratch.bytes("plain.db")
         let idle = try Connection(path)
@@ -166,7 +166,7 @@ struct MigrationHazardTests {
     }
 
     @Test(arguments: [false, true])
-    func `H-MIG-01 with a concurrent writer nothing is migrated, and their row is kept`(wal: Bool) throws {
+    func `H-MIG-01 with a concurrent writer nothing is migrated, and its row is kept`(wal: Bool) throws {
         let path = try scratch.copy(wal ? "v3-3.4.1-wal.db" : "v3-3.4.1-default.db")
         let writer = try Connection(path, key: key, settings: .init(compatibility: 3))
         try writer.execute("BEGIN IMMEDIATE; INSERT INTO t (name) VALUES ('concurrent')")

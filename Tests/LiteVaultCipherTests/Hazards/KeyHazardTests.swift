@@ -29,7 +29,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try db.value("SELECT 1", as: StoredValue.self) }
     }
 
-    @Test func `H-OPEN-03 a statement that needs no page proves no key, and none gets to run`() throws {
+    @Test func `H-OPEN-03 a statement that needs no page verifies no key, and none runs`() throws {
         let path = try scratch.makeEncrypted(key: key)
         let db = try Connection(path)
         // The trap itself: without a key these pass.
@@ -72,7 +72,7 @@ import Testing
         Array("it's \"quoted\" ; -- %".utf8), Array("пароль😀".utf8), [0x61, 0, 0x62], [0xff, 0xfe, 0xc3, 0x28],
         [UInt8](repeating: 0x61, count: 5000), [0],
     ])
-    func `H-KEY-06 any bytes are a key, whole`(bytes: [UInt8]) throws {
+    func `H-KEY-06 any bytes are a key, in full length`(bytes: [UInt8]) throws {
         let path = try scratch.makeEncrypted(key: .passphrase(bytes))
         #expect(
             try Connection(path, key: .passphrase(bytes), settings: fast).value("SELECT a FROM t", as: String.self) == marker
@@ -92,7 +92,7 @@ import Testing
         #expect(try db.value("SELECT count(*) FROM t", as: Int.self) == 1)
     }
 
-    @Test func `H-KEY-07 a key that comes after a look at an empty file still encrypts it`() throws {
+    @Test func `H-KEY-07 a key that comes after reading an empty file still encrypts it`() throws {
         let db = try Connection(scratch.path("new.db"))
         #expect(try db.value("SELECT count(*) FROM sqlite_master", as: Int.self) == 0)
         try db.unlock(with: key)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: ["PRAGMA journal_mode = WAL", "PRAGMA auto_vacuum = FULL; CREATE TABLE t (a)"])
-    func `H-KEY-09 a key after a pragma that wrote a plain page is refused, and the handle not stuck`(sql: String)
+    func `H-KEY-09 a key after a pragma that wrote a plain page is rejected, and the connection stays usable`(sql: String)
         throws
     {
         let db = try Connection(scratch.path("new.db"))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LinkHazardTests {
     private static let version = EngineInfo.linked.sqliteVersion
 
-    @Test func `H-LINK-04 what the loaded library lacks is replaced or refused, and nothing dies`() throws {
+    @Test func `H-LINK-04 functions that the loaded library lacks are replaced or rejected, and nothing crashes`() throws {
         let db = try Connection()
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
         // Newer functions with an older one in their place.
@@ -20,7 +20,7 @@ import Testing
         #expect((offset != nil) == (Self.version >= SQLiteVersion(major: 3, minor: 38)))
     }
 
-    @Test func `H-LINK-04 a window function is registered, or refused by the version it takes`() throws {
+    @Test func `H-LINK-04 a window function is registered, or rejected with the required version`() throws {
         let db = try Connection()
         try db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
         func define() throws {

@@ -57,7 +57,7 @@ import Testing
         #expect(throws: VaultError.self) { try db.cipherSettings() }
     }
 
-    @Test func `H-OPEN-05 an encrypted database without a key is said to need one`() throws {
+    @Test func `H-OPEN-05 an encrypted database without a key is reported to need one`() throws {
         let path = try scratch.copy("v4-4.6.1-default.db")
         let calls: [() throws -> Void] = [
             { try DatabaseFile(path).backup(to: scratch.path("new.db")) },
@@ -79,7 +79,7 @@ import Testing
         #expect(vaultError { try DatabaseFile(path).backup(to: scratch.path("new.db")) }?.code == .keyRejected)
     }
 
-    @Test func `H-OPEN-08 a crashed WAL database that is refused for want of a key keeps its log`() throws {
+    @Test func `H-OPEN-08 a crashed WAL database rejected without a key keeps its log`() throws {
         let path = try scratch.copy("hostile/wal-uncheckpointed.db")
         let before = try (scratch.bytes("copy.db"), scratch.bytes("copy.db-wal"))
         #expect(vaultError { _ = try DatabaseFile(path).verify() }?.code == .keyRejected)

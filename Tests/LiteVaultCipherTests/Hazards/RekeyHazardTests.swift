@@ -47,7 +47,7 @@ import Testing
         #expect(try scratch.names() == ["encrypted.db"])
     }
 
-    @Test func `H-REK-01 a plain database is not rekeyed, and says so`() throws {
+    @Test func `H-REK-01 a plain database is not rekeyed, and the error says so`() throws {
         let path = try scratch.makePlain()
         let before = try scratch.bytes("plain.db")
         #expect(vaultError { try DatabaseFile(path).rekey(from: old, to: new) }?.code == .wrongKind)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: Way.allCases, [false, true])
-    func `H-REK-05 while somebody reads nothing is changed, and it is said to be busy`(way: Way, wal: Bool) throws {
+    func `H-REK-05 while another connection reads, rekey changes nothing and throws busy`(way: Way, wal: Bool) throws {
         let path = try scratch.makeEncrypted(key: old, wal: wal)
         let reader = try Connection(path, key: old, settings: fast)
         try reader.execute("BEGIN")
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: Way.allCases, [false, true])
-    func `H-REK-06 while somebody writes nothing is changed, and what they write is kept`(way: Way, wal: Bool) throws {
+    func `H-REK-06 while another connection writes, rekey changes nothing, and the writes are kept`(way: Way, wal: Bool) throws {
         let path = try scratch.makeEncrypted(key: old, wal: wal)
         let writer = try Connection(path, key: old, settings: fast)
         try writer.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)")
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: Way.allCases, [false, true])
-    func `H-REK-12 while somebody idle has it open nothing is changed`(way: Way, wal: Bool) throws {
+    func `H-REK-12 while an idle connection has it open, rekey changes nothing`(way: Way, wal: Bool) throws {
         let path = try scratch.makeEncrypted(key: old, wal: wal)
         let idle = try Connection(path, key: old, settings: fast)
         #expect(vaultError { try rekey(path, by: way) }?.code == .busy)

@@ -44,7 +44,7 @@ struct SettingsHazardTests {
             CipherSettings(kdfAlgorithm: .sha512), .init(hmacAlgorithm: .sha256), .init(compatibility: 4),
             .init(plaintextHeaderSize: 32, salt: Fixture.saltBytes),
         ])
-    func `H-SET-03 what SQLCipher 3 would ignore is refused`(settings: CipherSettings) throws {
+    func `H-SET-03 settings that SQLCipher 3 would ignore are rejected`(settings: CipherSettings) throws {
         try expectRefused(settings, .unsupported)
     }
 
@@ -119,7 +119,7 @@ struct SettingsHazardTests {
         #expect(CipherSettings(pageSize: 8192).firstDifference(to: held) == nil)
     }
 
-    @Test func `H-SET-12 a setting that the engine gets wrong is an error before anything is written`() throws {
+    @Test func `H-SET-12 a setting that the engine misapplies is an error before anything is written`() throws {
         // Somebody changed the defaults of the process; what is asked for holds all the same.
         let other = try Connection(scratch.path("first.db"), key: key, settings: fast)
         let before = try #require(try other.untypedValue("PRAGMA cipher_default_page_size"))

@@ -80,7 +80,7 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
         #expect(plainPages(block, pageSize: 4096, clear: 0) == [1])
     }
 
-    @Test func `pages of zeros say nothing, wherever they are`() {
+    @Test func `pages of zeros are ignored, wherever they are`() {
         var bytes = random(64 << 10)
         for index in 8192..<12288 { bytes[index] = 0 }
         for index in 20480..<20992 { bytes[index] = 0 }

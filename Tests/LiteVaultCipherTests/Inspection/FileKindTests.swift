@@ -46,7 +46,7 @@ import Testing
         #expect(kind == .plaintextHeader)
     }
 
-    @Test func `a missing file is said to be missing`() {
+    @Test func `a missing file is reported as missing`() {
         let error = #expect(throws: VaultError.self) { try EngineFile(path: Fixture.path("no-such-file.db")) }
         #expect(error?.code == .noInput)
         #expect(error?.description.contains("no-such-file.db") == true)

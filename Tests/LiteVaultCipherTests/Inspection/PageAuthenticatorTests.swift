@@ -36,7 +36,7 @@ struct PageAuthenticatorTests {
         #expect(report.failureCount == report.pages)
     }
 
-    @Test func `pages without authentication codes are said to be unsupported`() throws {
+    @Test func `pages without authentication codes are reported as unsupported`() throws {
         for fixture in Fixture.all where !Self.authenticated.contains(where: { $0.name == fixture.name }) {
             let error = #expect(throws: VaultError.self) { try authenticator(fixture) }
             #expect(error?.code == .unsupported)

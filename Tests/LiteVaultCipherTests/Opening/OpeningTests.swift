@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: Engine.fixtures)
-    func `H-OPEN-01 a wrong key is said to be a wrong key, and the file stays as it is`(fixture: Fixture) throws {
+    func `H-OPEN-01 a wrong key is reported as such, and the file is unchanged`(fixture: Fixture) throws {
         let path = try scratch.copy(fixture.name)
         let before = try scratch.bytes("copy.db")
         let key: DatabaseKey =
@@ -49,7 +49,7 @@ import Testing
         #expect(code { _ = try Connection(path, key: .passphrase("other"), settings: settings) }?.code == .keyRejected)
     }
 
-    @Test func `H-OPEN-05 a plain file with a key is said to be plain`() throws {
+    @Test func `H-OPEN-05 a plain file with a key is reported as plain`() throws {
         let path = try scratch.copy("plain-3.40.1.db")
         let before = try scratch.bytes("copy.db")
         let error = code { _ = try Connection(path, key: .passphrase("x")) }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(.enabled(if: Engine.format4, "the linked engine does not know the format of SQLCipher 4"))
-    func `H-OPEN-06 an old format under the right key is said to be an old format`() throws {
+    func `H-OPEN-06 an old format under the right key is reported as such`() throws {
         for (name, format) in [("v3-3.4.1-default.db", 3), ("v2-4.6.1-compat2.db", 2)] {
             let path = try scratch.copy(name, as: name)
             let error = code { _ = try Connection(path, key: .passphrase("fixture-pass")) }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(.enabled(if: Engine.isVersion3, "only SQLCipher 3 lacks this"))
-    func `H-OPEN-06 a newer format than the engine's is said to need a newer engine`() throws {
+    func `H-OPEN-06 a newer format than the engine's is reported to need a newer engine`() throws {
         let error = code { _ = try Connection(scratch.copy("v4-4.6.1-default.db"), key: .passphrase("fixture-pass")) }
         #expect(error?.code == .unsupported)
     }
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `H-OPEN-08 closing a crashed WAL database after a wrong key leaves file and log as they are`(explains: Bool)
+    func `H-OPEN-08 closing a crashed WAL database after a wrong key leaves file and log unchanged`(explains: Bool)
         throws
     {
         let key = try DatabaseKey.passphrase("right")

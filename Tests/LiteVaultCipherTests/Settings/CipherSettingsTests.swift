@@ -71,7 +71,7 @@ import Testing
         #expect(CipherSettings().pragmas(for: Self.v4) == [])
     }
 
-    @Test func `an engine without the pragma gets what a compatibility stands for`() throws {
+    @Test func `an engine without the pragma gets the settings of a compatibility`() throws {
         #expect(
             CipherSettings(compatibility: 1).pragmas(for: Self.v3) == [
                 #"PRAGMA "main".cipher_page_size = 1024"#,
@@ -84,7 +84,7 @@ import Testing
         CipherSettings(compatibility: 4), .init(kdfAlgorithm: .sha512), .init(hmacAlgorithm: .sha256),
         .init(plaintextHeaderSize: 32), .init(salt: Fixture.saltBytes),
     ])
-    func `what an old engine would ignore is refused by name of the version that has it`(settings: CipherSettings) {
+    func `settings that an old engine would ignore are rejected with the required version`(settings: CipherSettings) {
         let error = #expect(throws: VaultError.self) { try settings.requireSupport(by: Self.v3) }
         #expect(error?.code == .unsupported)
         #expect(error?.remedy?.contains("4.0.1") == true)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [("3.4.1", 3, false), ("4.6.1 community", 4, true), ("4.19.0", 4, true)])
-    func `a version is read from what the engine says`(text: String, compatibility: Int, log: Bool) {
+    func `a version is parsed from the engine's text`(text: String, compatibility: Int, log: Bool) {
         let version = CipherVersion(text)
         #expect(version?.defaultCompatibility == compatibility)
         #expect(version?.hasLog == log)

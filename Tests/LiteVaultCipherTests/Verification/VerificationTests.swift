@@ -155,7 +155,7 @@ import Testing
                 == .usage)
     }
 
-    @Test func `what is not there or no database is an error`() throws {
+    @Test func `a missing file, or one that is not a database, is an error`() throws {
         #expect(#expect(throws: VaultError.self) { try verify(scratch.path("no.db"), nil) }?.code == .noInput)
         let garbage = try scratch.copy("hostile/garbage-3000.db")
         #expect(#expect(throws: VaultError.self) { try verify(garbage, nil) }?.code == .wrongKind)
@@ -168,7 +168,7 @@ import Testing
         #expect(try DatabaseFile(path).info().content == nil)
     }
 
-    @Test func `information on a plain database says what is in it`() throws {
+    @Test func `information on a plain database includes its content`() throws {
         let info = try DatabaseFile(scratch.copy("plain-3.40.1.db")).info()
         #expect(info.kind == .plain)
         #expect(info.fileSize == 12288)

@@ -53,7 +53,7 @@ import Testing
         #expect(backup.remainingPages == backup.pageCount)
     }
 
-    @Test func `an unfinished backup leaves the target as it was`() throws {
+    @Test func `an unfinished backup leaves the target unchanged`() throws {
         try target.execute("CREATE TABLE mine(x)")
         do {
             let backup = try Backup(sourceConnection: source, targetConnection: target)
@@ -62,7 +62,7 @@ import Testing
         #expect(try target.column("SELECT name FROM sqlite_master") == ["mine"])
     }
 
-    @Test func `a backup replaces what was in the target`() throws {
+    @Test func `a backup replaces the target's content`() throws {
         try target.execute("CREATE TABLE mine(x)")
         try Backup(sourceConnection: source, targetConnection: target).step()
         #expect(try target.column("SELECT name FROM sqlite_master ORDER BY name") == ["big", "t"])
@@ -81,7 +81,7 @@ import Testing
         #expect(try target.column("SELECT name FROM b.sqlite_master") == ["v"])
     }
 
-    @Test func `a database that is not there is an error`() throws {
+    @Test func `a missing database is an error`() throws {
         #expect(throws: DatabaseError.self) {
             try Backup(sourceConnection: source, sourceName: .attached(name: "x"), targetConnection: target)
         }
@@ -146,7 +146,7 @@ import Testing
         #expect(ended)
     }
 
-    @Test func `a backup that goes away while other threads hold the connections does not wait`() throws {
+    @Test func `a backup released while other threads hold the connections does not wait`() throws {
         let held = Shared(Handed(value: try Backup(sourceConnection: source, targetConnection: target) as Backup?))
         let (locked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let holder = BackgroundThread { [target] in

@@ -69,7 +69,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try db.detach("other") }
     }
 
-    @Test func `an error in attaching does not show what was bound`() throws {
+    @Test func `an error in attaching does not show bound values`() throws {
         let error = #expect(throws: DatabaseError.self) { try db.attach(.uri("/nonesuch/dir/a.db"), as: "a") }
         #expect(error?.resultCode.primary == .cantOpen)
         #expect(error?.sql == "ATTACH DATABASE ? AS 'a'")

@@ -63,7 +63,7 @@ import Testing
         #expect(thread.join())
     }
 
-    @Test func `a handler is asked with how often it was asked before, until it says no`() {
+    @Test func `a handler receives the number of previous calls, until it returns false`() {
         let counts = Shared<[Int]>([])
         db.setBusyHandler { count in
             counts.update { $0.append(count) }

@@ -17,7 +17,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `after closing every call throws, and what cannot throw has a value of nothing`() throws {
+    @Test func `after closing every call throws, and properties that cannot throw are empty`() throws {
         try db.close()
         func expectClosed(_ body: () throws -> Void) {
             let error = #expect(throws: DatabaseError.self) { try body() }
@@ -118,7 +118,7 @@ import Testing
         try db.close()
     }
 
-    @Test func `a connection that goes away in a transaction with hooks rolls back quietly`() throws {
+    @Test func `a connection released in a transaction rolls back without calling hooks`() throws {
         let calls = Shared(0)
         do {
             let db = try Connection(scratch.path("test.db"))
@@ -136,7 +136,7 @@ import Testing
         #expect(try db.number("SELECT count(*) FROM t") == 3)
     }
 
-    @Test func `hooks still work after a close that was refused`() throws {
+    @Test func `hooks still work after a failed close`() throws {
         let calls = Shared<[String]>([])
         db.rollbackHook { calls.update { $0.append("rollback") } }
         let statement = try db.prepare("SELECT 1")

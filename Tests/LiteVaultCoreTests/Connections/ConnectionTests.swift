@@ -44,7 +44,7 @@ import Testing
         #expect(error?.resultCode.primary == .readOnly)
     }
 
-    @Test func `a connection for writing says that it is not read-only`() throws {
+    @Test func `a connection for writing reports that it is not read-only`() throws {
         #expect(try !Connection().isReadOnly)
     }
 

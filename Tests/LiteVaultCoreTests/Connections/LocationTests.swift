@@ -39,7 +39,7 @@ import Testing
         #expect(Connection.Location.uri("//a.db", parameters: [.nolock(true)]).description == "file:////a.db?nolock=1")
     }
 
-    @Test func `every parameter is described by its name, and stands in the URI as SQLite names it`() {
+    @Test func `every parameter is described by its name, and written in the URI under SQLite's name`() {
         let parameters: [URIQueryParameter] = [
             .cache(.shared), .cache(.private), .immutable(true), .modeOf("/b c"), .mode(.readWriteCreate),
             .mode(.memory),

@@ -78,7 +78,7 @@ import Testing
         #expect(try db.number("SELECT x FROM t") == 600)
     }
 
-    @Test func `a statement that goes away while another thread holds the connection does not wait, and is finalized`()
+    @Test func `a statement released while another thread holds the connection does not wait, and is finalized`()
         throws
     {
         let db = try Connection()
@@ -127,7 +127,7 @@ import Testing
         withExtendedLifetime(statement) {}
     }
 
-    @Test func `statements that come and go on many threads leave nothing behind`() throws {
+    @Test func `statements created and released on many threads leave nothing behind`() throws {
         let db = try Connection()
         let ended = onThreads(8) { index in
             for round in 0..<300 {

@@ -43,7 +43,7 @@ import Testing
         #expect(try rows() == ["1", "2", "3"])
     }
 
-    @Test func `a transaction in which a statement fails is rolled back whole`() throws {
+    @Test func `a transaction in which a statement fails is rolled back completely`() throws {
         try db.execute("CREATE UNIQUE INDEX i ON t(x)")
         let error = #expect(throws: DatabaseError.self) {
             try db.transaction {
@@ -55,7 +55,7 @@ import Testing
         #expect(try rows() == ["1", "2", "3"])
     }
 
-    @Test func `the modes take their locks when they say`() throws {
+    @Test func `the modes take their locks at the documented times`() throws {
         let other = try other()
         try db.transaction(.deferred) { try other.run("INSERT INTO t VALUES (4)") }
         try db.transaction(.immediate) {
@@ -161,7 +161,7 @@ import Testing
         #expect(try rows(try other()) == ["1", "2", "3", "4"])
     }
 
-    @Test func `savepoints nest, and undo only what is theirs`() throws {
+    @Test func `savepoints nest, and undo only their own changes`() throws {
         try db.withSavepoint(named: "1") {
             try db.run("INSERT INTO t VALUES (4)")
             try db.withSavepoint(named: "2") {

@@ -16,7 +16,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: scratch.path(name))[.size] as? Int ?? 0
     }
 
-    @Test func `vacuum gives free pages back`() throws {
+    @Test func `vacuum releases free pages`() throws {
         let before = try size("test.db")
         try db.vacuum()
         #expect(try size("test.db") < before / 10)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["copy.db", "copy #1?.db", "copy's.db"])
-    func `VACUUM INTO writes a small copy, or the engine is too old and says so`(name: String) throws {
+    func `VACUUM INTO writes a small copy, or the engine is reported as too old`(name: String) throws {
         guard SQLiteVersion.isLinked(3, 27) else {
             let error =
                 #expect(throws: VaultError.self) {

@@ -20,7 +20,7 @@ import Testing
         #expect(try db.pragma(.journalMode) == .delete)
     }
 
-    @Test func `a database in memory keeps its own mode and says so`() throws {
+    @Test func `a database in memory keeps its own mode and reports it`() throws {
         let db = try Connection()
         try db.setPragma(.journalMode, to: .wal)
         #expect(try db.pragma(.journalMode) == .memory)
@@ -63,7 +63,7 @@ import Testing
         #expect(log == 0)
     }
 
-    @Test func `a checkpoint that a reader keeps from finishing says busy`() throws {
+    @Test func `a checkpoint that a reader prevents from finishing returns busy`() throws {
         try db.setPragma(.journalMode, to: .wal)
         let reader = try Connection(scratch.path("test.db"))
         let reading = try reader.prepare("SELECT x FROM t")

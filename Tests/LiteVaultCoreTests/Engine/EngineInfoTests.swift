@@ -41,7 +41,7 @@ import Testing
         #expect(SQLiteVersion(number: 3_015_002).description == "SQLite 3.15.2")
     }
 
-    @Test func `what the engine lacks is a typed error that says what would have it`() {
+    @Test func `a feature that the engine lacks is a typed error with the required version`() {
         let missing = UnsupportedFeature("VACUUM INTO", requiredVersion: SQLiteVersion(major: 3, minor: 27))
         #expect(
             missing.description

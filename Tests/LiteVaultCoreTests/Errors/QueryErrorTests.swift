@@ -2,7 +2,7 @@ import LiteVaultCore
 import Testing
 
 @Suite struct QueryErrorTests {
-    @Test func `messages name what is missing and what is there`() {
+    @Test func `messages name the missing and the existing columns`() {
         #expect(QueryError.noSuchTable(name: "t").description == "No such table: t")
         #expect(
             QueryError.noSuchColumn(name: "x", columns: ["a", "b"]).description

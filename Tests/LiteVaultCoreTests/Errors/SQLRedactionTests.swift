@@ -45,7 +45,7 @@ import Testing
         "CREATE TABLE t(a, b REFERENCES u(x), FOREIGN KEY (a) REFERENCES u(y), c CHECK (c <> 'no'))", "SELECT '' -- é",
         "ATTACH ':memory:' AS a", "ATTACH 'file::memory:' AS a",
     ])
-    func `a text without a key stays as it is`(sql: String) {
+    func `a text without a key is unchanged`(sql: String) {
         #expect(SQLRedaction.redacted(sql) == sql)
     }
 

@@ -22,7 +22,7 @@ import Testing
         #expect(try db.number("SELECT 'é' = 'É' COLLATE CASELESS") == 1)
     }
 
-    @Test func `texts are compared whole, NULs included`() throws {
+    @Test func `texts are compared in full length, NULs included`() throws {
         let seen = Shared<[String]>([])
         try db.createCollation("WHOLE") { lhs, rhs in
             seen.update { $0 += [lhs, rhs] }

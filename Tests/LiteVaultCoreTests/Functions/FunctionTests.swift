@@ -47,7 +47,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try db.value("SELECT f()", as: StoredValue.self) }
     }
 
-    @Test func `text with NULs goes in and out whole`() throws {
+    @Test func `text with NULs is stored and read completely`() throws {
         try db.defineFunction("same", argumentCount: 1) { $0[0] }
         let text = "a\0b\0"
         #expect(try db.value("SELECT same(?)", with: text, as: String.self) == text)

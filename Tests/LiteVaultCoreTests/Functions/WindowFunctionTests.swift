@@ -17,7 +17,7 @@ import Testing
 
     private static var isSupported: Bool { SQLiteVersion.isLinked(3, 25) }
 
-    @Test func `a window function slides, and is an aggregate as well, or the engine is too old and says so`() throws {
+    @Test func `a window function slides, and is an aggregate as well, or the engine is reported as too old`() throws {
         guard Self.isSupported else {
             let error = #expect(throws: VaultError.self) { try defineSum() }?.cause as? UnsupportedFeature
             #expect(error?.requiredVersion == SQLiteVersion(major: 3, minor: 25))

@@ -101,7 +101,7 @@ import Testing
         #expect(seen.value.count == 1)
     }
 
-    @Test func `a statement that goes away in a hook is put off, and nothing is left of it`() throws {
+    @Test func `a statement released in a hook is finalized later, and nothing is left of it`() throws {
         let held = Shared<Handed<Statement?>>(Handed(value: try db.prepare("SELECT 1")))
         db.updateHook { _, _, _, _ in held.update { $0.value = nil } }
         try db.run("INSERT INTO t VALUES (1, 1)")

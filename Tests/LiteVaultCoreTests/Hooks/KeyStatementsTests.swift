@@ -18,7 +18,7 @@ import Testing
         "ATTACH ':memory:' AS a", "ATTACH ':memory:' AS a KEY 'x'",
     ]
 
-    @Test(arguments: refused) func `while it is set, a statement about keys is refused`(sql: String) throws {
+    @Test(arguments: refused) func `while it is set, a statement about keys is rejected`(sql: String) throws {
         #expect(!db.refusesKeyStatements)
         db.refusesKeyStatements = true
         #expect(db.refusesKeyStatements)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["load_extension", "sqlcipher_export"])
-    func `while it is set, a function that reaches out of the database is refused`(name: String) throws {
+    func `while it is set, a function that accesses anything outside of the database is rejected`(name: String) throws {
         try db.defineFunction(name) { _ in 1 }
         db.refusesKeyStatements = true
         let error = #expect(throws: DatabaseError.self) { try db.run("SELECT \(name)('x')") }

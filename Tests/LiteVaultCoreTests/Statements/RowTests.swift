@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a name that is not there throws and lists those that are`() throws {
+    @Test func `an unknown name throws and lists the existing ones`() throws {
         #expect(throws: QueryError.noSuchColumn(name: "c", columns: ["a", "b"])) {
             try db.first("SELECT 1 AS a, 2 AS b") { try $0.get("c", as: Int.self) }
         }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [-1, 2, Int.max, Int.min, 1 << 32])
-    func `a position that is not there throws`(index: Int) throws {
+    func `a position out of range throws`(index: Int) throws {
         #expect(throws: QueryError.self) {
             try db.first("SELECT 1 AS a, 2 AS b") { try $0.get(index, as: Int.self) }
         }

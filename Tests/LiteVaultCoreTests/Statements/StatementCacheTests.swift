@@ -62,7 +62,7 @@ import Testing
         try db.execute("DROP TABLE t")
     }
 
-    @Test func `a statement that somebody holds is not handed to others`() throws {
+    @Test func `a statement in use is not handed to others`() throws {
         let mine = try db.prepare("SELECT ?")
         try mine.setBindings(["mine"])
         let yours = try db.prepare("SELECT ?")

@@ -21,7 +21,7 @@ import Testing
         #expect(row.values[12] == nil)
     }
 
-    @Test func `a number of values that is not that of the parameters is an error, whichever way it goes`() throws {
+    @Test func `a number of values other than that of the parameters is an error`() throws {
         let statement = try db.prepare("INSERT INTO few VALUES (?, ?)")
         #expect(throws: DatabaseError.self) { try statement.run(with: 1) }
         #expect(throws: DatabaseError.self) { try statement.run(with: 1, 2, 3) }
@@ -34,7 +34,7 @@ import Testing
         #expect(try db.value("SELECT count(*) FROM few", as: Int.self) == 0)
     }
 
-    @Test func `a statement that stands in the middle of its rows starts over`() throws {
+    @Test func `a statement in the middle of its rows starts over`() throws {
         try db.execute("INSERT INTO few VALUES (1, 1), (2, 2), (3, 3)")
         let statement = try db.prepare("SELECT a FROM few WHERE a >= ? ORDER BY a")
         try statement.setBindings([1])
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a value is of the type that was asked for, or an error says why not`() throws {
+    @Test func `a value has the requested type, or an error says why not`() throws {
         #expect(try db.value("SELECT 5", as: Int.self) == 5)
         let inferred: String = try db.value("SELECT ?", with: "a")
         #expect(inferred == "a")
@@ -100,7 +100,7 @@ import Testing
         #expect(try db.all("SELECT b FROM few ORDER BY b", as: Int.self) == [2, 4])
     }
 
-    @Test func `a column is read whole, with what is NULL in it`() throws {
+    @Test func `a column is read completely, including NULLs`() throws {
         #expect(try db.all("SELECT a FROM few", as: Int.self) == [])
         try db.execute("INSERT INTO few VALUES (1, 'x'), (NULL, 2.5)")
         #expect(try db.all("SELECT a FROM few ORDER BY rowid", as: Int?.self) == [1, nil])

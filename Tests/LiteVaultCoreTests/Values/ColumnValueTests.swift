@@ -66,7 +66,7 @@ import Testing
         #expect(read == "A\u{fffd}B")
     }
 
-    @Test func `text in a UTF-16 database is read and bound whole`() throws {
+    @Test func `text in a UTF-16 database is read and bound completely`() throws {
         try db.execute("PRAGMA encoding = 'UTF-16'; CREATE TABLE t(x)")
         try db.run("INSERT INTO t VALUES (?)", with: "a\0é🙂")
         #expect(try db.first("SELECT x FROM t") { try $0.get(0, as: String.self) } == "a\0é🙂")
@@ -82,7 +82,7 @@ import Testing
         #expect(try roundTrip(Data([9] + bytes + [9]).dropFirst().dropLast()) == "blob")
     }
 
-    @Test func `text and bytes of megabytes come back whole`() throws {
+    @Test func `text and bytes of megabytes are read back completely`() throws {
         #expect(try roundTrip(String(repeating: "long ", count: 300_000)) == "text")
         #expect(try roundTrip([UInt8](repeating: 7, count: 2_000_000)) == "blob")
     }

@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [1e13, -1e13, .infinity, -.infinity, .nan, .greatestFiniteMagnitude])
-    func `a date beyond the years 0000 to 9999 is refused, not stored as another one`(seconds: Double) throws {
+    func `a date beyond the years 0000 to 9999 is rejected, not stored as another one`(seconds: Double) throws {
         let db = try Connection()
         let date = Date(timeIntervalSince1970: seconds)
         let error = #expect(throws: DatabaseError.self) { try db.value("SELECT ?", with: date, as: StoredValue.self) }

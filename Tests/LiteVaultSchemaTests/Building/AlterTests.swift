@@ -37,7 +37,7 @@ import Testing
         #expect(try db.value("SELECT group_concat(id || c || h) FROM player", as: String.self) == "31O'Brien,81O'Brien")
     }
 
-    @Test func `what ADD COLUMN refuses is done by a rebuild`() throws {
+    @Test func `changes that ADD COLUMN rejects are made by a rebuild`() throws {
         try db.create(table: "child") { t in t.belongsTo("player", onDelete: .cascade) }
         try db.run("INSERT INTO child VALUES (3)")
         try db.run("CREATE TRIGGER tr AFTER DELETE ON player BEGIN DELETE FROM team; END")

@@ -91,7 +91,7 @@ import Testing
         #expect(try db.value("SELECT a FROM t", as: Int.self) == 1)
     }
 
-    @Test func `what would be left broken is refused, and everything is as it was`() throws {
+    @Test func `a change that would break another object is rejected, and nothing changes`() throws {
         let before = try db.schema.objectDefinitions()
         func refused(_ message: String, _ body: @escaping (TableSpecification) -> Void) throws {
             let error = #expect(throws: VaultError.self) { try db.recreate(table: "player", body: body) }

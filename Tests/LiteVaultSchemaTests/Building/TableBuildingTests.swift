@@ -13,7 +13,7 @@ import Testing
         try db.setPragma(.foreignKeys, to: true)
     }
 
-    @Test func `all clauses of a column stand in order`() throws {
+    @Test func `all clauses of a column are in order`() throws {
         try db.create(table: "team") { t in t.primaryKey("id", .integer) }
         try db.create(table: "t") { t in
             t.column("a", .integer).references("team").collate(.nocase).defaults(to: 1).check { $0 > 0 }

@@ -149,7 +149,7 @@ import Testing
         try bad.migrate(db)
     }
 
-    @Test func `what cannot be run is refused before anything happens`() throws {
+    @Test func `invalid migrations are rejected before anything happens`() throws {
         var twice = migrator(1)
         twice.registerMigration("v1") { _ in }
         #expect(code { try twice.migrate(db) } == .duplicateMigration)

@@ -64,7 +64,7 @@ let versions = [EngineInfo.linked.sqliteVersion, SQLiteVersion(major: 3, minor: 
     }
 
     @Test(arguments: versions)
-    func `a dropped column leaves the rest as it was`(version: SQLiteVersion) throws {
+    func `a dropped column leaves the rest unchanged`(version: SQLiteVersion) throws {
         db.foreignKeys = true
         let changer = SchemaChanger(connection: db, version: version)
         try db.run("ALTER TABLE users ADD COLUMN city TEXT COLLATE RTRIM")
@@ -139,7 +139,7 @@ let versions = [EngineInfo.linked.sqliteVersion, SQLiteVersion(major: 3, minor: 
     }
 
     @Test(arguments: versions)
-    func `numbers of rows without a key of their own stay`(version: SQLiteVersion) throws {
+    func `rowids of tables without a primary key stay`(version: SQLiteVersion) throws {
         try db.execute("CREATE TABLE t (a, b); INSERT INTO t (rowid, a, b) VALUES (5, 1, 2), (-7, 3, 4);")
         try SchemaChanger(connection: db, version: version).alter(table: "t") { table in
             table.drop(column: "a")

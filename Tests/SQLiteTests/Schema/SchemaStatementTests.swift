@@ -41,7 +41,7 @@ import Testing
         #expect(column { $0.column(SQLExpression<Double?>("d")) } == #""d" REAL"#)
     }
 
-    @Test func `checks stand in one pair of parentheses at least`() {
+    @Test func `checks are in at least one pair of parentheses`() {
         #expect(column { $0.column(int, check: int > 0) } == #""int64" INTEGER NOT NULL CHECK ("int64" > 0)"#)
         #expect(
             column { $0.column(intOptional, unique: true, check: intOptional > 0) }

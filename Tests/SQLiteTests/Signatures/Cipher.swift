@@ -13,7 +13,7 @@ import Testing
         #expect(throws: (any Error).self) { try body() }
     }
 
-    @Test func `the engine says its cipher, or nil`() throws {
+    @Test func `the engine reports its cipher, or nil`() throws {
         let db = try Connection()
         let version: String? = db.cipherVersion
         // The provider answers only where a key was given.

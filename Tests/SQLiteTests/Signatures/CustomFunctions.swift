@@ -65,7 +65,7 @@ import Testing
         assertSQL("\"f8\"(\"stringOptional\", \"stringOptional\")", f8(stringOptional, stringOptional))
     }
 
-    @Test func `text beyond ASCII comes through whole`() throws {
+    @Test func `text beyond ASCII is preserved`() throws {
         _ = try db.createFunction("customLower") { (value: String) in value.lowercased() }
         #expect(try db.prepare("SELECT customLower(?)").scalar("TÊST-STRÍNG 🎃") as? String == "têst-stríng 🎃")
     }

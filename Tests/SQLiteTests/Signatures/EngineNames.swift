@@ -31,7 +31,7 @@ import Testing
         #expect(String(cString: sqlite3_errmsg(db.handle)).contains("syntax error"))
     }
 
-    @Test func `a statement of one's own is prepared, bound and stepped on the handle`() throws {
+    @Test func `a statement of the C API is prepared, bound and stepped on the handle`() throws {
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         var statement: OpaquePointer?
         #expect(sqlite3_prepare_v2(db.handle, "SELECT a FROM t WHERE b = ?", -1, &statement, nil) == SQLITE_OK)

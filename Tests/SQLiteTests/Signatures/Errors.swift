@@ -33,7 +33,7 @@ import Testing
                 == "not an error (SELECT 1) (extended code: 0)")
     }
 
-    @Test func `errors of queries have their cases and say what is wrong`() {
+    @Test func `errors of queries have their cases and descriptions`() {
         let errors: [QueryError] = [
             .noSuchTable(name: "t"), .noSuchColumn(name: "\"a\"", columns: ["\"b\""]),
             .ambiguousColumn(name: "\"a\"", similar: ["\"t\".\"a\"", "\"u\".\"a\""]), .unexpectedNullValue(name: "\"a\""),

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the journal mode is read and set, and answers what it became`() throws {
+    @Test func `the journal mode is read and set, and the resulting mode returned`() throws {
         #expect(db.journalMode == .delete)
         db.journalMode = .truncate
         #expect(db.journalMode == .truncate)

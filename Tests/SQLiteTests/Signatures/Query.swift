@@ -106,7 +106,7 @@ import Testing
             users.group([age, admin], having: age >= 30))
     }
 
-    @Test func `order and limit replace what was there`() {
+    @Test func `order and limit replace earlier ones`() {
         assertSQL("SELECT * FROM \"users\" ORDER BY \"age\"", users.order(age))
         assertSQL("SELECT * FROM \"users\" ORDER BY \"age\", \"email\"", users.order(age, email))
         assertSQL("SELECT * FROM \"users\" ORDER BY \"age\", \"email\"", users.order([age, email]))

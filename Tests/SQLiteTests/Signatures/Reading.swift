@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func `what a type's own conversion throws comes through, also when it makes another type`() throws {
+    @Test func `errors of a type's own conversion are rethrown, also when it creates another type`() throws {
         struct Refusing: Value {
             enum Failure: Error { case failed }
             static var declaredDatatype: String { Blob.declaredDatatype }

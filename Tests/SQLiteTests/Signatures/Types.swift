@@ -16,7 +16,7 @@ import Testing
         #expect(Set(keys).count == 2)
     }
 
-    @Test func `types conform to what they conform to in SQLite swift`() {
+    @Test func `types have the conformances of SQLite swift`() {
         func described<T: CustomStringConvertible>(_: T.Type) {}
         func sent<T: Sendable>(_: T.Type) {}
         func equal<T: Equatable>(_: T.Type) {}

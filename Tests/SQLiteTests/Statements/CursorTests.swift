@@ -12,7 +12,7 @@ import Testing
         return statement.row
     }
 
-    @Test func `subscripts read each storage class as what it is`() throws {
+    @Test func `subscripts read each storage class as its own type`() throws {
         let row = try row("SELECT 42, 2.5, 'text', x'0102', NULL")
         #expect(row[0] as Int64 == 42)
         #expect(row[0] as Int == 42)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [-1, 1, Int.max, Int.min, 1 << 32])
-    func `a column that is not there reads as NULL, and strictly throws`(index: Int) throws {
+    func `a missing column reads as NULL, and throws when read strictly`(index: Int) throws {
         let row = try row("SELECT 42")
         #expect(row[index] as Int64 == 0)
         #expect((row[index] as (any Binding)?) == nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(values[2] == nil)
     }
 
-    @Test func `text with a NUL is read whole`() throws {
+    @Test func `text with a NUL is read completely`() throws {
         #expect(try row("SELECT 'a' || char(0) || 'b'")[0] as String == "a\0b")
     }
 }

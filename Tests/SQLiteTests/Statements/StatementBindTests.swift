@@ -20,7 +20,7 @@ import Testing
         #expect(partly?[1] == nil)
     }
 
-    @Test func `a value by name is bound wherever the name stands`() throws {
+    @Test func `a value by name is bound wherever the name occurs`() throws {
         let row = try db.prepare("SELECT :n, ?2, :n", [":n": 5]).failableNext()
         #expect(row?[0] as? Int64 == 5)
         #expect(row?[1] == nil)
@@ -61,7 +61,7 @@ import Testing
         #expect(try db.column("SELECT x FROM t") == ["7"])
     }
 
-    @Test func `binding rightly after binding wrongly takes the wrong one's place`() throws {
+    @Test func `a valid binding replaces an earlier invalid one`() throws {
         let select = try db.prepare("SELECT ?")
         #expect(try select.bind(1, 2).bind(3).scalar() as? Int64 == 3)
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(try select.bind("again").failableNext() as? [String] == ["again"])
     }
 
-    @Test(arguments: [0, 1, 2]) func `a value beyond the engine's limit throws wherever it stands`(position: Int) throws
+    @Test(arguments: [0, 1, 2]) func `a value beyond the engine's limit throws in any position`(position: Int) throws
     {
         sqlite3_limit(db.handle, SQLITE_LIMIT_LENGTH, 1000)
         try db.execute("CREATE TABLE t(a, b, c)")

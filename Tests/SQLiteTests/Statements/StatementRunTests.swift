@@ -29,7 +29,7 @@ import Testing
         #expect(try db.column("SELECT x FROM t") == ["NULL"])
     }
 
-    @Test func `scalar gives the first column of the first row, and nil for NULL or no row`() throws {
+    @Test func `scalar returns the first column of the first row, and nil for NULL or no row`() throws {
         #expect(try db.scalar("SELECT 1, 2 UNION ALL SELECT 3, 4") as? Int64 == 1)
         #expect(try db.scalar("SELECT NULL") == nil)
         #expect(try db.scalar("SELECT 1 WHERE 0") == nil)
@@ -82,14 +82,14 @@ import Testing
     }
 
     @Test(arguments: ["INSERT INTO t(x) VALUES (1); DELETE FROM t", "SELECT 1; x", "SELECT 1 ;;; SELECT 2"])
-    func `a text with a second statement is refused whole`(sql: String) throws {
+    func `a text with a second statement is rejected as a whole`(sql: String) throws {
         let error = #expect(throws: SQLite.Result.self) { try db.run(sql) }
         #expect(error?.message.contains("more than one statement") == true)
         #expect(try db.number("SELECT count(*) FROM t") == 0)
     }
 
     @Test(arguments: ["SELECT 7;", "SELECT 7 ; ", "SELECT 7; -- done", "SELECT 7;/* done */\n;"])
-    func `what follows a statement may be blank or a comment`(sql: String) throws {
+    func `only white space or a comment may follow a statement`(sql: String) throws {
         #expect(try db.number(sql) == 7)
     }
 

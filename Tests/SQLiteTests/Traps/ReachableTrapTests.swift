@@ -132,7 +132,7 @@ import Testing
         #expect(try db.scalar("SELECT total2(id) FROM users WHERE 0") as? Int64 == 40)
     }
 
-    @Test func `reading and changing what is not there throws or is empty`() throws {
+    @Test func `reading and changing missing tables throws or is empty`() throws {
         #expect(try db.schema.columnDefinitions(table: "nowhere").isEmpty)
         #expect(throws: (any Error).self) {
             try SchemaChanger(connection: db).alter(table: "nowhere") { $0.drop(column: "x") }
@@ -162,7 +162,7 @@ import Testing
 
 /// The traps that remain, because their signatures cannot throw. Each has a twin that does.
 @Suite struct RemainingTrapTests {
-    @Test func `row with a column that is not there ends the program`() async {
+    @Test func `row with a missing column ends the program`() async {
         await #expect(processExitsWith: .failure) { _ = Row(["\"a\"": 0], [1])[SQLite.Expression<Int>("b")] }
         #expect(throws: QueryError.self) { try Row(["\"a\"": 0], [1]).get(SQLite.Expression<Int>("b")) }
     }

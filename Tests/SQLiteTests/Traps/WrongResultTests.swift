@@ -26,7 +26,7 @@ import Testing
 
     private func all() throws -> [Note] { try db.prepareRowIterator(notes.order(id)).map { try $0.decode() } }
 
-    @Test func `many encodables that differ in what is nil keep their columns apart`() throws {
+    @Test func `many encodables that differ in nil properties keep their columns apart`() throws {
         let values = [Note(id: 1, text: "t"), Note(id: 2, other: "o"), Note(id: 3)]
         try db.run(notes.insertMany(values))
         #expect(try all() == values)
@@ -60,7 +60,7 @@ import Testing
         #expect(kept.text == .memo)
     }
 
-    @Test func `text with a NUL is bound and read whole`() throws {
+    @Test func `text with a NUL is bound and read completely`() throws {
         try db.run(notes.insert(text <- "a\0b"))
         #expect(try db.scalar(notes.select(text)) == "a\0b")
         #expect(try db.scalar("SELECT length(CAST(text AS BLOB)) FROM notes") as? Int64 == 3)
