@@ -1,3 +1,4 @@
+internal import CEngineSupport
 public import LiteVaultEngine
 
 /// One execution of a statement, from taking the connection's lock to giving it back.
