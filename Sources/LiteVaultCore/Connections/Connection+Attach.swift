@@ -4,10 +4,10 @@ extension Connection {
     /// With SQLCipher, a database attached to an encrypted one is expected, or created, under the main database's key.
     ///
     /// - Parameters:
-    ///   - location: created when it is missing, as by opening it.
+    ///   - location: the location of the database, which is created if it is missing.
     ///   - schemaName: the name for use in SQL: any text.
-    /// - Throws: `DatabaseError`, for example when the name is taken, or when a new file would be plaintext although the main
-    ///   database is encrypted. Nothing is attached then.
+    /// - Throws: `DatabaseError`, for example when the name is taken, or when a new file would be plaintext although
+    ///   the main database is encrypted. The database is not attached then.
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
@@ -16,8 +16,8 @@ extension Connection {
         }
     }
 
-    /// SQLCipher 3 hands the main database's key on only after it read or wrote a page with it: a new file attached to a
-    /// new encrypted database would be plaintext.
+    /// SQLCipher 3 passes the main database's key on only after it has read or written a page with it: a new file
+    /// attached to a new encrypted database would be plaintext.
     private func refuseAccidentalPlaintext(_ schemaName: String) throws {
         guard EngineInfo.linked.sqlcipherMajorVersion == 3, try untypedValue("PRAGMA main.cipher_provider") != nil,
             try untypedValue("PRAGMA \(quoted(schemaName)).cipher_provider") == nil,
@@ -30,10 +30,10 @@ extension Connection {
 
     /// Detaches a database (`DETACH DATABASE`).
     ///
-    /// - Throws: `DatabaseError` when there is none of that name, or statements are using it.
+    /// - Throws: `DatabaseError` when no database of that name is attached, or statements are using it.
     public func detach(_ schemaName: String) throws {
         try withLock {
-            // A cached statement on the database would keep it busy.
+            // A cached statement on the database would keep it in use.
             finalizeCache()
             try run("DETACH DATABASE \(quoted(schemaName, by: "'"))")
         }
@@ -50,32 +50,31 @@ extension Connection {
     package func rebuildFile() throws {
         try withLock {
             try execute("VACUUM")
-            // The engine has forgotten the schema, by which `close` tells that the pages can be read: now it is known.
+            // The engine has discarded the schema, by which `close` detects that the pages can be read.
             isKeyVerified = true
         }
     }
 
-    /// Writes a copy without free pages into a new file (`VACUUM INTO`, SQLite 3.27): with SQLCipher under the same key.
+    /// Writes a copy without free pages to a new file (`VACUUM INTO`, SQLite 3.27), with SQLCipher under the same key.
     ///
-    /// The file is not synced to the disk, and incomplete when the process dies: `DatabaseFile.vacuum(into:)` is the
-    /// safe form.
+    /// The file is not synced, and incomplete if the process dies: `DatabaseFile.vacuum(into:)` is the safe form.
     ///
     /// - Parameter path: a file that does not exist, or is empty.
     /// - Throws: `EngineUnsupported` before 3.27; `DatabaseError`.
     public func vacuum(into path: String) throws {
         try EngineUnsupported.require(3, 27, for: "VACUUM INTO")
-        // A name that begins with "file:" is read as a URI, and one with a key in it would change the key.
+        // A name that begins with "file:" would be read as a URI, and one with a key in it would change the key.
         try Location.uri(path).refuseNUL()
         try run("VACUUM INTO ?", with: Location.isURI(path) ? "./" + path : path)
     }
 }
 
-/// A name as an SQL identifier, whatever characters it holds.
+/// A name as a quoted SQL identifier; it may have any characters.
 package func quoted(_ identifier: String) -> String { quoted(identifier, by: "\"") }
 
-/// A text in quotes, those within it doubled.
+/// A text in quotes, with the quotes in it doubled.
 ///
-/// By Unicode scalars, as SQLite reads it: a quote with a combining accent is one `Character`, and no quote among those.
+/// By Unicode scalars, as in SQLite: a quote with a combining accent is one `Character`, and not equal to a quote.
 func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
     var result = String.UnicodeScalarView()
     result.append(quote)

@@ -17,12 +17,12 @@ extension Connection {
 
     /// Sets a pragma, in the current transaction if there is one.
     ///
-    /// - Throws: `DatabaseError`, also where the engine ignored it.
+    /// - Throws: `DatabaseError`, also if the engine ignored it.
     public func setPragma<Value>(_ pragma: Pragma<Value>, to value: Value) throws { try pragma.write(self, value) }
 }
 
 extension Pragma<Int32> {
-    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. 0 in a new one.
+    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. 0 in a new file.
     public static var userVersion: Pragma<Int32> {
         .init {
             Int32(truncatingIfNeeded: try $0.integer("user_version"))
@@ -31,7 +31,7 @@ extension Pragma<Int32> {
         }
     }
 
-    /// `PRAGMA application_id`: what kind of file this is, for tools such as `file`. 0 in a new one.
+    /// `PRAGMA application_id`: the type of the file, for tools such as `file`. 0 in a new file.
     public static var applicationID: Pragma<Int32> {
         .init {
             Int32(truncatingIfNeeded: try $0.integer("application_id"))
@@ -66,8 +66,8 @@ extension Pragma<Bool> {
 }
 
 extension Pragma<Int> {
-    /// `PRAGMA wal_autocheckpoint`: after how many pages in the log a commit checkpoints. 1000 by default, 0 or less: never.
-    /// Setting it ends what ``Connection/setWALAutoCheckpoint(_:guardedBy:)`` began.
+    /// `PRAGMA wal_autocheckpoint`: the number of pages in the log after which a commit checkpoints. 1000 by default; 0
+    /// or less: never. Setting it ends the effect of ``Connection/setWALAutoCheckpoint(_:guardedBy:)``.
     public static var walAutoCheckpoint: Pragma<Int> {
         .init {
             try $0.automaticCheckpointPages()
@@ -89,8 +89,8 @@ extension Pragma<Connection.Synchronous> {
 }
 
 extension Pragma<Connection.JournalMode> {
-    /// `PRAGMA journal_mode` of the main database. On an encrypted file, only after its key. Setting it throws when a file keeps
-    /// another mode; a database in memory keeps its own without an error.
+    /// `PRAGMA journal_mode` of the main database. On an encrypted file, only after its key. Setting it throws if a
+    /// file keeps another mode; a database in memory keeps its own mode without an error.
     public static var journalMode: Pragma<Connection.JournalMode> {
         .init {
             try $0.currentJournalMode()
@@ -121,7 +121,7 @@ extension Connection {
 
     /// The value of a pragma that returns one number.
     ///
-    /// SQLCipher answers some of SQLite's pragmas itself (page_size of an encrypted database), and in text.
+    /// SQLCipher implements some of SQLite's pragmas itself (page_size of an encrypted database), and returns text.
     package func integer(_ pragma: String) throws -> Int64 {
         let value = try untypedValue("PRAGMA \(pragma)")
         return value as? Int64 ?? (value as? String).flatMap { Int64($0) } ?? 0
@@ -135,7 +135,7 @@ extension Connection {
         return mode.flatMap { JournalMode(rawValue: $0.lowercased()) } ?? .delete
     }
 
-    /// Changes the journal mode, and throws where a file keeps another one.
+    /// Changes the journal mode, and throws if a file keeps another one.
     func changeJournalMode(to mode: JournalMode) throws {
         let actual = try requestJournalMode(mode)
         guard actual == mode || !location.isFile else {
@@ -143,7 +143,7 @@ extension Connection {
         }
     }
 
-    /// Asks for a journal mode, and returns the one that is in force then.
+    /// Requests a journal mode, and returns the mode then in effect.
     package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
         let answer = try value("PRAGMA journal_mode = \(mode.rawValue)", as: String?.self)
         guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
@@ -152,6 +152,6 @@ extension Connection {
         return actual
     }
 
-    /// Whether there is a file that may be written: only such a database has a journal mode to choose.
+    /// Whether there is a writable file: only such a database has a choice of journal modes.
     package var canChangeJournalMode: Bool { !isReadOnly && !description.isEmpty }
 }

@@ -1,10 +1,10 @@
-/// What a statement needs of the engine. It is looked for only after the engine did not understand the statement: the
-/// words of SQL tell what the engine would have to know.
+/// The engine version that a statement requires. It is determined only after the engine rejected the statement, from
+/// the words of its SQL.
 enum EngineRequirement {
     private typealias Need = (feature: String, version: SQLiteVersion)
 
-    /// The error of an engine that is too old for a statement, in place of its "syntax error"; nil when it lacks nothing
-    /// that is known here, or complains of something else.
+    /// The error for an engine that is too old for a statement, in place of its "syntax error"; nil when no known
+    /// feature is missing, or the error is a different one.
     static func unmet(by sql: String, _ error: DatabaseError) -> EngineUnsupported? {
         guard error.resultCode.primary == .error, isAboutSyntax(error.message) else { return nil }
         let words = SQLTokens(sql).lazy.filter { $0.kind != .space && $0.kind != .comment }
@@ -18,7 +18,7 @@ enum EngineRequirement {
         return EngineUnsupported(feature: most.feature, requiredVersion: most.version)
     }
 
-    /// The second is what engines before 3.39 say of RIGHT and FULL joins.
+    /// The second is the message of engines before 3.39 for RIGHT and FULL joins.
     private static func isAboutSyntax(_ message: String) -> Bool {
         message.contains("syntax error") || message.contains("not currently supported")
     }
@@ -71,7 +71,7 @@ enum EngineRequirement {
         }
     }
 
-    /// UPDATE and DELETE take ORDER BY and LIMIT only from a parser that was made with them.
+    /// UPDATE and DELETE accept ORDER BY and LIMIT only in a parser that was built with them.
     private static func unmetLimit(_ tokens: [String]) -> EngineUnsupported? {
         guard let first = tokens.first, first == "UPDATE" || first == "DELETE",
             !EngineInfo.linked.hasCompileOption("ENABLE_UPDATE_DELETE_LIMIT")
@@ -90,7 +90,7 @@ enum EngineRequirement {
 }
 
 extension Connection {
-    /// Checks the result of preparing a text: an engine that is too old for it is reported as such.
+    /// Checks the result of preparing SQL text: an engine that is too old for it is reported as such.
     func checkPrepared(_ code: Int32, sql: String) throws {
         do { try check(code, sql: sql) } catch let error as DatabaseError {
             throw EngineRequirement.unmet(by: sql, error) ?? error
