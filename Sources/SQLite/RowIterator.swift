@@ -10,8 +10,8 @@ public struct RowIterator: FailableIterator {
 
     /// The rows of a statement, from its first one.
     ///
-    /// - Parameter columns: finds out what the columns are called. It is asked under the lock when there is a row, and
-    ///   again when the statement was run by somebody else meanwhile.
+    /// - Parameter columns: determines the names of the columns. Called under the lock when there is a row, and again
+    ///   when another execution of the statement has begun meanwhile.
     init(
         _ statement: Statement, columns: @escaping (PreparedStatement) throws -> RowColumns = { $0.rowColumns() }
     ) {
@@ -24,9 +24,9 @@ public struct RowIterator: FailableIterator {
     /// - Throws: `DatabaseError`
     public func failableNext() throws -> Row? { try statement.nextRow(columns) }
 
-    /// Each remaining row, made into something by a closure.
+    /// Converts each remaining row with a closure.
     ///
-    /// - Throws: `DatabaseError`, and what the closure throws. The statement is reset then and holds no lock.
+    /// - Throws: `DatabaseError`, and the errors of the closure. The statement is reset then and holds no lock.
     @inlinable
     public func map<T>(_ transform: (Row) throws -> T) throws -> [T] {
         var result: [T] = []
@@ -39,7 +39,7 @@ public struct RowIterator: FailableIterator {
         return result
     }
 
-    /// Each remaining row, made into something by a closure; what is nil is left out.
+    /// Converts each remaining row with a closure, leaving out nil results.
     ///
     /// - Throws: as ``map(_:)``.
     @inlinable
@@ -65,15 +65,15 @@ public struct RowIterator: FailableIterator {
 public protocol FailableIterator: IteratorProtocol {
     /// The next element, or nil after the last one.
     ///
-    /// - Throws: what kept the element from being produced.
+    /// - Throws: the error that prevented the element.
     func failableNext() throws -> Self.Element?
 }
 
 extension FailableIterator {
     /// The next element, or nil after the last one.
     ///
-    /// `IteratorProtocol` has no way to report an error, and ending early would pass for a shorter result: an error stops the
-    /// program. Use ``failableNext()`` where one can happen, that is wherever a file is involved.
+    /// `IteratorProtocol` cannot report errors, and ending early would look like a shorter result: an error ends the
+    /// program. Use ``failableNext()`` where one can occur, that is for every file.
     public func next() -> Element? {
         do { return try failableNext() } catch { fatalError("iteration failed, use failableNext(): \(error)") }
     }

@@ -64,7 +64,7 @@ import Testing
         #expect(try city.updateChanges(database) { $0.population = 1 })
         #expect(try City.find(database, 1) == city)
         #expect(try City.filter(City.population == 1).all(database) == [city])
-        #expect { try City.find(database, 2) } throws: { RecordError.Code.notFound ~= $0 }
+        #expect { try City.find(database, 2) } throws: { ($0 as? VaultError)?.code == .notFound }
         #expect(try city.delete(database))
     }
 
@@ -72,7 +72,7 @@ import Testing
         async throws
     {
         try await withPool { pool in
-            #expect { try countInsideWrite(pool) } throws: { ($0 as? DatabaseAccessError)?.code == .reentrant }
+            #expect { try countInsideWrite(pool) } throws: { ($0 as? VaultError)?.code == .reentrant }
         }
     }
 

@@ -24,10 +24,9 @@ import Testing
         do {
             _ = try City.find(db, 9)
             Issue.record("there is no such row")
-        } catch let error as RecordError {
+        } catch let error as VaultError {
             #expect(error.code == .notFound)
-            #expect(error.table == "city")
-            #expect(error.description == "city: There is no such row. It was never inserted, or is deleted.")
+            #expect(error.description == "The row does not exist in 'city'. It was never inserted, or is deleted.")
         }
     }
 
@@ -39,7 +38,7 @@ import Testing
     @Test func `several keys give their records in the order of the keys`() throws {
         #expect(try City.find(db, [3, 1, 3]).map(\.name) == ["Jena", "Bonn", "Jena"])
         #expect(try City.find(db, [] as [Int]).isEmpty)
-        #expect { try City.find(db, [1, 9]) } throws: { RecordError.Code.notFound ~= $0 }
+        #expect { try City.find(db, [1, 9]) } throws: { ($0 as? VaultError)?.code == .notFound }
         #expect(Set(try City.all(db, keys: [1, 9, 2]).map(\.name)) == ["Bonn", "Ulm"])
     }
 
@@ -76,8 +75,8 @@ import Testing
     @Test func `a condition on unique columns finds one record, and several are an error`() throws {
         #expect(try City.find(db, where: City.name == "Ulm").id == 2)
         #expect(try City.find(db, where: City.population == 330).id == 1)
-        #expect { try City.find(db, where: City.name == "Rom") } throws: { RecordError.Code.notFound ~= $0 }
-        #expect { try City.find(db, where: City.population != nil) } throws: { RecordError.Code.notUnique ~= $0 }
+        #expect { try City.find(db, where: City.name == "Rom") } throws: { ($0 as? VaultError)?.code == .notFound }
+        #expect { try City.find(db, where: City.population != nil) } throws: { ($0 as? VaultError)?.code == .notUnique }
     }
 
     // MARK: Queries
@@ -118,8 +117,8 @@ import Testing
         #expect(try City.first(db, sql: sql, with: "Z") == nil)
         #expect {
             try City.all(db, sql: "SELECT id, population, name FROM city")
-        } throws: { RecordError.Code.conformance ~= $0 }
-        #expect { try City.all(db, sql: "SELECT name FROM city") } throws: { RecordError.Code.conformance ~= $0 }
+        } throws: { ($0 as? VaultError)?.code == .conformance }
+        #expect { try City.all(db, sql: "SELECT name FROM city") } throws: { ($0 as? VaultError)?.code == .conformance }
     }
 
     @Test func `a value that the property cannot hold is an error that names the column`() throws {
@@ -138,9 +137,9 @@ import Testing
             init(row: inout RecordReader) throws { id = try row.next() }
             func write(to row: inout RecordWriter) { row.bind(id) }
         }
-        #expect { try Short.find(db, 1) } throws: { RecordError.Code.conformance ~= $0 }
+        #expect { try Short.find(db, 1) } throws: { ($0 as? VaultError)?.code == .conformance }
         var short = Short()
-        #expect { try short.insert(db) } throws: { RecordError.Code.conformance ~= $0 }
+        #expect { try short.insert(db) } throws: { ($0 as? VaultError)?.code == .conformance }
         #expect(try City.count(db) == 3)
     }
 }

@@ -99,21 +99,21 @@ import Testing
 
     @Test func `updating a row that is not there is an error that says so`() throws {
         var city = City(id: 9, name: "Nowhere")
-        #expect { try city.update(db) } throws: { RecordError.Code.notFound ~= $0 }
+        #expect { try city.update(db) } throws: { ($0 as? VaultError)?.code == .notFound }
         var note = Note(id: 9, title: "Nowhere")
-        #expect { try note.update(db) } throws: { RecordError.Code.notFound ~= $0 }
-        #expect { try note.refresh(db) } throws: { RecordError.Code.notFound ~= $0 }
-        #expect { try note.updateChanges(db) { $0.title = "x" } } throws: { RecordError.Code.notFound ~= $0 }
+        #expect { try note.update(db) } throws: { ($0 as? VaultError)?.code == .notFound }
+        #expect { try note.refresh(db) } throws: { ($0 as? VaultError)?.code == .notFound }
+        #expect { try note.updateChanges(db) { $0.title = "x" } } throws: { ($0 as? VaultError)?.code == .notFound }
         #expect(note.title == "Nowhere")
         #expect(try note.delete(db) == false)
     }
 
     @Test func `a record that was never inserted cannot be updated, refreshed or deleted`() throws {
         var city = City(name: "Bonn")
-        #expect { try city.update(db) } throws: { RecordError.Code.noKey ~= $0 }
-        #expect { try city.refresh(db) } throws: { RecordError.Code.noKey ~= $0 }
-        #expect { try city.delete(db) } throws: { RecordError.Code.noKey ~= $0 }
-        #expect { try city.updateChanges(db) { $0.name = "x" } } throws: { RecordError.Code.noKey ~= $0 }
+        #expect { try city.update(db) } throws: { ($0 as? VaultError)?.code == .noKey }
+        #expect { try city.refresh(db) } throws: { ($0 as? VaultError)?.code == .noKey }
+        #expect { try city.delete(db) } throws: { ($0 as? VaultError)?.code == .noKey }
+        #expect { try city.updateChanges(db) { $0.name = "x" } } throws: { ($0 as? VaultError)?.code == .noKey }
         #expect(try city.exists(db) == false)
     }
 
@@ -178,16 +178,16 @@ import Testing
         #expect(try Note.find(db, 1) == note)
 
         other.body = "none"
-        #expect { try other.update(db) } throws: { RecordError.Code.staleVersion ~= $0 }
-        #expect { try other.updateChanges(db) { $0.body = "three" } } throws: { RecordError.Code.staleVersion ~= $0 }
-        #expect { try other.delete(db) } throws: { RecordError.Code.staleVersion ~= $0 }
+        #expect { try other.update(db) } throws: { ($0 as? VaultError)?.code == .staleVersion }
+        #expect { try other.updateChanges(db) { $0.body = "three" } } throws: { ($0 as? VaultError)?.code == .staleVersion }
+        #expect { try other.delete(db) } throws: { ($0 as? VaultError)?.code == .staleVersion }
         #expect(try Note.find(db, 1) == note)
 
         try other.refresh(db)
         #expect(try other.updateChanges(db) { $0.body = "three" })
         #expect(other.version == 2)
         #expect(try other.delete(db))
-        #expect { try note.update(db) } throws: { RecordError.Code.notFound ~= $0 }
+        #expect { try note.update(db) } throws: { ($0 as? VaultError)?.code == .notFound }
     }
 
     // MARK: Saving and upserting
@@ -235,7 +235,7 @@ import Testing
         var note = Note(title: "Milk")
         #expect {
             try note.upsert(db, onConflictOf: SQLExpression<Int>("nothing"))
-        } throws: { RecordError.Code.conformance ~= $0 }
+        } throws: { ($0 as? VaultError)?.code == .conformance }
     }
 
     // MARK: Deleting

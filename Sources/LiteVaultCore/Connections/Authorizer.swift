@@ -1,17 +1,17 @@
 internal import LiteVaultEngine
 
-// The engine has one authorizer for each connection (`sqlite3_set_authorizer`), which is asked while a statement is prepared.
-// Whatever wants to be asked is in here.
+// The engine has one authorizer per connection (`sqlite3_set_authorizer`), called while a statement is prepared. All of
+// its clients are in here.
 
-/// Who may refuse what statements are about to do, and who is notified of it.
+/// The clients of the authorizer: those that may reject statements, and those that are notified.
 final class Authorizer {
-    /// Whether statements about keys are refused.
+    /// Whether statements about keys are rejected.
     var refusesKeys = false
-    /// Above 0 while this library's own statements may ask about keys whatever others may.
+    /// Above 0 while this library's own statements may access keys, whatever is set for others.
     fileprivate var trust = 0
-    /// Records what is read.
+    /// Records reads.
     var reads: ReadCollector?
-    /// Records what is written.
+    /// Records writes.
     var writes: WriteCollector?
     /// Notified of changes of the schema.
     var observer: (any ConnectionObserver)?
@@ -19,14 +19,14 @@ final class Authorizer {
     fileprivate var isNeeded: Bool { refusesKeys || reads != nil || writes != nil || observer != nil }
 }
 
-/// A table, as SQLite tells tables apart: without regard to the case of ASCII letters.
+/// The name of a table, as compared by SQLite: ignoring the case of ASCII letters.
 package struct TableName: Hashable, Sendable {
     /// `main`, `temp` or the name of an attached database, in lower case.
     package let schema: String
     /// In lower case.
     package let table: String
 
-    /// A table by the names that were given it.
+    /// Creates the name of a table from its parts.
     package init(_ table: String, schema: String) {
         self.schema = schema.lowercased()
         self.table = table.lowercased()
@@ -34,9 +34,9 @@ package struct TableName: Hashable, Sendable {
 }
 
 extension Connection {
-    /// Gives the engine the authorizer, or takes it away when nobody is to be asked. Under the lock.
+    /// Installs the authorizer, or removes it when it has no clients. Called under the lock.
     ///
-    /// Giving it has every statement prepared again before its next step, so that nothing escapes it.
+    /// Installing it makes the engine prepare every statement again before its next step, so that nothing escapes it.
     func installAuthorizer(_ db: OpaquePointer) {
         guard authorizer.isNeeded else {
             sqlite3_set_authorizer(db, nil, nil)
@@ -51,7 +51,7 @@ private func authorize(
     schema: UnsafePointer<CChar>?, origin: UnsafePointer<CChar>?
 ) -> Int32 {
     guard let context else { return SQLITE_OK }
-    // The connection keeps it until the engine has another one.
+    // The connection retains it until the engine may call another one.
     let authorizer = ObjectAddress.object(context, as: Authorizer.self)
     authorizer.reads?.note(action, first, second, schema)
     authorizer.writes?.note(action, first, second, schema, origin)
@@ -63,12 +63,12 @@ private func authorize(
 }
 
 extension Connection {
-    /// Whether SQL is kept from touching keys: while set, statements that set or change a key or a cipher setting, that
-    /// attach a database, export into one, or move temporary data to files are refused with `SQLITE_AUTH`
+    /// Whether SQL is kept from accessing keys: while true, statements that set or change a key or a cipher setting,
+    /// attach a database, export into one, or move temporary data to files fail with `SQLITE_AUTH`
     /// (`sqlite3_set_authorizer`).
     ///
-    /// Set it before running SQL that somebody else wrote. It takes the place of an authorizer that was installed
-    /// through ``withHandle(_:)``, and concerns what is prepared after it was set; prepared statements of the cache are dropped.
+    /// Set it before running untrusted SQL. It replaces an authorizer installed through ``withHandle(_:)``, and applies
+    /// to statements prepared afterwards; cached statements are dropped.
     public var refusesKeyStatements: Bool {
         get { reading { _ in authorizer.refusesKeys } ?? false }
         set {
@@ -80,7 +80,7 @@ extension Connection {
         }
     }
 
-    /// Runs a block of this library's own, which may ask about keys whatever others may. Under the lock.
+    /// Runs a block of this library that may access keys, whatever is set for others. Called under the lock.
     func trusted<T>(_ body: () throws -> T) rethrows -> T {
         authorizer.trust += 1
         defer { authorizer.trust -= 1 }
@@ -88,7 +88,7 @@ extension Connection {
     }
 }
 
-/// `cipher_…` pragmas are recognised by their prefix.
+/// `cipher_…` pragmas are recognized by their prefix.
 private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
     "cipher", "rekey_cipher", "kdf_iter", "fast_kdf_iter", "rekey_kdf_iter", "temp_store", "temp_store_directory",
     "writable_schema", "data_store_directory",
@@ -96,7 +96,7 @@ private let refusedPragmas: Set<String> = SQLRedaction.keyPragmas.union([
 
 private let refusedFunctions: Set<String> = ["sqlcipher_export", "load_extension"]
 
-/// Whether an action that the engine reports to the authorizer concerns keys.
+/// Whether an action reported to the authorizer concerns keys.
 private func refusesKeyStatement(
     _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
 ) -> Bool {
@@ -111,14 +111,14 @@ private func refusesKeyStatement(
     }
 }
 
-/// What a statement that changes the schema is about.
+/// The object that a schema change affects.
 package enum SchemaChange {
-    /// One table: it comes, goes or gets other columns, or an index or a trigger of it does.
+    /// One table: it is created or dropped, its columns change, or one of its indexes or triggers does.
     case table(TableName)
-    /// Something by which other names may get another meaning: a view, a temporary object, a virtual table.
+    /// An object by which other names may change their meaning: a view, a temporary object, a virtual table.
     case anything
 
-    /// nil: the schema is not changed.
+    /// Nil if the schema is not changed.
     init?(
         _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
         _ schema: UnsafePointer<CChar>?
@@ -131,7 +131,7 @@ package enum SchemaChange {
         case SQLITE_CREATE_TABLE, SQLITE_DROP_TABLE: self = table(first, in: schema)
         case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_DROP_TRIGGER:
             self = table(second, in: schema)
-        // Alone in naming the database first.
+        // The only action that has the database first.
         case SQLITE_ALTER_TABLE: self = table(second, in: first)
         case SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_VIEW, SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_INDEX,
             SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_TEMP_VIEW, SQLITE_DROP_TEMP_TRIGGER, SQLITE_DROP_TEMP_INDEX,

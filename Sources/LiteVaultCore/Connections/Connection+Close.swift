@@ -2,8 +2,8 @@ internal import CEngineSupport
 internal import LiteVaultEngine
 
 // Closing the last connection of a database in WAL mode checkpoints: the engine copies the log into the file and
-// deletes it. With a missing or wrong key it would do so with pages it cannot read, so until a key is proven, closing
-// leaves file and log as they are.
+// deletes it. With a missing or wrong key it would do so with pages it cannot read, so until a key is verified, closing
+// leaves file and log unchanged.
 
 extension Connection {
     /// Closes the connection (`sqlite3_close`). Closing it again does nothing.
@@ -25,7 +25,7 @@ extension Connection {
         hooks.checkpoints?.letGo()
         let guardian = prepareClose(db)
         defer { CheckpointGuard.release(guardian) }
-        // Closing rolls back, and calls the hook although nobody asked for a rollback.
+        // Closing rolls back, and would call the hook although nobody requested a rollback.
         sqlite3_rollback_hook(db, nil, nil)
         let code = interruptible.withLock { interruptible in
             let code = sqlite3_close(db)
@@ -39,17 +39,17 @@ extension Connection {
         authorizer.observer = nil
     }
 
-    /// The close of `deinit`: nothing refers to the connection now, so no lock is needed and nothing is busy.
+    /// Closes the connection in `deinit`: nothing refers to it any longer, so no lock is needed and nothing is busy.
     func closeFinally() {
         guard let db else { return }
         finalizeIdleStatements()
         hooks.checkpoints?.letGo()
         let guardian = prepareClose(db)
         defer { CheckpointGuard.release(guardian) }
-        // Its closure must not be called with a connection that is going away.
+        // Its closure must not be called with a connection that is being released.
         sqlite3_rollback_hook(db, nil, nil)
         sqlite3_set_authorizer(db, nil, nil)
-        // Statements that somebody made through `handle` keep the handle alive until they are finalized.
+        // Statements created through `handle` keep the handle alive until they are finalized.
         interruptible.withLock { $0 = nil }
         sqlite3_close_v2(db)
         self.db = nil
@@ -67,7 +67,7 @@ extension Connection {
         _ = lv_db_config(db, 1006, suppressed ? 1 : 0, nil)
     }
 
-    /// Finalizes what the cache holds. Under the lock.
+    /// Finalizes the cached statements. Called under the lock.
     package func finalizeCache() {
         for statement in cache.removeAll() { sqlite3_finalize(statement.handle) }
     }
@@ -86,7 +86,7 @@ extension Connection {
         return CheckpointGuard(db)
     }
 
-    /// Whether the schema was read: then the pages could be read, so the key, if there is one, is right.
+    /// Whether the schema was read: then the pages could be read, so the key, if any, is right.
     private func hasReadSchema(_ db: OpaquePointer) -> Bool {
         var used: Int32 = 0
         var highest: Int32 = 0
@@ -118,7 +118,7 @@ private struct CheckpointGuard {
         }
     }
 
-    /// Closing the handle gives the lock back.
+    /// Closing the handle releases the lock.
     static func release(_ guardian: CheckpointGuard?) {
         guard let guardian else { return }
         sqlite3_close(guardian.db)

@@ -1,7 +1,7 @@
 internal import LiteVaultEngine
 
 extension Connection {
-    /// What happened to a row.
+    /// The operation that a hook reports.
     public enum Operation: Sendable {
         /// The row was inserted.
         case insert
@@ -20,12 +20,13 @@ extension Connection {
         }
     }
 
-    /// Calls a closure for every row that is inserted, changed or deleted (`sqlite3_update_hook`).
+    /// Calls a closure for every inserted, changed or deleted row (`sqlite3_update_hook`).
     ///
-    /// Not called for tables WITHOUT ROWID, and for rows deleted by a REPLACE conflict clause or by a DELETE without
-    /// WHERE (https://sqlite.org/c3ref/update_hook.html). The connection must not be used in it.
+    /// It is not called for tables WITHOUT ROWID, nor for rows deleted by a REPLACE conflict clause or by a DELETE
+    /// without WHERE (https://sqlite.org/c3ref/update_hook.html). The connection must not be used in the closure.
     ///
-    /// - Parameter callback: given the operation, the schema's and the table's name, and the rowid. nil removes it.
+    /// - Parameter callback: receives the operation, the names of the schema and the table, and the rowid. nil removes
+    ///   the hook.
     public func updateHook(
         _ callback: ((_ operation: Operation, _ db: String, _ table: String, _ rowid: Int64) -> Void)?
     ) {
@@ -65,10 +66,10 @@ extension Connection {
         let rowid: Int64
     }
 
-    /// Calls a closure before each commit (`sqlite3_commit_hook`). When it throws, the transaction is rolled back and the
-    /// commit fails with `SQLITE_CONSTRAINT`. The connection must not be used in it.
+    /// Calls a closure before each commit (`sqlite3_commit_hook`). If it throws, the transaction is rolled back and the
+    /// commit fails with `SQLITE_CONSTRAINT`. The connection must not be used in the closure.
     ///
-    /// - Parameter callback: nil removes it.
+    /// - Parameter callback: nil removes the hook.
     public func commitHook(_ callback: (() throws -> Void)?) {
         reading { db in
             hooks.commit = callback
@@ -94,10 +95,10 @@ extension Connection {
         hooks.committing = box
     }
 
-    /// Calls a closure after each rollback (`sqlite3_rollback_hook`), but not when a connection closes in the middle of a
-    /// transaction. The connection must not be used in it.
+    /// Calls a closure after each rollback (`sqlite3_rollback_hook`), but not when a connection is closed inside a
+    /// transaction. The connection must not be used in the closure.
     ///
-    /// - Parameter callback: nil removes it.
+    /// - Parameter callback: nil removes the hook.
     public func rollbackHook(_ callback: (() -> Void)?) {
         reading { db in
             hooks.rollback = callback
@@ -105,7 +106,7 @@ extension Connection {
         }
     }
 
-    /// Under the lock.
+    /// Called under the lock.
     func installRollbackHook() {
         guard let db else { return }
         guard hooks.rollback != nil || hooks.observer != nil else {
@@ -123,7 +124,7 @@ extension Connection {
         hooks.rollingBack = box
     }
 
-    /// Notifies an observer of changes, beside the hooks that the user installs. nil removes it.
+    /// Notifies an observer of changes, in addition to the user's hooks. nil removes it.
     package func setObserver(_ observer: (any ConnectionObserver)?) {
         reading { db in
             hooks.observer = observer
@@ -137,7 +138,7 @@ extension Connection {
     }
 }
 
-/// A closure that the engine calls through a pointer. The connection keeps it as long as the engine may call it.
+/// A closure that the engine calls through a pointer. The connection retains it for as long as the engine may call it.
 final class HookBox<Argument, Result> {
     // Not retained: the connection owns the box.
     private unowned let connection: Connection
@@ -151,7 +152,7 @@ final class HookBox<Argument, Result> {
     /// What the engine hands back to the callback.
     var pointer: UnsafeMutableRawPointer { ObjectAddress.unretained(self) }
 
-    /// Runs the closure that belongs to a pointer; the connection refuses to be used meanwhile.
+    /// Runs the closure of a pointer; the connection must not be used meanwhile.
     static func call(_ pointer: UnsafeMutableRawPointer?, _ argument: Argument) -> Result {
         // The engine only ever passes what it was given together with this callback, and that is never null.
         let box = ObjectAddress.object(pointer.unsafelyUnwrapped, as: HookBox.self)
@@ -159,7 +160,7 @@ final class HookBox<Argument, Result> {
     }
 }
 
-/// The closures that are installed on a connection.
+/// The installed closures of a connection.
 struct Hooks {
     var busy: AnyObject?
     var trace: ((String) -> Void)?
@@ -188,13 +189,13 @@ protocol CommitCheckpoints: AnyObject {
 /// Is notified of changes on a connection. All of it is called inside callbacks of the engine, on the thread that runs the
 /// statement and under the connection's lock: the connection must not be used.
 package protocol ConnectionObserver: AnyObject {
-    /// A statement begins to run (`SQLITE_TRACE_STMT`), not one of a trigger.
+    /// A statement starts (`SQLITE_TRACE_STMT`), excluding those of triggers.
     ///
-    /// - Parameter isNested: tells whether another statement that writes is in the middle of its work.
+    /// - Parameter isNested: returns whether another writing statement is in progress.
     func willRun(_ sql: UnsafePointer<CChar>, isNested: () -> Bool)
     /// A statement that changes the schema is prepared (`sqlite3_set_authorizer`).
     func willChangeSchema(_ change: SchemaChange)
-    /// A row was changed (`sqlite3_update_hook`, with what that leaves out).
+    /// A row was changed (`sqlite3_update_hook`, with its omissions).
     func didChange(
         _ operation: Connection.Operation, schema: UnsafePointer<CChar>, table: UnsafePointer<CChar>, rowid: Int64)
     /// The transaction is about to be committed, which may still fail.

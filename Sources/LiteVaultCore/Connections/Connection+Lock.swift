@@ -19,12 +19,12 @@ extension Connection {
         throw DatabaseError(misuse: message)
     }
 
-    /// Gives the lock back, and finalizes what went away meanwhile.
+    /// Releases the lock, and finalizes objects that were released meanwhile.
     @usableFromInline
     package func leave() {
         if deferred.isPending { performDeferred() }
         lock.unlock()
-        // What was added in between found the lock taken, and nobody else may come for long.
+        // Items added in between found the lock taken, and no other thread may come for a long time.
         while deferred.isPending, lock.tryLock() {
             let isDone = performDeferred()
             lock.unlock()
@@ -32,7 +32,7 @@ extension Connection {
         }
     }
 
-    /// Does something for an object that is being deinitialised, now or when the lock is given back.
+    /// Performs work for an object that is being deinitialized, now or when the lock is released.
     func deferring(_ work: DeferredWork.Item) {
         guard lock.tryLock() else {
             deferred.add(work)
@@ -43,7 +43,7 @@ extension Connection {
         leave()
     }
 
-    /// Does what was put off, unless this is a callback of the engine's. Under the lock.
+    /// Performs deferred work, unless this is a callback of the engine. Called under the lock.
     @discardableResult
     func performDeferred() -> Bool {
         guard callbackDepth == 0 else { return false }
@@ -93,7 +93,8 @@ extension Connection {
         reading { $0 } ?? Self.placeholder
     }
 
-    /// What `unguardedHandle` is after `close()`. Opening a database in memory fails only when there is no memory at all. It is
+    /// The value of `unguardedHandle` after `close()`. Opening an in-memory database fails only when memory is
+    /// exhausted. It is
     /// never closed, and has the engine's own mutex, so every thread may use it.
     private nonisolated(unsafe) static let placeholder: OpaquePointer = {
         var db: OpaquePointer?
@@ -109,7 +110,7 @@ extension Connection {
         return body()
     }
 
-    /// Throws unless the code says success. Called under the lock, in the same critical section as the call.
+    /// Throws unless the code means success. Called under the lock, in the same critical section as the call.
     package func check(_ code: Int32, sql: String? = nil) throws {
         switch code {
         case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return
@@ -147,14 +148,15 @@ struct RecursiveLock: ~Copyable, @unchecked Sendable {  // a pthread mutex may b
     func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
 }
 
-/// What is left to do for objects that went away while another thread held the connection, or inside one of its callbacks:
-/// `deinit` must neither wait nor touch the handle then. It is done when the connection is unlocked or closed.
+/// Deferred work for objects that were released while another thread held the connection, or inside one of its
+/// callbacks: `deinit` must then neither wait nor touch the handle. The work is done when the connection is unlocked or
+/// closed.
 final class DeferredWork: @unchecked Sendable {  // the flag is atomic
-    /// Something left to do.
+    /// An item of deferred work.
     enum Item {
         /// A statement lost its owner.
         case finalization(PreparedStatement)
-        /// A loop over a statement was left.
+        /// A loop over a statement was left early.
         case endOfIteration(PreparedStatement, UInt64)
     }
 
@@ -168,7 +170,7 @@ final class DeferredWork: @unchecked Sendable {  // the flag is atomic
 
     deinit { flag.deallocate() }
 
-    /// Whether something waits. Cheap: asked at every unlock.
+    /// Whether there is deferred work. Cheap: checked at every unlock.
     var isPending: Bool { lv_flag_is_raised(flag) }
 
     func add(_ item: Item) {

@@ -2,7 +2,8 @@ internal import CEngineSupport
 internal import LiteVaultEngine
 
 extension Connection {
-    /// A statement from the cache, or a new one. It is marked as used; `checkIn` ends that. Under the lock.
+    /// Takes a statement from the cache, or prepares one, and marks it as in use until `checkIn`. Called under the
+    /// lock.
     func checkOut(_ sql: String) throws -> PreparedStatement {
         let statement = try cache.statement(for: sql) ?? compileForUse(sql)
         statement.isInUse = true
@@ -17,14 +18,14 @@ extension Connection {
         return statement
     }
 
-    /// Ends the use of a statement that was checked out. Under the lock.
+    /// Ends the use of a statement that was checked out. Called under the lock.
     func checkIn(_ statement: PreparedStatement) {
         statement.isInUse = false
         statement.reset()
         if !statement.isCached { sqlite3_finalize(statement.handle) }
     }
 
-    /// Prepares one statement; nil when the text holds none. Under the lock.
+    /// Prepares one statement; nil when the text contains none. Called under the lock.
     func compile(_ sql: String) throws -> PreparedStatement? {
         guard let db else { throw DatabaseError(misuse: "the connection is closed", sql: sql) }
         try requireUntracedExport(sql)
@@ -53,7 +54,7 @@ extension Connection {
         return PreparedStatement(handle: handle, sql: sql, isCacheable: isCacheable)
     }
 
-    /// Whether anything but blanks, comments and semicolons is left after a statement.
+    /// Whether anything but white space, comments and semicolons follows a statement.
     private static func holdsStatement(_ rest: String) -> Bool {
         SQLTokens(rest).contains { token in
             switch token.kind {
@@ -71,7 +72,7 @@ extension Connection {
         throw DatabaseError(misuse: "SQLCipher 3 cannot export while a trace is installed: remove it first", sql: sql)
     }
 
-    /// Keeps or finalizes a statement whose owner went away. Under the lock.
+    /// Caches or finalizes a statement whose owner was released. Called under the lock.
     func recycle(_ statement: PreparedStatement) {
         // An iteration over it that is still to be ended is over.
         statement.execution &+= 1

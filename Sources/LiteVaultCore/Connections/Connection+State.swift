@@ -1,7 +1,7 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 
-// What the engine knows of a connection. All of it may be asked inside callbacks too.
+// The engine's state of a connection. All of it may be read inside callbacks too.
 
 extension Connection {
     /// Whether the main database cannot be written through this connection (`sqlite3_db_readonly`).
@@ -10,40 +10,41 @@ extension Connection {
     /// Whether a transaction is open (`sqlite3_get_autocommit`).
     public var isInTransaction: Bool { reading { sqlite3_get_autocommit($0) == 0 } ?? false }
 
-    /// Ends what other threads run on this connection as soon as possible, with `SQLITE_INTERRUPT` (`sqlite3_interrupt`).
+    /// Interrupts the statements that other threads run on this connection, with `SQLITE_INTERRUPT`
+    /// (`sqlite3_interrupt`).
     ///
-    /// It waits for nothing and may be called from any thread.
+    /// It does not wait and may be called from any thread.
     public func interrupt() {
         interruptible.withLock { if let db = $0 { sqlite3_interrupt(db) } }
     }
 
     /// How long a call waits for locks of other connections before it fails with `SQLITE_BUSY` (`sqlite3_busy_timeout`).
     ///
-    /// Zero by default: not at all. At most 24 days; what is negative counts as zero.
+    /// Zero, the default, does not wait. At most 24 days; negative values count as zero.
     public var lockTimeout: Duration {
         get { .seconds(lockTimeoutSeconds.isFinite ? min(lockTimeoutSeconds, 1e15) : 1e15) }
         set { lockTimeoutSeconds = newValue / .seconds(1) }
     }
 
-    /// The same in seconds, as they were given. Setting it replaces a busy handler.
+    /// The same in seconds, as set. Setting it replaces a busy handler.
     package var lockTimeoutSeconds: Double {
         get { reading { _ in timeout } ?? 0 }
         set {
             reading { db in
                 hooks.busy = nil
-                // Below zero and not a number have no meaning, and milliseconds are counted in 32 bits: 24 days.
+                // Negative values and NaN are meaningless, and milliseconds have 32 bits: 24 days.
                 timeout = newValue > 0 ? newValue : 0
                 sqlite3_busy_timeout(db, Int32(Swift.min(timeout * 1000, 2_147_483_647)))
             }
         }
     }
 
-    /// Has a closure decide what to do when another connection holds a lock (`sqlite3_busy_handler`).
+    /// Calls a closure to decide what to do when another connection holds a lock (`sqlite3_busy_handler`).
     ///
     /// Replaces the lock timeout, as setting that replaces the handler.
     ///
-    /// - Parameter callback: is given how often it was asked before for this lock; returns whether to try again. It must not use
-    ///   the connection. nil: calls fail at once.
+    /// - Parameter callback: receives the number of previous calls for this lock; returns whether to try again. It must
+    ///   not use the connection. nil: calls fail at once.
     package func setBusyHandler(_ callback: ((Int) -> Bool)?) {
         reading { db in
             timeout = 0
@@ -65,10 +66,10 @@ extension Connection {
     /// The rowid of the last row inserted on this connection (`sqlite3_last_insert_rowid`); 0 before the first.
     package var lastInsertedRowID: Int64 { reading { sqlite3_last_insert_rowid($0) } ?? 0 }
 
-    /// How many rows the last INSERT, UPDATE or DELETE changed (`sqlite3_changes64`), triggers not counted.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed (`sqlite3_changes64`), excluding triggers.
     package var changedRowCount: Int { reading { Int(truncatingIfNeeded: lv_changes($0)) } ?? 0 }
 
-    /// How many rows were changed since the connection was opened (`sqlite3_total_changes64`), by triggers too.
+    /// The number of rows changed since the connection was opened (`sqlite3_total_changes64`), including triggers.
     package var totalChangedRowCount: Int { reading { Int(truncatingIfNeeded: lv_total_changes($0)) } ?? 0 }
 
     /// How many parameters a statement may have (`SQLITE_LIMIT_VARIABLE_NUMBER`): 999 on older engines, 32766 and more on newer.
@@ -86,7 +87,7 @@ extension Connection {
         }
     }
 
-    /// Reads something of the handle that is allowed at any time, in callbacks too.
+    /// Reads a property of the handle that may be read at any time, including in callbacks.
     @discardableResult
     func reading<T>(_ body: (OpaquePointer) -> T) -> T? {
         lock.lock()

@@ -2,13 +2,13 @@ internal import Foundation
 internal import LiteVaultEngine
 
 extension Connection {
-    /// Calls a closure with the text of each statement that begins to run, values included (`sqlite3_trace_v2`,
+    /// Calls a closure with the text of each statement that starts, including values (`sqlite3_trace_v2`,
     /// `sqlite3_expanded_sql`).
     ///
-    /// Keys are never part of it: statements that may carry one are shown with their literals replaced and without
-    /// bound values. The connection must not be used in the closure.
+    /// The text never contains keys: statements that may contain one are passed with their literals replaced and
+    /// without bound values. The connection must not be used in the closure.
     ///
-    /// - Parameter callback: nil removes it.
+    /// - Parameter callback: nil removes the trace.
     package func setTrace(_ callback: ((String) -> Void)?) {
         reading { db in
             hooks.trace = callback
@@ -16,7 +16,7 @@ extension Connection {
         }
     }
 
-    /// Under the lock.
+    /// Called under the lock.
     func installTrace(_ db: OpaquePointer) {
         let reads = authorizer.reads
         guard hooks.trace != nil || hooks.observer != nil || reads != nil else {
@@ -52,15 +52,15 @@ private struct StatementStart {
     let statement: OpaquePointer
     let text: UnsafePointer<CChar>
 
-    /// Not of a trigger, which is announced by the statement that fired it, with another text. A statement in the middle of
-    /// another one is announced as a comment: "-- " and its text.
+    /// Whether it is not a statement of a trigger, which is announced by the statement that fired it, with another
+    /// text. A statement inside another one is announced as a comment: "-- " and its text.
     var isOfStatement: Bool {
         guard let sql = sqlite3_sql(statement) else { return false }
         return text == sql || strncmp(text, "-- ", 3) == 0 && strcmp(text + 3, sql) == 0
     }
 }
 
-/// Whether a statement that writes is in the middle of its work. It only looks at the statements.
+/// Whether a writing statement is in progress. It only inspects the statements.
 private func isWriting(_ db: OpaquePointer, besides excluded: OpaquePointer) -> Bool {
     var statement = sqlite3_next_stmt(db, nil)
     while let current = statement {
@@ -74,7 +74,7 @@ private func tracedText(of statement: OpaquePointer, unexpanded: String) -> Stri
     // The start of a trigger's statement is announced as a comment.
     if unexpanded.hasPrefix("--") { return SQLRedaction.redacted(unexpanded) }
     let redacted = SQLRedaction.redacted(unexpanded)
-    // A key that is bound to ATTACH shows only in the expanded text, and it can stand under any parameter.
+    // A key bound to ATTACH appears only in the expanded text, and any parameter may be one.
     guard redacted == unexpanded, !SQLRedaction.mayBindKey(unexpanded), let expanded = sqlite3_expanded_sql(statement)
     else { return redacted }
     defer { sqlite3_free(expanded) }

@@ -4,26 +4,27 @@ internal import LiteVaultEngine
 extension Connection {
     /// When a transaction takes its locks (https://sqlite.org/lang_transaction.html).
     public enum TransactionMode: String, Sendable {
-        /// At the first read and the first write. The write may fail with `SQLITE_BUSY` that no timeout helps against.
+        /// At the first read and the first write. The write may fail with `SQLITE_BUSY` regardless of the lock timeout.
         case deferred = "DEFERRED"
-        /// The lock for writing, at once.
+        /// Takes the write lock at once.
         case immediate = "IMMEDIATE"
-        /// At once, and without readers, except in WAL mode.
+        /// Takes the write lock at once, and excludes readers, except in WAL mode.
         case exclusive = "EXCLUSIVE"
     }
 
     /// Runs a block in a transaction: commits when it returns, rolls back when it throws.
     ///
-    /// Other threads wait until it is over. Inside another transaction it is a savepoint, and `mode` has no effect.
+    /// Other threads wait until the block returns. Inside another transaction it is a savepoint, and `mode` has no
+    /// effect.
     ///
     /// Some errors end the whole transaction (a full disk, an interrupt, `ON CONFLICT ROLLBACK`), and so do COMMIT and
-    /// ROLLBACK in the block. Every further statement of the block is refused then with `SQLITE_ABORT_ROLLBACK`, also when
-    /// it has caught the error: outside the transaction each would be committed by itself.
+    /// ROLLBACK in the block. From then on every statement of the block throws `SQLITE_ABORT_ROLLBACK`, even if the
+    /// block caught the error; otherwise each would be committed separately.
     ///
-    /// - Returns: what the block returns.
-    /// - Throws: what the block throws, or `DatabaseError` when the transaction could not begin or commit;
-    ///   `SQLITE_ABORT_ROLLBACK` when the transaction had ended before the block did. Everything the block changed is
-    ///   undone, but for what it has committed itself. The block's error is thrown even when rolling back fails too.
+    /// - Returns: the result of the block.
+    /// - Throws: the error of the block, or `DatabaseError` when the transaction could not begin or commit;
+    ///   `SQLITE_ABORT_ROLLBACK` when the transaction ended before the block. All changes of the block are rolled back,
+    ///   except for what it committed itself. The block's error is thrown even if the rollback fails too.
     @discardableResult
     public func transaction<T>(_ mode: TransactionMode = .deferred, block: () throws -> T) throws -> T {
         try withLock {
@@ -36,10 +37,10 @@ extension Connection {
 
     /// Runs a block in a savepoint: releases it when the block returns, rolls back to it when it throws.
     ///
-    /// Other threads wait until it is over. Outside a transaction it is one of its own.
+    /// Other threads wait until the block returns. Outside of a transaction, the savepoint is a transaction of its own.
     ///
     /// - Parameter name: any text; a new one by default.
-    /// - Returns: what the block returns.
+    /// - Returns: the result of the block.
     /// - Throws: as ``transaction(_:block:)``.
     @discardableResult
     package func withSavepoint<T>(named name: String = UUID().uuidString, _ block: () throws -> T) throws -> T {
@@ -47,8 +48,9 @@ extension Connection {
         return try withLock {
             try bracket(
                 begin: "SAVEPOINT \(quoted)", commit: "RELEASE SAVEPOINT \(quoted)",
-                // Rolling back leaves the savepoint, and with it the transaction, open: it has to be released as well. In a
-                // trace `RELEASE SAVEPOINT` stands for a block that returned, as programs for SQLite.swift expect.
+                // Rolling back leaves the savepoint, and with it the transaction, open: it has to be released as well.
+                // In a trace, `RELEASE SAVEPOINT` stands for a block that returned, as programs for SQLite.swift
+                // expect.
                 rollback: ["ROLLBACK TO SAVEPOINT \(quoted)", "RELEASE \(quoted)"], block)
         }
     }
@@ -61,7 +63,7 @@ extension Connection {
         defer { requiresTransaction = required }
         do {
             let result = try block()
-            // It tells more than a COMMIT without a transaction would.
+            // It is more specific than the error of a COMMIT without a transaction.
             try requireTransaction()
             try runOnce(commit)
             return result
@@ -72,14 +74,14 @@ extension Connection {
         }
     }
 
-    /// Throws when the transaction that a statement belongs to is over. Under the lock.
+    /// Throws when the transaction of a statement has ended. Called under the lock.
     @inline(__always)
     func requireTransaction() throws {
         guard isOutsideTransaction, let db else { return }
         throw DatabaseError(endedTransaction: db)
     }
 
-    /// Whether the transaction that a statement belongs to is over. Under the lock.
+    /// Whether the transaction of a statement has ended. Called under the lock.
     @inline(__always)
     var isOutsideTransaction: Bool {
         guard requiresTransaction, let db else { return false }

@@ -4,11 +4,11 @@ internal import LiteVaultSupport
 
 /// A connection to a database.
 ///
-/// A connection may be used from any thread: calls wait for each other on one recursive lock, and a transaction holds it
-/// for its whole block. The engine's own mutexes are off. From trace, update, commit and rollback hooks, busy handlers
-/// and collations the connection must not be used and throws; SQL functions may use it, but not close it.
+/// A connection may be used from any thread: calls wait for each other on one recursive lock, and a transaction holds
+/// it for its whole block. The engine's own mutexes are off. Trace, update, commit and rollback hooks, busy handlers
+/// and collations must not use the connection, which throws then; SQL functions may use it, but not close it.
 ///
-/// Opening a file creates it when it is missing, unless `readonly` is asked for.
+/// Opening a file creates it if it is missing, unless `readonly` is true.
 public final class Connection: @unchecked Sendable {  // all state below only under `lock`
     let lock = RecursiveLock()
     let deferred = DeferredWork()
@@ -30,26 +30,26 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     let authorizer = Authorizer()
     /// Whether a statement may run only inside a transaction: see `Connection+Transaction.swift`.
     var requiresTransaction = false
-    /// What the typed layer knows of its last INSERTs. Under the lock, and read or written at once: so nothing need be asked
-    /// about overlapping accesses, which takes as long as binding a value.
+    /// The typed layer's cache of its last INSERTs. Accessed under the lock, and read or written at once: so
+    /// overlapping accesses need not be checked, which takes as long as binding a value.
     @exclusivity(unchecked) package var lastInserts: AnyObject?
 
     /// The location that was opened.
     let location: Location
-    /// Whether it was opened by module `SQLite`: its errors have the engine's words only, without the file and what to do,
-    /// and a statement read to its end begins again.
+    /// Whether it was opened by module `SQLite`: its errors have the engine's words only, without file and remedy, and
+    /// a statement that was read to its end starts again.
     package var isDropIn = false
 
     /// Opens a connection.
     ///
-    /// No SQL runs, and an encrypted file can be given its key afterwards, unless `journalMode` is given.
+    /// No SQL runs, and an encrypted file can be given its key afterwards, unless `journalMode` is set.
     ///
     /// - Parameters:
-    ///   - location: where the database is; by default in memory, gone with the connection.
-    ///   - readonly: opens an existing file for reading only (`SQLITE_OPEN_READONLY`).
-    ///   - journalMode: set after opening; ignored for connections that turn out to be read-only (by `mode=ro` or
-    ///     `immutable=1` in a URI, or by the file's permissions) and for databases without a file.
-    /// - Throws: `DatabaseError`, for example `SQLITE_CANTOPEN`; `VaultError` `unsupported` for a library without threads.
+    ///   - location: the location of the database; by default in memory, gone with the connection.
+    ///   - readonly: whether to open an existing file for reading only (`SQLITE_OPEN_READONLY`); false by default.
+    ///   - journalMode: the mode to set after opening; ignored for connections that turn out to be read-only (by
+    ///     `mode=ro` or `immutable=1` in a URI, or by the file's permissions) and for databases without a file.
+    /// - Throws: `DatabaseError`, for example `SQLITE_CANTOPEN`; `VaultError` `unsupported` if the library is not thread-safe.
     @_disfavoredOverload  // module SQLite has its own
     public convenience init(
         _ location: Location = .inMemory, readonly: Bool = false, journalMode: JournalMode? = nil
@@ -65,8 +65,8 @@ public final class Connection: @unchecked Sendable {  // all state below only un
         try self.init(.uri(filename), readonly: readonly, unlocker: nil, journalMode: journalMode)
     }
 
-    /// Opens a connection and unlocks it before anything else happens on it. The journal mode comes after the key: set
-    /// before it, the engine would write a plain page.
+    /// Opens a connection and unlocks it before anything else happens on it. The journal mode is set after the key:
+    /// before it, the engine would write a plaintext page.
     package init(
         _ location: Location, readonly: Bool, unlocker: (any ConnectionUnlocker)?, journalMode: JournalMode? = nil
     ) throws {
@@ -85,7 +85,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
         }
         db = opened
         interruptible.withLock { $0 = opened }
-        // The engine's default, written down because old builds could be compiled otherwise.
+        // The engine's default, set explicitly because builds may be configured differently.
         sqlite3_extended_result_codes(opened, 0)
         suppressCheckpointOnClose(true)
         if let unlocker {
@@ -108,13 +108,13 @@ public final class Connection: @unchecked Sendable {  // all state below only un
 
 /// Gives a connection its key.
 package protocol ConnectionUnlocker: Sendable {
-    /// Called right after the file was opened, before any statement. When it throws, the handle is closed at once and
-    /// the file and its log stay as they are.
+    /// Called right after the file was opened, before any statement. If it throws, the handle is closed at once and the
+    /// file and its log are unchanged.
     func unlock(_ connection: Connection) throws
 }
 
 extension DatabaseError {
-    /// The same error about a file whose name the handle could not tell.
+    /// The same error with the path of a file whose name the handle could not report.
     fileprivate func adding(path: String) -> DatabaseError {
         .error(
             message: message, code: code,

@@ -1,11 +1,11 @@
 internal import CEngineSupport
 public import LiteVaultEngine
 
-/// One execution of a statement, from taking the connection's lock to giving it back.
+/// One execution of a statement, from taking the connection's lock to releasing it.
 ///
 /// It holds plain pointers: counting references would cost more than everything else that is added to the engine here.
-/// Its caller keeps the connection or the statement alive. A statement in use is kept by the cache or, if it is not to be
-/// cached, by `begin` and `end`.
+/// The caller keeps the connection or the statement alive, and a statement in use is retained by the cache or, if it is
+/// not cached, by `begin` and `end`.
 @usableFromInline
 package struct Execution {
     @usableFromInline package let handle: OpaquePointer
@@ -20,7 +20,7 @@ package struct Execution {
         self.connection = Uncounted(connection)
     }
 
-    /// Binds a value to each parameter, in order, whose types are known only now.
+    /// Binds a value to each parameter, in order, with types known only at run time.
     @usableFromInline
     package func bind(values: [(any Binding)?]) throws {
         var code = SQLITE_OK
@@ -36,7 +36,7 @@ package struct Execution {
         }
     }
 
-    /// Binds a value to a parameter, from 0; NULL for nil. Returns the engine's result code, as the others do.
+    /// Binds a value to a parameter, from 0; NULL for nil. Returns the engine's result code, as do the others.
     package func bind(_ value: (any Binding)?, at offset: Int) -> Int32 {
         value?.bind(to: handle, at: Int32(truncatingIfNeeded: offset &+ 1)) ?? bindNull(at: offset)
     }
@@ -62,19 +62,19 @@ package struct Execution {
         sqlite3_bind_double(handle, Int32(truncatingIfNeeded: offset &+ 1), real)
     }
 
-    /// Binds a text that the engine need not copy: it has to stay where it is until the execution has ended
-    /// (`SQLITE_STATIC`). The engine's copy takes an allocation, and a lock around that.
+    /// Binds text without a copy: it has to stay in place until the execution has ended (`SQLITE_STATIC`). The engine's
+    /// copy takes an allocation, with a lock.
     @inlinable
     @inline(__always)
     package func bind(staying utf8: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int32 {
         bindText(utf8, to: handle, at: Int32(truncatingIfNeeded: offset &+ 1), nil)
     }
 
-    /// Runs the statement to its end, after values were bound to parameters one by one.
+    /// Runs the statement to its end, after values were bound one by one.
     ///
     /// - Parameters:
     ///   - code: the first result of binding that was not `SQLITE_OK`.
-    ///   - count: how many values there are.
+    ///   - count: the number of values.
     @inlinable
     package func run(afterBinding code: Int32, count: Int) throws {
         if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: Int32(clamping: count)) }
@@ -102,11 +102,11 @@ package struct Execution {
     /// The statement, to be used again by ``Connection/reuse(_:)``.
     package var statement: PreparedStatement { prepared.object }
 
-    /// For how many rows room is made at once: as many as the statement gave last. Arrays that grow are copied.
+    /// The number of rows to reserve memory for: as many as the statement returned last. Growing arrays are copied.
     @usableFromInline
     package var expectedRowCount: Int { prepared.withObject { min($0.lastRowCount, 1 << 16) } }
 
-    /// Records how many rows there were.
+    /// Records the number of rows.
     @usableFromInline
     package func noteRowCount(_ count: Int) { prepared.withObject { $0.lastRowCount = count } }
 
@@ -119,7 +119,7 @@ package struct Execution {
         throw failure(code)
     }
 
-    /// Ends a statement that was not stepped to its end. One that writes commits only now, and that can fail.
+    /// Ends a statement that was not stepped to its end. A writing statement commits only now, which can fail.
     @inlinable
     package func finish() throws {
         guard sqlite3_stmt_readonly(handle) == 0 else { return }
@@ -133,7 +133,7 @@ package struct Execution {
             return DatabaseError(
                 wrongCount: Int(count), expected: Int(parameterCount), sql: prepared.object.sql)
         }
-        // Not the handle's code: values that were bound after the one that failed have cleared it.
+        // Not the handle's code: values bound after the one that failed have cleared it.
         return failure(code)
     }
 
@@ -150,7 +150,7 @@ extension Connection {
     @usableFromInline
     package func begin(_ sql: String) throws -> Execution { try begin { try checkOut(sql) } }
 
-    /// The same for a text that is not a `String` yet: it becomes one only where the statement is not that of the last time.
+    /// The same for text that is not a `String` yet: it becomes one only if the statement is not the previous one.
     package func begin(_ utf8: UnsafeBufferPointer<UInt8>) throws -> Execution {
         try begin {
             guard let statement = cache.lastStatement(for: utf8) else {
@@ -161,11 +161,11 @@ extension Connection {
         }
     }
 
-    /// Takes the statement of an earlier execution again; nil when the cache has dropped it or it is in use, and when
-    /// beginning it would throw.
+    /// Takes the statement of an earlier execution again; nil when the cache has dropped it, when it is in use, and
+    /// when beginning it would throw.
     ///
-    /// Under the lock, which ending the execution gives back: one that left the cache may be finalized already, or belong
-    /// to somebody.
+    /// Takes the lock, which ending the execution releases: a statement that left the cache may be finalized already,
+    /// or be in use.
     package func reuse(_ statement: PreparedStatement) -> Execution? {
         guard statement.isCached, !statement.isInUse, !isOutsideTransaction else { return nil }
         statement.isInUse = true
@@ -189,7 +189,7 @@ extension Connection {
         }
     }
 
-    /// Resets the statement, gives it back, and the lock.
+    /// Resets and returns the statement, and releases the lock.
     @usableFromInline
     package func end(_ execution: Execution) {
         execution.prepared.withObject { prepared in
@@ -239,14 +239,14 @@ extension Execution {
 }
 
 extension Execution {
-    /// Asks something about the statement.
+    /// Reads a property of the statement.
     package func withPrepared<T>(_ body: (PreparedStatement) throws -> T) rethrows -> T {
         try body(prepared.object)
     }
 
     /// A copy of the current row.
     ///
-    /// - Parameter columns: finds out what the columns are called.
+    /// - Parameter columns: determines the names of the columns.
     package func copyRow(_ columns: (PreparedStatement) throws -> RowColumns) rethrows -> Row {
         let prepared = prepared.object
         return prepared.copyRow(try columns(prepared))

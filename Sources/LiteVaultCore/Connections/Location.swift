@@ -1,5 +1,5 @@
 extension Connection {
-    /// Where a database is.
+    /// The location of a database.
     public enum Location: Sendable {
         /// In memory, private to the connection (`:memory:`).
         case inMemory
@@ -11,7 +11,7 @@ extension Connection {
 }
 
 extension Connection.Location: CustomStringConvertible {
-    /// What `sqlite3_open_v2` and `ATTACH` are given.
+    /// The name for `sqlite3_open_v2` and `ATTACH`.
     public var description: String {
         switch self {
         case .inMemory: return ":memory:"
@@ -27,20 +27,20 @@ extension Connection.Location: CustomStringConvertible {
         }
     }
 
-    /// The name without parameters, for messages: a key can be among them.
+    /// The name without parameters, for messages: one of them may be a key.
     var fileName: String {
         guard case .uri(let name, _) = self else { return description }
         guard Self.isURI(name), let query = name.utf8.firstIndex(of: UInt8(ascii: "?")) else { return name }
         return String(name[..<query])
     }
 
-    /// Whether SQLite reads a name as a URI: by its first five bytes, whatever accent follows the colon.
+    /// Whether SQLite reads a name as a URI: by its first five bytes, even with a combining accent after the colon.
     private static func isURI(_ name: String) -> Bool { name.utf8.starts(with: "file:".utf8) }
 
-    /// A path for use in a URI. Not escaped, a `#` or `?` in it would end the path: another file would be opened.
+    /// A path for use in a URI. Unescaped, a `#` or `?` in it would end the path, and another file would be opened.
     private static func escaped(_ path: String) -> String {
         let escaped = URIQueryParameter.escaped(path, keeping: "/")
-        // Two slashes at the start would be read as the name of a host.
+        // Two slashes at the start would be read as a host name.
         return path.hasPrefix("//") ? "//" + escaped : escaped
     }
 
@@ -64,7 +64,7 @@ extension Connection.Location: CustomStringConvertible {
 
 /// A parameter of a database URI (https://sqlite.org/uri.html#recognized_query_parameters).
 public enum URIQueryParameter: CustomStringConvertible, Sendable {
-    /// How a file may be opened.
+    /// The access mode of a file.
     public enum FileMode: String, Sendable {
         case readOnly = "ro"
         case readWrite = "rw"
@@ -72,23 +72,23 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
         case memory
     }
 
-    /// Whether connections of the process share one cache of pages.
+    /// Whether connections of the process share a page cache.
     public enum CacheMode: String, Sendable {
         case shared
         case `private`
     }
 
-    /// Shares the cache, or not. A shared cache is refused together with a key: the other connections would need none.
+    /// Whether to share the cache. A shared cache is rejected together with a key: other connections would need none.
     case cache(CacheMode)
-    /// The file is on read-only media: no locks, no look-out for changes.
+    /// The file is on read-only media: no locking, no checks for changes.
     case immutable(Bool)
-    /// The permissions of a new file are those of this file.
+    /// A new file gets the permissions of this file.
     case modeOf(String)
     /// Read-only, read-write, with or without creating the file, or in memory.
     case mode(FileMode)
     /// No locks. Only for files that nobody else uses.
     case nolock(Bool)
-    /// Whether writing a sector leaves its neighbours alone when the power fails.
+    /// Whether writing a sector leaves its neighbours intact on power failure.
     case powersafeOverwrite(Bool)
     /// The name of the VFS.
     case vfs(String)
@@ -96,13 +96,13 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
     /// No locks: another spelling of ``nolock(_:)``.
     public static func noLock(_ value: Bool) -> URIQueryParameter { .nolock(value) }
 
-    /// The parameter by the name of its case, escaped. `modeOf` is spelled so; in the URI it is `modeof`, as SQLite knows it.
+    /// The parameter with the name of its case, escaped. In the URI, `modeOf` is `modeof`, as SQLite expects.
     public var description: String {
         guard case .modeOf(let file) = self else { return inURI }
         return "modeOf=\(Self.escaped(file, keeping: "/"))"
     }
 
-    /// The parameter as it stands in the URI, escaped.
+    /// The parameter as written in the URI, escaped.
     fileprivate var inURI: String {
         switch self {
         case .cache(let mode): "cache=\(mode.rawValue)"
@@ -115,7 +115,8 @@ public enum URIQueryParameter: CustomStringConvertible, Sendable {
         }
     }
 
-    /// Percent-encodes everything but letters, digits, `-._~` and what is to be kept (RFC 3986, unreserved characters).
+    /// Percent-encodes everything but letters, digits, `-._~` and the given characters (RFC 3986, unreserved
+    /// characters).
     fileprivate static func escaped(_ text: String, keeping kept: String) -> String {
         text.utf8.reduce(into: "") { result, byte in
             let scalar = Unicode.Scalar(byte)

@@ -4,15 +4,15 @@ internal import LiteVaultEngine
 package final class ReadCollector {
     /// A column of a table.
     package struct Column: Hashable {
-        /// nil: the text names none, and the engine does not tell.
+        /// Nil if the text has none, and the engine does not report it.
         package let schema: String?
         package let table: String
-        /// Empty where rows are only counted.
+        /// Empty if rows are only counted.
         package let column: String
     }
 
     package fileprivate(set) var columns: Set<Column> = []
-    /// The texts of the statements that ran, those that virtual tables run included.
+    /// The texts of the statements that ran, including those run by virtual tables.
     package fileprivate(set) var texts: Set<String> = []
     /// Whether something was read that the engine does not report.
     package fileprivate(set) var isIncomplete = false
@@ -30,7 +30,7 @@ package final class ReadCollector {
                 Column(
                     schema: schema.map { String(cString: $0) }, table: String(cString: first),
                     column: second.map { String(cString: $0) } ?? ""))
-        // Answers of pragmas depend on whatever they are about.
+        // The results of pragmas depend on their subject.
         case SQLITE_PRAGMA: isIncomplete = true
         default: break
         }
@@ -42,8 +42,8 @@ package final class ReadCollector {
 extension Connection {
     /// Runs a block and records the tables and columns that its statements read (`sqlite3_set_authorizer`).
     ///
-    /// The cache is emptied first: the engine reports what is read only when a statement is prepared. It does not report the
-    /// columns by which `NATURAL` and `USING` join, nor, before 3.20, a table without a column that is read, as by `count(*)`.
+    /// It empties the cache first: the engine reports reads only when a statement is prepared. It does not report the
+    /// columns of `NATURAL` and `USING` joins, nor, before 3.20, a table of which no column is read, as by `count(*)`.
     ///
     /// - Throws: what the block throws.
     package func trackingReads<T>(into collector: ReadCollector, _ body: () throws -> T) throws -> T {
@@ -62,7 +62,7 @@ extension Connection {
     }
 }
 
-/// What a statement would write, be it by itself, by its triggers or by actions of foreign keys.
+/// What a statement would write, itself, through triggers or through foreign key actions.
 package struct WrittenColumns: Sendable {
     /// Tables whose rows are inserted or deleted.
     package fileprivate(set) var tables: Set<TableName> = []
@@ -83,7 +83,7 @@ final class WriteCollector {
         guard action == SQLITE_INSERT || action == SQLITE_DELETE || action == SQLITE_UPDATE, let first else { return }
         let name = TableName(
             String(cString: first), schema: schema.map { String(cString: $0) } ?? "main")
-        // What the engine writes there by itself, as when it declares a virtual table, is reported as a change of the schema.
+        // The engine's own writes there, as when it declares a virtual table, are reported as a change of the schema.
         guard name.table != "sqlite_master", name.table != "sqlite_temp_master" else { return }
         guard action == SQLITE_UPDATE, let second else {
             written.tables.insert(name)
@@ -95,19 +95,19 @@ final class WriteCollector {
 }
 
 extension Connection {
-    /// What a statement would write: prepares it once more, and does not run it.
+    /// What a statement would write: prepares it once more, without running it.
     ///
-    /// A row that is deleted to make room for another (`REPLACE`) is not reported by the engine.
+    /// Rows deleted to make room for another (`REPLACE`) are not reported by the engine.
     ///
-    /// - Parameter sql: an INSERT, REPLACE, UPDATE or DELETE, with or without WITH: such can be prepared without effect.
-    /// - Returns: nil when it cannot be prepared, as when a table of it is gone.
+    /// - Parameter sql: an INSERT, REPLACE, UPDATE or DELETE, with or without WITH: preparing these has no effect.
+    /// - Returns: nil when it cannot be prepared, for instance because one of its tables was dropped.
     package func writtenColumns(of sql: String) -> WrittenColumns? {
         try? withLock { () -> WrittenColumns? in
             guard let db else { return nil }
             let collector = WriteCollector()
             let wasInstalled = authorizer.observer != nil || authorizer.refusesKeys
             authorizer.writes = collector
-            // Giving it again would have every statement prepared again.
+            // Installing it again would make the engine prepare every statement again.
             if !wasInstalled { installAuthorizer(db) }
             defer {
                 authorizer.writes = nil

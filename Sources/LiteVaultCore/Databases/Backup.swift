@@ -9,16 +9,16 @@ internal import LiteVaultEngine
 /// backup.finish()
 /// ```
 ///
-/// Under constant writes of other connections a copy in steps starts over with each write and may never end: a read
-/// transaction on the source, in WAL mode, keeps it from that; so does copying everything in one step.
+/// Under constant writes by other connections a stepwise copy restarts with each write and may never finish. A read
+/// transaction on the source, in WAL mode, prevents that; so does copying everything in one step.
 public final class Backup {
-    /// The name of a database of a connection.
+    /// A database of a connection.
     public enum DatabaseName: Sendable {
         /// The main database.
         case main
-        /// The temporary one.
+        /// The temporary database.
         case temp
-        /// An attached one.
+        /// An attached database.
         case attached(name: String)
 
         var name: String {
@@ -30,11 +30,11 @@ public final class Backup {
         }
     }
 
-    /// How many pages a step copies.
+    /// The number of pages that a step copies.
     public enum Pages: Sendable {
-        /// All that remain.
+        /// All remaining pages.
         case all
-        /// At most this many; none, or fewer than none, for 0 and below.
+        /// At most this many pages; none for 0 and below.
         case limited(number: Int32)
 
         var number: Int32 {
@@ -45,7 +45,7 @@ public final class Backup {
         }
     }
 
-    /// The outcome of a step.
+    /// The result of a step.
     public enum StepResult: Sendable, Equatable {
         /// The copy is complete.
         case done
@@ -60,15 +60,16 @@ public final class Backup {
     private var handle: OpaquePointer?
     private var isDone = false
 
-    /// Begins a copy (`sqlite3_backup_init`). The target must not be used until it is finished.
+    /// Begins a copy (`sqlite3_backup_init`). The target must not be used until the copy is finished.
     ///
     /// - Parameters:
     ///   - sourceConnection: the connection to copy from.
-    ///   - sourceName: the database of it.
-    ///   - targetConnection: another connection, with what is to be overwritten.
-    ///   - targetName: the database of it.
-    /// - Throws: `DatabaseError` when the target is in use, or when one of the two is encrypted and the other is not, or both
-    ///   are with different page sizes: such copies would be unreadable, or in the clear. The target is unchanged.
+    ///   - sourceName: the database of that connection.
+    ///   - targetConnection: another connection, whose database is overwritten.
+    ///   - targetName: the database of that connection.
+    /// - Throws: `DatabaseError` when the target is in use, when only one of the two is encrypted, or when both are
+    ///   encrypted with different page sizes: such copies would be unreadable, or plaintext. The target is unchanged
+    ///   then.
     public init(
         sourceConnection: Connection, sourceName: DatabaseName = .main, targetConnection: Connection,
         targetName: DatabaseName = .main
@@ -81,7 +82,7 @@ public final class Backup {
             handle = sqlite3_backup_init(
                 targetConnection.db, targetName.name, sourceConnection.db, sourceName.name)
             guard handle != nil else {
-                // The error of sqlite3_backup_init is left in the target.
+                // sqlite3_backup_init leaves its error in the target.
                 throw DatabaseError(
                     target.db, code: target.db.map { sqlite3_errcode($0) } ?? SQLITE_ERROR, sql: nil,
                     extended: target.extendedErrors)
@@ -94,7 +95,7 @@ public final class Backup {
     deinit {
         guard let handle else { return }
         let (source, target) = (source, target)
-        // Waiting here could deadlock: this thread may hold one of the locks, and another thread the other.
+        // Waiting here could deadlock: the thread may hold one of the locks, and another thread the other.
         if source.lock.tryLock() {
             if target.lock.tryLock() {
                 if source.callbackDepth == 0, target.callbackDepth == 0 {
@@ -110,7 +111,7 @@ public final class Backup {
         DispatchQueue.global().async { Self.finishWaiting(abandoned.handle, source, target) }
     }
 
-    /// A backup whose object is gone.
+    /// A backup whose object was released.
     private struct Abandoned: @unchecked Sendable {  // used by the one block that it is handed to
         let handle: OpaquePointer
     }
@@ -121,11 +122,11 @@ public final class Backup {
     /// The pages that remain to be copied, as of the last step (`sqlite3_backup_remaining`).
     public var remainingPages: Int32 { reading { sqlite3_backup_remaining($0) } }
 
-    /// Copies pages (`sqlite3_backup_step`). A step after the last one does nothing.
+    /// Copies pages (`sqlite3_backup_step`). A step after the copy is complete does nothing.
     ///
-    /// While another connection holds a lock it waits, as long as the source's `lockTimeout` says.
+    /// While another connection holds a lock, it waits up to the source's `lockTimeout`.
     ///
-    /// - Throws: `DatabaseError`: `SQLITE_BUSY` when the time is over; the copy can continue later.
+    /// - Throws: `DatabaseError`: `SQLITE_BUSY` after the timeout; the copy can be continued later.
     public func step(pagesToCopy pages: Pages = .all) throws {
         let deadline = Date().addingTimeInterval(source.lockTimeoutSeconds)
         while try advance(pages: pages) == .busy {
@@ -135,9 +136,10 @@ public final class Backup {
         }
     }
 
-    /// Copies pages (`sqlite3_backup_step`), and returns the outcome. Does not wait for locks.
+    /// Copies pages (`sqlite3_backup_step`) without waiting for locks.
     ///
-    /// - Throws: `DatabaseError`: the copy cannot continue, and the target's transaction is rolled back by ``finish()``.
+    /// - Returns: whether the copy is complete.
+    /// - Throws: `DatabaseError`: the copy cannot be continued, and ``finish()`` rolls the target's transaction back.
     public func advance(pages: Pages = .all) throws -> StepResult {
         try Self.withBoth(source, target) {
             guard let handle else { throw DatabaseError(misuse: "the backup is finished") }
@@ -156,8 +158,8 @@ public final class Backup {
         }
     }
 
-    /// Ends the copy (`sqlite3_backup_finish`). What was copied stays when it was complete, else the target is rolled
-    /// back. Further calls do nothing.
+    /// Ends the copy (`sqlite3_backup_finish`). A complete copy is kept; otherwise the target is rolled back. Further
+    /// calls do nothing.
     public func finish() {
         guard let handle else { return }
         self.handle = nil
@@ -165,7 +167,7 @@ public final class Backup {
     }
 
     private static func finishWaiting(_ handle: OpaquePointer, _ source: Connection, _ target: Connection) {
-        // Not through `withBoth`: that throws inside a callback, and the handle would stay.
+        // Not through `withBoth`: that throws inside a callback, and the handle would leak.
         let (first, second) = ordered(source, target)
         first.lock.lock()
         second.lock.lock()
@@ -174,7 +176,7 @@ public final class Backup {
         first.leave()
     }
 
-    /// Under both locks.
+    /// Called under both locks.
     private static func finish(_ handle: OpaquePointer, _ source: Connection, _ target: Connection) {
         sqlite3_backup_finish(handle)
         source.backups -= 1
@@ -185,8 +187,8 @@ public final class Backup {
         source.reading { _ in handle.map(body) ?? 0 } ?? 0
     }
 
-    /// Takes both locks, in an order that is the same for every pair: two backups between the same connections in
-    /// opposite directions would deadlock otherwise.
+    /// Takes both locks, in the same order for every pair: two backups between the same connections in opposite
+    /// directions would deadlock otherwise.
     private static func withBoth<T>(_ one: Connection, _ other: Connection, _ body: () throws -> T) throws -> T {
         let (first, second) = ordered(one, other)
         return try first.withLock { try second.withLock(body) }
@@ -198,7 +200,7 @@ public final class Backup {
 }
 
 extension Backup {
-    /// Refuses copies that the engine makes without complaint and that nobody can read afterwards, or everybody.
+    /// Rejects copies that the engine makes without complaint but that would be unreadable, or readable by everybody.
     ///
     /// SQLCipher 3 copies an encrypted database into a plain file in the clear, and a plain one into an encrypted file
     /// unreadably. Every version copies between encrypted databases of different page sizes into a file that no setting
@@ -226,7 +228,7 @@ extension Backup {
 }
 
 extension Connection {
-    /// Whether a database of this connection has a codec: this pragma returns a row only then, in every version.
+    /// Whether a database of this connection has a codec: only then does this pragma return a row, in every version.
     package func isKeyed(_ schema: String) throws -> Bool {
         guard EngineInfo.linked.encryption != .none else { return false }
         return try withLock { try trusted { try untypedValue("PRAGMA \(quoted(schema)).cipher_provider") != nil } }

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import LiteVaultEngine
 
-// A checkpoint reads how far the log goes, and then how much of it was copied already. In between, on engines with
-// `EngineInfo.Defect.walReset`, a commit of another connection may start the log over: the checkpoint then writes down the
-// old length as copied, in a log in which other commits have those numbers. Only a writer starts a log over, and there is
-// one writer at a time. So while a second connection of ours holds the write lock, without writing anything, a checkpoint
-// is alone with a log that nobody changes: within a process, and among all that use the file.
+// A checkpoint reads the end of the log, and then how much of it was copied already. In between, on engines with
+// `EngineInfo.Defect.walReset`, a commit of another connection may reset the log: the checkpoint then records the old
+// length as copied, in a log in which other commits have those frame numbers. Only a writer resets a log, and there is
+// one writer at a time. So while a second connection of ours holds the write lock, without writing anything, a
+// checkpoint works on a log that nobody changes: within a process, and among all processes that use the file.
 //
-// The connection that checkpoints cannot hold that lock itself: inside a transaction of its own it is refused
-// (SQLITE_LOCKED). FULL, RESTART and TRUNCATE take the lock themselves; if they do not get it, they continue without.
+// The connection that checkpoints cannot hold that lock itself: inside a transaction of its own the checkpoint fails
+// (SQLITE_LOCKED). FULL, RESTART and TRUNCATE take the lock themselves; if they do not get it, they continue without it.
 
 extension Connection {
     /// What a checkpoint waits for (https://sqlite.org/c3ref/wal_checkpoint_v2.html).
@@ -27,7 +27,7 @@ extension Connection {
     /// - Parameters:
     ///   - mode: what to wait for.
     ///   - schema: an attached database; all of them by default.
-    /// - Returns: whether it was kept from finishing, the pages in the log, and how many of them were copied; -1 for
+    /// - Returns: whether it could not finish, the number of pages in the log, and the number of copied pages; -1 for
     ///   both when the database is not in WAL mode.
     /// - Throws: `DatabaseError`
     @discardableResult
@@ -44,10 +44,10 @@ extension Connection {
         return answer ?? (busy: false, log: -1, checkpointed: -1)
     }
 
-    /// After how many pages a commit checkpoints: by itself, or guarded.
+    /// The number of pages after which a commit checkpoints, automatically or guarded.
     func automaticCheckpointPages() throws -> Int {
         let pages = Int(try integer("wal_autocheckpoint"))
-        // The engine knows only of its own.
+        // The engine knows only of its own automatic checkpoints.
         return pages == 0 ? (reading { _ in hooks.checkpoints?.pages } ?? nil) ?? 0 : pages
     }
 
@@ -56,15 +56,16 @@ extension Connection {
         reading { _ in hooks.checkpoints = nil }
     }
 
-    /// Copies the log into the database file while another connection holds the write lock, so that nobody can commit in
-    /// the middle of it.
+    /// Copies the log into the database file while another connection holds the write lock, so that nobody can commit
+    /// during it.
     ///
-    /// Waits for no reader: what readers still need stays in the log. Commits of all processes wait until it is done.
+    /// It does not wait for readers: frames they still need stay in the log. Commits of all processes wait until it is
+    /// done.
     ///
     /// - Parameter guardian: another connection to the same file, not read-only and not in a transaction. It writes nothing.
     /// - Returns: as ``walCheckpoint(mode:schema:)``.
-    /// - Throws: `SQLITE_BUSY` when somebody else writes for longer than the guardian's lock timeout; `SQLITE_MISUSE` for a
-    ///   guardian of another file. Nothing is copied then.
+    /// - Throws: `SQLITE_BUSY` when another connection writes for longer than the guardian's lock timeout;
+    ///   `SQLITE_MISUSE` for a guardian of another file. Nothing is copied then.
     @discardableResult
     public func walCheckpoint(guardedBy guardian: Connection) throws -> (busy: Bool, log: Int, checkpointed: Int) {
         guard guardian !== self, guardian.description == description, !description.isEmpty else {
@@ -73,14 +74,15 @@ extension Connection {
         return try guardian.holdingWriteLock { try walCheckpoint(mode: .passive, schema: "main") }
     }
 
-    /// Makes commits checkpoint after a number of pages, as the engine does, but guarded as ``walCheckpoint(guardedBy:)`` does it.
+    /// Makes commits checkpoint after a number of pages, as the engine does, but guarded as by
+    /// ``walCheckpoint(guardedBy:)``.
     ///
-    /// When somebody else is writing, the next commit tries again; only once the log is four times as long does it wait,
-    /// as long as ``lockTimeout`` says. Logs of attached databases are checkpointed by the engine's own means.
+    /// While another connection is writing, the checkpoint is left to the next commit; only when the log is four times
+    /// as long does it wait, up to ``lockTimeout``. Logs of attached databases are checkpointed by the engine itself.
     ///
     /// - Parameters:
-    ///   - pages: in the log; 1000 is the engine's default. 0 or less: never.
-    ///   - open: opens the guardian when it is needed first, and again after it failed. It is used by nobody else, and is
+    ///   - pages: the number of pages in the log; 1000 is the engine's default. 0 or less: never.
+    ///   - open: opens the guardian when it is first needed, and again after a failure. Nobody else uses it, and it is
     ///     closed with this connection.
     /// - Throws: `SQLITE_MISUSE` on a closed connection.
     public func setWALAutoCheckpoint(_ pages: Int = 1000, guardedBy open: @escaping () throws -> Connection) throws {
@@ -98,15 +100,16 @@ extension Connection {
         }
     }
 
-    /// Empties the log (`TRUNCATE`), and waits for writers and readers as long as ``lockTimeout`` says.
+    /// Empties the log (`TRUNCATE`), and waits for writers and readers up to ``lockTimeout``.
     ///
-    /// If the engine would continue without the write lock, it is interrupted, and copies nothing (from SQLite 3.16 on).
+    /// If the engine would continue without the write lock, it is interrupted and copies nothing (SQLite 3.16 and
+    /// later).
     ///
     /// - Returns: whether the log is empty.
-    /// - Throws: `DatabaseError`, but not for somebody who uses the file.
+    /// - Throws: `DatabaseError`, but not when another connection uses the file.
     package func emptyLog() throws -> Bool {
         try withLock {
-            // The handler of a user decides for how long it waits.
+            // The user's busy handler decides how long it waits.
             guard hooks.busy == nil else { return try !walCheckpoint(mode: .truncate).busy }
             let patience = timeout
             let end = ContinuousClock.now + .seconds(patience)
@@ -134,13 +137,13 @@ extension Connection {
         }
     }
 
-    /// Nothing was written, so neither can fail for a reason of the file's.
+    /// Nothing was written, so neither statement can fail because of the file.
     private func endHolding() {
         do { try execute("COMMIT") } catch { try? execute("ROLLBACK") }
     }
 }
 
-/// The checkpoints after the commits of a connection. Under the connection's lock.
+/// The checkpoints after commits of a connection. Used under the connection's lock.
 private final class GuardedCheckpoints: CommitCheckpoints {
     let pages: Int
     private let open: () throws -> Connection
@@ -154,7 +157,7 @@ private final class GuardedCheckpoints: CommitCheckpoints {
         self.open = open
     }
 
-    /// Called by the engine after a commit, when it no longer holds a lock. A checkpoint that cannot be made fails no
+    /// Called by the engine after a commit, when it no longer holds a lock. A failed checkpoint does not fail the
     /// commit: the next one tries again.
     func committed(_ db: OpaquePointer, _ schema: UnsafePointer<CChar>, _ length: Int) {
         guard pages > 0, length >= pages else { return }
@@ -172,12 +175,12 @@ private final class GuardedCheckpoints: CommitCheckpoints {
         } catch let error as DatabaseError where error.resultCode.primary == .busy {
             return
         } catch {
-            // Perhaps the key has changed, or there were no descriptors left.
+            // The key may have changed, or there were no free descriptors.
             letGo()
         }
     }
 
-    /// Closes the guardian: the connection is to be the last one, whose closing empties the log.
+    /// Closes the guardian: this connection has to be the last one, whose closing empties the log.
     func letGo() {
         try? guardian?.close()
         guardian = nil

@@ -4,10 +4,10 @@ extension Connection {
     /// With SQLCipher, a database attached to an encrypted one is expected, or created, under the main database's key.
     ///
     /// - Parameters:
-    ///   - location: created when it is missing, as by opening it.
+    ///   - location: the location of the database, which is created if it is missing.
     ///   - schemaName: the name for use in SQL: any text.
-    /// - Throws: `DatabaseError`, for example when the name is taken, or when a new file would be plaintext although the main
-    ///   database is encrypted. Nothing is attached then.
+    /// - Throws: `DatabaseError`, for example when the name is taken, or when a new file would be plaintext although
+    ///   the main database is encrypted. The database is not attached then.
     public func attach(_ location: Location, as schemaName: String) throws {
         try location.refuseNUL()
         try withLock {
@@ -16,8 +16,8 @@ extension Connection {
         }
     }
 
-    /// SQLCipher 3 hands the main database's key on only after it read or wrote a page with it: a new file attached to a
-    /// new encrypted database would be plaintext.
+    /// SQLCipher 3 passes the main database's key on only after it has read or written a page with it: a new file
+    /// attached to a new encrypted database would be plaintext.
     private func refuseAccidentalPlaintext(_ schemaName: String) throws {
         guard EngineInfo.linked.sqlcipherMajorVersion == 3, try untypedValue("PRAGMA main.cipher_provider") != nil,
             try untypedValue("PRAGMA \(quoted(schemaName)).cipher_provider") == nil,
@@ -30,10 +30,10 @@ extension Connection {
 
     /// Detaches a database (`DETACH DATABASE`).
     ///
-    /// - Throws: `DatabaseError` when there is none of that name, or statements are using it.
+    /// - Throws: `DatabaseError` when no database of that name is attached, or statements are using it.
     public func detach(_ schemaName: String) throws {
         try withLock {
-            // A cached statement on the database would keep it busy.
+            // A cached statement on the database would keep it in use.
             finalizeCache()
             try run("DETACH DATABASE \(quoted(schemaName, by: "'"))")
         }
@@ -51,7 +51,7 @@ extension Connection {
     package func rebuildFile() throws {
         try withLock {
             try execute("VACUUM")
-            // The engine has forgotten the schema, by which `close` tells that the pages can be read: now it is known.
+            // The engine has discarded the schema, by which `close` detects that the pages can be read.
             isKeyVerified = true
         }
     }

@@ -17,12 +17,12 @@ extension Connection {
 
     /// Sets a pragma, in the current transaction if there is one.
     ///
-    /// - Throws: `DatabaseError`, also where the engine ignored it.
+    /// - Throws: `DatabaseError`, also if the engine ignored it.
     public func setPragma<Value>(_ pragma: Pragma<Value>, to value: Value) throws { try pragma.write(self, value) }
 }
 
 extension Pragma<Int32> {
-    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. 0 in a new one.
+    /// `PRAGMA user_version`: a number of the application's own, in the header of the file. 0 in a new file.
     public static var userVersion: Pragma<Int32> {
         .init {
             Int32(truncatingIfNeeded: try $0.integer("user_version"))
@@ -31,7 +31,7 @@ extension Pragma<Int32> {
         }
     }
 
-    /// `PRAGMA application_id`: what kind of file this is, for tools such as `file`. 0 in a new one.
+    /// `PRAGMA application_id`: the type of the file, for tools such as `file`. 0 in a new file.
     public static var applicationID: Pragma<Int32> {
         .init {
             Int32(truncatingIfNeeded: try $0.integer("application_id"))
@@ -66,8 +66,8 @@ extension Pragma<Bool> {
 }
 
 extension Pragma<Int> {
-    /// `PRAGMA wal_autocheckpoint`: after how many pages in the log a commit checkpoints. 1000 by default, 0 or less: never.
-    /// Setting it ends what ``Connection/setWALAutoCheckpoint(_:guardedBy:)`` began.
+    /// `PRAGMA wal_autocheckpoint`: the number of pages in the log after which a commit checkpoints. 1000 by default; 0
+    /// or less: never. Setting it ends the effect of ``Connection/setWALAutoCheckpoint(_:guardedBy:)``.
     public static var walAutoCheckpoint: Pragma<Int> {
         .init {
             try $0.automaticCheckpointPages()
@@ -89,8 +89,8 @@ extension Pragma<Connection.Synchronous> {
 }
 
 extension Pragma<Connection.JournalMode> {
-    /// `PRAGMA journal_mode` of the main database. On an encrypted file, only after its key. Setting it throws when a file keeps
-    /// another mode; a database in memory keeps its own without an error.
+    /// `PRAGMA journal_mode` of the main database. On an encrypted file, only after its key. Setting it throws if a
+    /// file keeps another mode; a database in memory keeps its own mode without an error.
     public static var journalMode: Pragma<Connection.JournalMode> {
         .init {
             try $0.currentJournalMode()

@@ -1,9 +1,9 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 
-/// What the linked engine is and can do, asked of the library that is really loaded.
+/// The linked engine and its capabilities, queried from the library that is actually loaded.
 public struct EngineInfo: Sendable {
-    /// Whether the engine encrypts, and by what.
+    /// Whether, and with what, the engine encrypts.
     public enum Encryption: Sendable, Equatable, CustomStringConvertible {
         /// Plain SQLite: every call that needs a key throws.
         case none
@@ -19,13 +19,13 @@ public struct EngineInfo: Sendable {
         }
     }
 
-    /// Known defects of an engine, as far as its version numbers show them: a distribution may
-    /// have repaired one without changing the number. New ones may be added; `switch` over them with a `default`.
+    /// Known defects of engines that matter to their users, as far as version numbers show: a distribution may have
+    /// fixed one without changing the number. New ones may be added; `switch` over them with a `default`.
     public enum Defect: String, Sendable, CaseIterable {
-        /// A checkpoint that begins when the log is completely copied, while another connection's commit starts the log
-        /// over, takes commits that follow for copied and loses them, or leaves a damaged database.
+        /// If a checkpoint starts when the log is completely copied, while a commit of another connection resets the
+        /// log, it may treat subsequent commits as copied and lose them, or leave a damaged database.
         ///
-        /// SQLite 3.7.0 to 3.51.2, but for 3.44.6 and 3.50.7 and what follows these in their series; SQLCipher before
+        /// SQLite 3.7.0 to 3.51.2, except for 3.44.6 and 3.50.7 and later releases of these series; SQLCipher before
         /// 4.14.0. See <doc:WALReset> for what the library does about it, and what remains.
         case walReset = "wal-reset"
     }
@@ -35,7 +35,7 @@ public struct EngineInfo: Sendable {
 
     /// `sqlite3_libversion_number()` of the loaded library.
     public let sqliteVersion: SQLiteVersion
-    /// The version of the header that this code was compiled against. It may differ from the library's.
+    /// The version of the header that this code was compiled with. It may differ from the library's.
     public let headerVersion: SQLiteVersion
     /// `sqlite3_compileoption_get()`: the options the library was built with, without their `SQLITE_` prefix.
     public let compileOptions: [String]
@@ -43,9 +43,9 @@ public struct EngineInfo: Sendable {
     public let encryption: Encryption
     /// Whether this package was compiled to encrypt (package trait `SQLCipher`).
     public let isCompiledForEncryption: Bool
-    /// What is known to be wrong with the loaded library.
+    /// The known defects of the loaded library.
     public let defects: Set<Defect>
-    /// `sqlite3_threadsafe()`: false for a library that must not be used from more than one thread.
+    /// `sqlite3_threadsafe()`: false for a library that must not be used by more than one thread.
     public let isThreadSafe: Bool
 
     private init() {
@@ -74,14 +74,14 @@ public struct EngineInfo: Sendable {
 
     /// Whether engines of these versions have ``Defect/walReset``.
     ///
-    /// - Parameter sqlcipher: as `PRAGMA cipher_version` begins; nil without encryption.
+    /// - Parameter sqlcipher: the start of `PRAGMA cipher_version`; nil without encryption.
     package static func hasWALReset(_ sqlite: SQLiteVersion, sqlcipher: String?) -> Bool {
         if let sqlcipher {
             let numbers = sqlcipher.split(separator: ".").prefix(2).map { Int($0) ?? 0 }
             if !numbers.lexicographicallyPrecedes([4, 14]) { return false }
         }
         guard sqlite >= SQLiteVersion(major: 3, minor: 7) else { return false }
-        // The repairs of older series.
+        // The fixes of older series.
         for (minor, point) in [(44, 6), (50, 7)] where sqlite.major == 3 && sqlite.minor == minor {
             return sqlite.point < point
         }
@@ -89,7 +89,7 @@ public struct EngineInfo: Sendable {
     }
 
     private static func detectEncryption() -> Encryption {
-        // Asked of the library, not of the build: libsqlite3 may have been linked before libsqlcipher.
+        // Queried from the library, not from the build: libsqlite3 may have been linked before libsqlcipher.
         guard lv_compiled_for_sqlcipher(), lv_key_and_open_share_a_library(),
             sqlite3_compileoption_used("HAS_CODEC") != 0
         else { return .none }
@@ -107,7 +107,7 @@ public struct EngineInfo: Sendable {
     }
 }
 
-/// A version of the SQLite library, such as 3.46.1. SQLCipher reports that of the SQLite it contains.
+/// A version of the SQLite library, such as 3.46.1. SQLCipher reports the version of SQLite that it contains.
 public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
     /// The first number.
     public let major: Int
@@ -116,14 +116,14 @@ public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
     /// The third number.
     public var point: Int = 0
 
-    /// A version by its three numbers.
+    /// Creates a version from its three numbers.
     public init(major: Int, minor: Int, point: Int = 0) {
         self.major = major
         self.minor = minor
         self.point = point
     }
 
-    /// A version from the form of `SQLITE_VERSION_NUMBER`: 3046001 is 3.46.1.
+    /// Creates a version from a `SQLITE_VERSION_NUMBER`: 3046001 is 3.46.1.
     public init(number: Int) {
         self.init(major: number / 1_000_000, minor: number / 1000 % 1000, point: number % 1000)
     }
@@ -147,9 +147,9 @@ public struct SQLiteVersion: Comparable, CustomStringConvertible, Sendable {
 public struct UnsupportedFeature: Error, CustomStringConvertible, Sendable, Equatable {
     /// What was asked for, such as "VACUUM INTO".
     public let feature: String
-    /// The version that has it; nil when it depends on how the library was built.
+    /// The version that introduced it; nil when it depends on how the library was built.
     public let requiredVersion: SQLiteVersion?
-    /// The version that is linked.
+    /// The linked version.
     public let linkedVersion: SQLiteVersion
 
     package init(_ feature: String, requiredVersion: SQLiteVersion?) {
@@ -158,7 +158,7 @@ public struct UnsupportedFeature: Error, CustomStringConvertible, Sendable, Equa
         linkedVersion = EngineInfo.linked.sqliteVersion
     }
 
-    /// What is missing, what would have it, and what is linked.
+    /// The feature, what it requires, and the linked version.
     public var description: String {
         guard let requiredVersion else { return "\(feature) is not part of the linked engine (\(linkedVersion))" }
         return "\(feature) needs \(requiredVersion) or later; the linked engine is \(linkedVersion)"

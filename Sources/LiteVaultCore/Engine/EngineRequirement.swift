@@ -1,5 +1,5 @@
-/// What a statement needs of the engine. It is looked for only after the engine did not understand the statement: the
-/// words of SQL tell what the engine would have to know.
+/// The engine version that a statement requires. It is determined only after the engine rejected the statement, from
+/// the words of its SQL.
 enum EngineRequirement {
     private typealias Need = (feature: String, version: SQLiteVersion)
 
@@ -18,7 +18,7 @@ enum EngineRequirement {
         return VaultError.unsupported(most.feature, requiredVersion: most.version)
     }
 
-    /// The second is what engines before 3.39 say of RIGHT and FULL joins.
+    /// The second is the message of engines before 3.39 for RIGHT and FULL joins.
     private static func isAboutSyntax(_ message: String) -> Bool {
         message.contains("syntax error") || message.contains("not currently supported")
     }

@@ -36,7 +36,8 @@ extension DatabaseError {
         }
     }
 
-    /// The extended result code: 2067 for a violated UNIQUE constraint. The primary one where the engine gave no more.
+    /// The extended result code: 2067 for a violated UNIQUE constraint. The primary one if the engine reported no
+    /// other.
     public var extendedCode: Int32 {
         switch self {
         case .error(_, let code, let statement): statement?.extendedCode ?? code
@@ -47,7 +48,7 @@ extension DatabaseError {
     /// The result code, for patterns: a primary code matches all of its extended codes.
     public var resultCode: ResultCode { ResultCode(rawValue: extendedCode) }
 
-    /// What the error was about.
+    /// The statement or file concerned.
     public var context: ErrorContext? {
         switch self {
         case .error(_, _, let statement), .extendedError(_, _, let statement): statement
@@ -57,12 +58,12 @@ extension DatabaseError {
     /// The SQL text, without bound values and keys.
     public var sql: String? { context?.sql }
 
-    /// The main database's file, where there is one.
+    /// The path of the main database's file, if there is one.
     public var path: String? { context?.path }
 }
 
 extension DatabaseError: CustomStringConvertible {
-    /// The engine's message, the SQL text and the code; the file and what to do where the file is what is wrong.
+    /// The engine's message, the SQL text and the code; also file and remedy if the error concerns the file.
     public var description: String {
         var text = message
         if let sql { text += " (\(sql))" }
@@ -74,7 +75,7 @@ extension DatabaseError: CustomStringConvertible {
         return text
     }
 
-    /// What to do about an error that concerns the file.
+    /// The remedy for an error that concerns the file.
     private var advice: String? {
         switch resultCode.primary {
         case .busy: "another connection holds a lock; set a busy timeout or try again"
@@ -89,19 +90,20 @@ extension DatabaseError: CustomStringConvertible {
     }
 }
 
-/// What an engine error was about: a detached record, so that a kept error keeps no statement, and no lock, alive.
+/// The statement or file of an engine error: a detached record, so that a kept error keeps no statement, and no lock,
+/// alive.
 public struct ErrorContext: Sendable, Equatable, CustomStringConvertible {
     /// The SQL text, without the values bound to it. Keys written into the text are replaced.
     public let sql: String?
     /// The extended result code (`sqlite3_extended_errcode`), such as 2067 for a violated UNIQUE constraint.
     public let extendedCode: Int32
-    /// The main database's file, or nil for a database in memory, and for a connection of module
-    /// `SQLite`: programs show or compare its errors as the engine's words.
+    /// The main database's file; nil for a database in memory, and for a connection of module `SQLite`: programs show
+    /// or compare its errors as the engine's words.
     public let path: String?
-    /// Offset into the SQL text, in bytes of UTF-8, of the token that the error is about (engines from 3.38 on).
+    /// The offset into the SQL text, in bytes of UTF-8, of the token in error (SQLite 3.38 and later).
     public let byteOffset: Int?
 
-    /// A record by its parts.
+    /// Creates a record from its parts.
     public init(sql: String? = nil, extendedCode: Int32, path: String? = nil, byteOffset: Int? = nil) {
         self.sql = sql
         self.extendedCode = extendedCode
@@ -113,21 +115,21 @@ public struct ErrorContext: Sendable, Equatable, CustomStringConvertible {
     public var description: String { sql ?? path ?? "" }
 }
 
-/// A column or table that is not there, or a value that is not what the code expects.
+/// A missing column or table, or a value of an unexpected type.
 public enum QueryError: Error, CustomStringConvertible, Sendable, Equatable {
-    /// There is no table of that name.
+    /// The table does not exist.
     case noSuchTable(name: String)
-    /// The result has no such column; `columns` are those that it has.
+    /// The result does not have that column; `columns` are the existing ones.
     case noSuchColumn(name: String, columns: [String])
-    /// Several columns could be meant.
+    /// Several columns match.
     case ambiguousColumn(name: String, similar: [String])
-    /// The value is NULL where the type has no place for it.
+    /// The value is NULL, but the type is not optional.
     case unexpectedNullValue(name: String)
-    /// The value is of another storage class than the type can be read from.
+    /// The value is of a storage class that the type cannot be read from.
     case unexpectedType(name: String, expected: String, found: String)
-    /// The value is of the right storage class, but its content cannot be understood, such as a date.
+    /// The value is of the right storage class, but its content is malformed, such as a date.
     case malformedValue(name: String, expected: String)
-    /// The query returned no row where one was to be read. Keys in the SQL text are replaced.
+    /// The query returned no row, but one was required. Keys in the SQL text are replaced.
     case noRow(sql: String)
 
     /// What is wrong, with the names concerned. Values are left out: they may be confidential.
@@ -147,10 +149,10 @@ public enum QueryError: Error, CustomStringConvertible, Sendable, Equatable {
 
 // The only place where result codes of the engine become errors.
 extension DatabaseError {
-    /// The error that a call on `db` just reported. Called under the connection's lock, in the same critical section
-    /// as the call: message and code belong to the handle, not to the call.
+    /// The error that a call on `db` just reported. Called under the connection's lock, in the same critical section as
+    /// the call: message and code belong to the handle, not to the call.
     init(_ db: OpaquePointer?, code: Int32, sql: String?, extended: Bool, namesFile: Bool = true) {
-        // The handle's error may be that of another call (a misuse is not recorded on it): then only `code` counts.
+        // The handle's error may be that of another call (a misuse is not recorded on it): then only `code` applies.
         let recorded = db.map { sqlite3_extended_errcode($0) } ?? code
         let extendedCode = recorded & 0xff == code & 0xff ? recorded : code
         var message = Self.text(db: recorded & 0xff == code & 0xff ? db : nil, code: code)
@@ -172,7 +174,7 @@ extension DatabaseError {
             : .error(message: message, code: code & 0xff, statement: context)
     }
 
-    /// An error of this library's own making, in the engine's terms.
+    /// An error of this library itself, in the engine's terms.
     package init(misuse message: String, sql: String? = nil, path: String? = nil) {
         self = .error(
             message: message, code: SQLITE_MISUSE,
@@ -180,7 +182,7 @@ extension DatabaseError {
                 sql: sql.map { SQLRedaction.redacted($0) }, extendedCode: SQLITE_MISUSE, path: path))
     }
 
-    /// The error of a statement that comes after the end of the transaction that it belongs to.
+    /// The error of a statement that runs after its transaction has ended.
     init(endedTransaction db: OpaquePointer) {
         self = .error(
             message:
@@ -190,13 +192,13 @@ extension DatabaseError {
             statement: ErrorContext(sql: nil, extendedCode: 516, path: Self.path(of: db)))
     }
 
-    /// The same error, without a place in the text.
+    /// The same error, without a position in the text.
     func withoutOffset() -> DatabaseError {
         guard let context, context.byteOffset != nil else { return self }
         return with(ErrorContext(sql: context.sql, extendedCode: context.extendedCode, path: context.path))
     }
 
-    /// The same error, which neither names the file nor says what to do.
+    /// The same error, without file and remedy.
     package func withoutPath() -> DatabaseError {
         guard let context else { return self }
         return with(

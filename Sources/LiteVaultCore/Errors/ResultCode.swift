@@ -1,6 +1,6 @@
 /// A result code of the engine (https://sqlite.org/rescode.html), comparable and usable in patterns.
 ///
-/// In a pattern a primary code matches every extended code of it: `case .constraint` matches 2067.
+/// In a pattern, a primary code matches all of its extended codes: `case .constraint` matches 2067.
 public struct ResultCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The number, as in `SQLITE_CONSTRAINT_UNIQUE`.
     public let rawValue: Int32
@@ -16,7 +16,7 @@ public struct ResultCode: RawRepresentable, Sendable, Hashable, CustomStringConv
         pattern == value || pattern == value.primary
     }
 
-    /// Matches an error that carries such a code.
+    /// Matches an error with such a code.
     public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return pattern ~= error.resultCode
@@ -37,7 +37,7 @@ extension ResultCode {
     public static let abortRollback = ResultCode(rawValue: 516)
     /// `SQLITE_BUSY`: another connection holds a lock that is needed.
     public static let busy = ResultCode(rawValue: 5)
-    /// `SQLITE_LOCKED`: this connection, or one that shares its cache, is in the way.
+    /// `SQLITE_LOCKED`: this connection, or one that shares its cache, blocks the operation.
     public static let locked = ResultCode(rawValue: 6)
     /// `SQLITE_NOMEM`
     public static let outOfMemory = ResultCode(rawValue: 7)
@@ -73,10 +73,10 @@ extension ResultCode {
     public static let mismatch = ResultCode(rawValue: 20)
     /// `SQLITE_MISUSE`: the call is not allowed in this state.
     public static let misuse = ResultCode(rawValue: 21)
-    /// `SQLITE_AUTH`: refused by an authorizer, such as `Connection.refusesKeyStatements`.
+    /// `SQLITE_AUTH`: rejected by an authorizer, such as `Connection.refusesKeyStatements`.
     public static let authorization = ResultCode(rawValue: 23)
-    /// `SQLITE_RANGE`: there is no such parameter.
+    /// `SQLITE_RANGE`: the parameter does not exist.
     public static let range = ResultCode(rawValue: 25)
-    /// `SQLITE_NOTADB`: the first page is not that of a database; with encryption: the key is wrong.
+    /// `SQLITE_NOTADB`: the first page is not that of a database, or, with encryption, the key is wrong.
     public static let notADatabase = ResultCode(rawValue: 26)
 }

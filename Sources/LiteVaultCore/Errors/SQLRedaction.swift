@@ -1,7 +1,7 @@
-/// Cuts keys out of SQL text before it reaches an error, a trace or a log.
+/// Removes keys from SQL text before it reaches an error, a trace or a log.
 ///
-/// Keys that are passed as this library passes them never are in SQL text. What people write themselves may hold one:
-/// `PRAGMA key = 'secret'`, `ATTACH 'file' AS x KEY 'secret'`, `ATTACH 'file:x?key=secret' AS x`.
+/// Keys passed through this library's API are never part of SQL text. Hand-written SQL may contain one: `PRAGMA key =
+/// 'secret'`, `ATTACH 'file' AS x KEY 'secret'`, `ATTACH 'file:x?key=secret' AS x`.
 package struct SQLRedaction {
     /// The pragmas whose value is a key or is derived from one.
     package static let keyPragmas: Set<String> = [
@@ -9,27 +9,27 @@ package struct SQLRedaction {
         "cipher_add_random",
     ]
 
-    /// The text, with what may be a key replaced.
+    /// The text, with possible keys replaced.
     package private(set) var text = ""
-    /// What was replaced, comments aside: the engine quotes none of them.
+    /// The replaced texts, except for comments: the engine quotes none of them.
     private var hidden: [String] = []
     private var place = Place.anywhere
     private var isAttach = false
     private var lastWord = ""
 
-    /// Where the next token stands.
+    /// The context of the next token.
     private enum Place {
         case anywhere
         /// After PRAGMA, or after the schema's name: `PRAGMA main.key`.
         case pragmaName
-        /// What follows, to the end of the statement, is a key.
+        /// The rest of the statement is a key.
         case key
-        /// Literals may be keys, to the end of the statement: there is a word KEY before them, and the statement is
-        /// unknown, perhaps misspelled.
+        /// Literals may be keys, to the end of the statement: the word KEY precedes them, and the statement is unknown,
+        /// perhaps misspelled.
         case literals
     }
 
-    /// Cuts the keys out of a text.
+    /// Redacts a text.
     package init(_ sql: String) {
         guard Self.mayNameKey(sql) else {
             text = sql
@@ -38,7 +38,7 @@ package struct SQLRedaction {
         for token in SQLTokens(sql) { append(token) }
     }
 
-    /// The text with what may be a key replaced.
+    /// The text with possible keys replaced.
     package static func redacted(_ sql: String) -> String { SQLRedaction(sql).text }
 
     private mutating func append(_ token: SQLTokens.Token) {
@@ -79,14 +79,14 @@ package struct SQLRedaction {
             text += " <redacted>"
             place = .key
         case "KEY": place = .literals
-        // It takes names of schemas; who knows it from elsewhere passes a file and its key.
+        // It takes schema names; a key given to it comes with a file.
         case "SQLCIPHER_EXPORT": place = .literals
         default: break
         }
         lastWord = upper
     }
 
-    /// Whether a text has a URI in it with a key among its parameters, or with one that is escaped and could be.
+    /// Whether a text contains a URI with a key among its parameters, or with an escaped one that could be a key.
     private static func mayHoldKeyParameter(_ text: String) -> Bool {
         guard let query = text.utf8.firstIndex(of: UInt8(ascii: "?")), contains(text, "file:") else { return false }
         let parameters = String(decoding: text.utf8[query...], as: UTF8.self)
@@ -95,7 +95,8 @@ package struct SQLRedaction {
 }
 
 extension SQLRedaction {
-    /// Whether a message of the engine about the text can be shown: `near "hunter2": syntax error` would tell what was cut.
+    /// Whether an engine message about the text can be shown: `near "hunter2": syntax error` would reveal a removed
+    /// key.
     package func canShow(_ message: String) -> Bool {
         guard !Self.mayHoldKeyParameter(message) else { return false }
         guard !hidden.isEmpty else { return true }
@@ -105,8 +106,8 @@ extension SQLRedaction {
         }
     }
 
-    /// Whether a value bound to this statement may be a key: it attaches a database, sets a pragma, names a file or calls a
-    /// function of SQLCipher.
+    /// Whether a value bound to this statement may be a key: it attaches a database, sets a pragma, names a file or
+    /// calls a function of SQLCipher.
     package static func mayBindKey(_ sql: String) -> Bool {
         contains(sql, "sqlcipher_")
             || SQLTokens(sql).contains { token in
@@ -114,7 +115,7 @@ extension SQLRedaction {
             }
     }
 
-    /// Whether it is worth a closer look: most SQL text never mentions a key.
+    /// Whether a closer look is needed: most SQL text never mentions a key.
     private static func mayNameKey(_ sql: String) -> Bool {
         contains(sql, "key") || contains(sql, "cipher_") || contains(sql, "file:")
     }
@@ -123,7 +124,7 @@ extension SQLRedaction {
         text.utf8.split { !SQLTokens.isWord($0) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a text contains another one, letters of ASCII in either case.
+    /// Whether a text contains another one, ignoring the case of ASCII letters.
     private static func contains(_ text: String, _ needle: String) -> Bool {
         var (text, needle) = (text, needle)
         return text.withUTF8 { bytes in

@@ -24,12 +24,12 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - name: its name in SQL.
-    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same rows always give the same result.
     ///   - initialValue: the state of a group before its first row.
-    ///   - step: takes a row into the state.
-    ///   - result: the result for the state, also when there was no row.
-    /// - Throws: `DatabaseError`. What the closures throw becomes the error of the statement.
+    ///   - step: adds a row to the state.
+    ///   - result: returns the result for the state, also when there was no row.
+    /// - Throws: `DatabaseError`. Errors of the closures become the error of the statement.
     public func defineAggregation<T>(
         _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
         step: @escaping (inout T, [(any Binding)?]) throws -> Void,
@@ -48,13 +48,13 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - name: its name in SQL.
-    ///   - argumentCount: how many arguments it takes; nil: any number.
+    ///   - argumentCount: the number of arguments; nil for any number.
     ///   - deterministic: whether the same rows always give the same result.
     ///   - initialValue: the state before the first row.
-    ///   - step: takes a row that enters the window into the state.
-    ///   - inverse: takes a row that leaves the window, the oldest one, out of the state.
-    ///   - value: the result for the rows that are in the window now.
-    /// - Throws: `VaultError` `unsupported` before 3.25; `DatabaseError`. What the closures throw becomes the error of the
+    ///   - step: adds a row that enters the window to the state.
+    ///   - inverse: removes the oldest row, which leaves the window, from the state.
+    ///   - value: returns the result for the current rows of the window.
+    /// - Throws: `VaultError` `unsupported` before 3.25; `DatabaseError`. Errors of the closures become the error of the
     ///   statement.
     public func defineWindowFunction<T>(
         _ name: String, argumentCount: UInt? = nil, deterministic: Bool = false, initialValue: T,
@@ -101,7 +101,7 @@ extension Connection {
     }
 }
 
-/// An aggregate or window function: how its state begins, takes in rows, gives them up again and becomes a result.
+/// An aggregate or window function: how its state starts, adds and removes rows, and yields a result.
 private final class AggregateBox {
     private unowned let connection: Connection
     private let makeState: () throws -> AnyObject
@@ -135,7 +135,7 @@ private final class AggregateBox {
         perform(context) { setResult(try value(try state(of: context)), of: context) }
     }
 
-    /// The result; the state is released. Over no rows at all there was no step, and the state begins here.
+    /// The result; the state is released. Without rows there was no step, and the state starts here.
     func final(_ context: OpaquePointer) {
         value(context)
         guard let slot = slot(of: context), let pointer = slot.pointee else { return }
@@ -149,7 +149,7 @@ private final class AggregateBox {
         do { try body() } catch { setError(error, of: context) }
     }
 
-    /// The state of this invocation, kept in the memory that the engine sets aside for it (`sqlite3_aggregate_context`).
+    /// The state of this invocation, in the memory that the engine provides for it (`sqlite3_aggregate_context`).
     private func state(of context: OpaquePointer) throws -> AnyObject {
         guard let slot = slot(of: context) else { return try makeState() }
         if let pointer = slot.pointee { return ObjectAddress.object(pointer) }
@@ -158,19 +158,19 @@ private final class AggregateBox {
         return state
     }
 
-    /// Zeroed by the engine at first. nil when there is no memory.
+    /// Initially zeroed by the engine. Nil when memory is exhausted.
     private func slot(of context: OpaquePointer) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
         sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))?
             .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 
-    /// The box that a callback belongs to.
+    /// The box of a callback.
     static func of(_ context: OpaquePointer) -> AggregateBox? {
         sqlite3_user_data(context).map { ObjectAddress.object($0) }
     }
 }
 
-/// A state that is a value, kept in an object.
+/// A state that is a value, in an object.
 private final class StateBox<T> {
     var state: T
     init(_ state: T) { self.state = state }

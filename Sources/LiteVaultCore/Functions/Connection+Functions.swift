@@ -2,14 +2,15 @@ public import Foundation
 internal import LiteVaultEngine
 
 extension Connection {
-    /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`). It may use the connection, not close it.
+    /// Defines an SQL function, or replaces it (`sqlite3_create_function_v2`). It may use the connection, but not close
+    /// it.
     ///
     /// - Parameters:
     ///   - functionName: its name in SQL, at most 255 bytes.
-    ///   - argumentCount: how many arguments it takes; nil: any number.
-    ///   - deterministic: whether the same arguments always give the same result. Only then can it be used in an index.
-    ///   - block: is given the arguments, each `Int64`, `Double`, `String`, `Blob` or nil; returns the result. An error that it
-    ///     throws becomes the error of the statement that called the function.
+    ///   - argumentCount: the number of arguments; nil for any number.
+    ///   - deterministic: whether equal arguments always give the same result. Only then can indexes use the function.
+    ///   - block: receives the arguments, each `Int64`, `Double`, `String`, `Blob` or nil, and returns the result. An
+    ///     error that it throws becomes the error of the statement that called the function.
     /// - Throws: `DatabaseError`, for example for more than 127 arguments, or `SQLITE_BUSY` while a statement runs.
     public func defineFunction(
         _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,
@@ -29,7 +30,7 @@ extension Connection {
         }
     }
 
-    /// Removes a function, aggregates and window functions too.
+    /// Removes a function, including aggregates and window functions.
     ///
     /// - Throws: `SQLITE_BUSY` while a statement runs.
     public func removeFunction(_ functionName: String, argumentCount: UInt? = nil) throws {
@@ -63,7 +64,7 @@ private final class FunctionBox {
     }
 }
 
-/// The arguments that the engine hands to an SQL function.
+/// The arguments that the engine passes to an SQL function.
 func functionArguments(_ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) -> [(any Binding)?] {
     guard let values else { return [] }
     return (0..<Int(count)).map { index in values[index].flatMap { untyped($0) } }
@@ -106,7 +107,7 @@ private func setBlob(_ bytes: [UInt8], of context: OpaquePointer) {
     }
 }
 
-/// Any other type tells what it is stored as by binding itself: to a statement that gives it back.
+/// For any other type, binds the value to a statement that returns it, to find out how it is stored.
 private func setOther(_ result: (any Binding)?, of context: OpaquePointer) {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
@@ -120,12 +121,12 @@ private func setOther(_ result: (any Binding)?, of context: OpaquePointer) {
 extension Connection {
     /// Defines a collation, or replaces it (`sqlite3_create_collation_v2`).
     ///
-    /// The order must be total and must never change for texts that are in an index, or the index is damaged. The
+    /// The order must be total and must never change for texts in an index; otherwise the index is damaged. The
     /// connection must not be used in the closure.
     ///
     /// - Parameters:
     ///   - collation: its name in SQL.
-    ///   - block: compares two texts, whole, NUL characters included.
+    ///   - block: compares two texts, including NUL characters.
     /// - Throws: `DatabaseError`, for example `SQLITE_BUSY` while a statement runs.
     public func createCollation(
         _ collation: String, _ block: @escaping (_ lhs: String, _ rhs: String) -> ComparisonResult

@@ -2,7 +2,7 @@ internal import CEngineSupport
 internal import Foundation
 internal import LiteVaultEngine
 
-/// A `sqlite3_stmt` and what is known about it. It belongs to one connection and is used only under its lock.
+/// A `sqlite3_stmt` and its cached properties. It belongs to one connection and is used only under its lock.
 @usableFromInline
 package final class PreparedStatement {
     @usableFromInline package let handle: OpaquePointer
@@ -10,19 +10,19 @@ package final class PreparedStatement {
     private let isASCII: Bool
     let isCacheable: Bool
     @usableFromInline let parameterCount: Int32
-    /// In the cache, which keeps it then.
+    /// Whether the cache retains it.
     var isCached = false
-    /// In the cache and being used: a second use of the same text prepares another statement.
+    /// Cached and in use: code that needs the same text meanwhile prepares another statement.
     var isInUse = false
-    /// When it was last used, for the cache to tell which statement to drop.
+    /// When it was last used, by which the cache chooses the statement to drop.
     var lastUse: UInt64 = 0
-    /// Counts its executions: what an iteration leaves behind is reset only when nothing else has begun since.
+    /// Counts its executions: the end of an iteration resets it only if no other execution has begun since.
     var execution: UInt64 = 0
-    /// Perhaps not reset since it was stepped.
+    /// Whether it may have been stepped since its last reset.
     var isRunning = false
-    /// Whether the names can have changed: the engine prepares a statement again at the first step of an execution.
+    /// Whether the names may have changed: the engine prepares a statement again at the first step of an execution.
     var mayHaveNewNames = true
-    /// How many rows an array was made of last.
+    /// The number of rows of the last array.
     var lastRowCount = 0
     /// The row that was copied last: its memory is used again unless it was kept.
     private var cells: RowCells?
@@ -30,9 +30,9 @@ package final class PreparedStatement {
     private var layout: ColumnLayout?
     private var names: [String] = []
     private var nameReprepares: Int32 = -1
-    /// Where the next column is probably looked for.
+    /// The position at which the next column is looked up first.
     private var hint = 0
-    /// The names that more than one column has.
+    /// The names of more than one column.
     private var duplicates: Set<String> = []
 
     init(handle: OpaquePointer, sql: String, isCacheable: Bool) {
@@ -43,11 +43,11 @@ package final class PreparedStatement {
         parameterCount = sqlite3_bind_parameter_count(handle)
     }
 
-    /// The names of the columns, read again when the schema changed and the engine prepared the statement again.
+    /// The names of the columns, read again after the schema changed and the engine prepared the statement again.
     @usableFromInline
     var columnNames: [String] {
         let reprepares = lv_reprepare_count(handle)
-        // An engine that does not count them (before 3.20) is asked each time.
+        // An engine that does not count preparations (before 3.20) is queried each time.
         if reprepares == nameReprepares, reprepares >= 0 { return names }
         let read = (0..<sqlite3_column_count(handle)).map { index in
             sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
@@ -61,7 +61,7 @@ package final class PreparedStatement {
 
     /// The position of a column, by its name.
     ///
-    /// Rows are read in the same order again and again: the column after the one that was found last is tried first.
+    /// Rows are usually read in the same order: the column after the last one found is tried first.
     @usableFromInline
     func index(of name: String) throws -> Int32 {
         if mayHaveNewNames {
@@ -83,15 +83,15 @@ package final class PreparedStatement {
 
     /// Whether this is the statement of a text, byte by byte.
     ///
-    /// Strings are equal in Swift when they are canonically equivalent: two spellings of é. SQLite tells them apart, and so
-    /// does a literal in the text. An ASCII text is equivalent only to itself among those of its length.
+    /// Swift strings are equal if they are canonically equivalent: two spellings of é. SQLite distinguishes them, and
+    /// so does a literal in the text. An ASCII text is equivalent only to itself among texts of its length.
     func isOf(_ text: String) -> Bool {
         sql == text && sql.utf8.count == text.utf8.count && (isASCII || sql.utf8.elementsEqual(text.utf8))
     }
 
     /// Whether this is the statement of a text.
     func isOf(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
-        // All native strings are contiguous; for one that is not, the cache is asked by the text.
+        // All native strings are contiguous; for other ones, the cache is searched by the text.
         sql.utf8.withContiguousStorageIfAvailable { own in
             guard own.count == utf8.count, let left = own.baseAddress, let right = utf8.baseAddress else {
                 return false
@@ -100,7 +100,7 @@ package final class PreparedStatement {
         } ?? false
     }
 
-    /// Ready for the next use: holds no lock, no bound value, and not much memory.
+    /// Makes it ready for the next use: without locks, bound values and much memory.
     func reset() {
         if let cells, cells.capacity > 1 << 14 { self.cells = nil }
         sqlite3_reset(handle)
@@ -109,10 +109,10 @@ package final class PreparedStatement {
 }
 
 extension PreparedStatement {
-    /// A copy of the current row. Under the connection's lock.
+    /// A copy of the current row. Called under the connection's lock.
     package func copyRow(_ columns: RowColumns) -> Row {
         if isKnownUniquelyReferenced(&cells), let cells, cells.columns === columns {
-            // Nobody kept the row before. What another thread read of it, it read before it gave its reference away.
+            // Nobody kept the previous row. Another thread that read it has done so before it released its reference.
             cells.read(handle)
             return Row(cells)
         }
@@ -122,12 +122,12 @@ extension PreparedStatement {
         return Row(cells)
     }
 
-    /// What the columns are called, and how expressions name them. Under the connection's lock, after the first step of
-    /// an execution: that is when the engine prepares a statement again.
+    /// The names of the columns, and how expressions refer to them. Called under the connection's lock, after the first
+    /// step of an execution: that is when the engine prepares a statement again.
     ///
     /// - Parameters:
-    ///   - isSame: whether what was made before by `make` still holds.
-    ///   - make: finds out, and returns what `isSame` is asked about as well.
+    ///   - isSame: whether the previous result of `make` is still valid.
+    ///   - make: determines the names, and returns the state to be passed to `isSame`.
     package func rowColumns(
         isSame: (AnyObject) -> Bool, make: ([String]) throws -> (RowColumns, AnyObject)
     ) rethrows -> RowColumns {
@@ -136,7 +136,7 @@ extension PreparedStatement {
             return layout.columns
         }
         let (columns, origin) = try make(columnNames)
-        // The connection may have been used by `make`, so ask again.
+        // `make` may have used the connection, so check again.
         layout = ColumnLayout(columns: columns, origin: origin, reprepares: lv_reprepare_count(handle))
         return columns
     }

@@ -1,19 +1,19 @@
 public import CEngineSupport
 internal import LiteVaultEngine
 
-/// A row that was copied out of a query: it can be kept, sent elsewhere, and holds nothing of the database back.
+/// A self-contained, `Sendable` copy of a row. It holds no lock and no statement.
 ///
-/// The memory of a row that nobody kept is used again for the next one.
+/// The memory of a row that was not kept is reused for the next one.
 public struct Row: Sendable {
     /// The values. Never changed while a row refers to them.
     @usableFromInline package let storage: RowCells
 
     package init(_ storage: RowCells) { self.storage = storage }
 
-    /// A row of values that come from elsewhere.
+    /// Creates a row from other values.
     package init(columns: RowColumns, cells: [StoredValue]) { storage = RowCells(columns, cells) }
 
-    /// What the columns are called. Rows of one query share it.
+    /// The names of the columns, shared by the rows of a query.
     package var columns: RowColumns { storage.columns }
 
     /// The values, in the order of the columns.
@@ -22,7 +22,7 @@ public struct Row: Sendable {
     /// The names of the columns, in order, as the query gives them.
     public var names: [String] { columns.names }
 
-    /// The values, each of its column's own storage class, or nil for NULL.
+    /// The values, each as the type of its storage class, or nil for NULL.
     public var values: [(any Binding)?] { (0..<storage.count).map { storage.stored($0).binding } }
 
     /// The value of a column by its position from 0; nil for NULL.
@@ -50,14 +50,14 @@ public struct Row: Sendable {
 
 /// The values of one row, in memory of its own.
 ///
-/// It is written by the statement that reads the row, while nobody else refers to it: a row that was kept keeps its
-/// cells, and the next one gets new ones.
+/// It is written by the statement that reads the row, while nobody else refers to it: a kept row keeps its cells, and
+/// the next one gets new ones.
 @usableFromInline
 package final class RowCells: @unchecked Sendable {  // written only while there is one reference
     @usableFromInline package let columns: RowColumns
     @usableFromInline package let count: Int
     @usableFromInline let cells: UnsafeMutablePointer<lv_cell>
-    /// What texts and blobs consist of.
+    /// The bytes of texts and blobs.
     private var memory: UnsafeMutableRawPointer?
     private(set) var capacity = 0
 
@@ -73,7 +73,8 @@ package final class RowCells: @unchecked Sendable {  // written only while there
         memory?.deallocate()
     }
 
-    /// Copies the current row of a statement. Under the connection's lock, and with no other reference to the cells.
+    /// Copies the current row of a statement. Called under the connection's lock, and without another reference to the
+    /// cells.
     func read(_ statement: OpaquePointer) {
         // A position beyond the statement's columns reads as NULL.
         let length = lv_read_cells(statement, cells, Int32(truncatingIfNeeded: count))
@@ -89,7 +90,7 @@ package final class RowCells: @unchecked Sendable {  // written only while there
         memory = .allocate(byteCount: capacity, alignment: 8)
     }
 
-    /// Whether the value is NULL. `index` is below `count`, as everywhere here.
+    /// Whether the value is NULL. `index` is below `count`, as in all functions here.
     @inlinable
     @inline(__always)
     package func isNull(_ index: Int) -> Bool { cells[index].type == 5 }
@@ -133,7 +134,7 @@ package final class RowCells: @unchecked Sendable {  // written only while there
         }
     }
 
-    /// Cells of values that come from elsewhere.
+    /// Creates cells from other values.
     fileprivate convenience init(_ columns: RowColumns, _ values: [StoredValue]) {
         self.init(columns)
         let length = values.prefix(count).reduce(0) { sum, value in
@@ -167,19 +168,19 @@ package final class RowCells: @unchecked Sendable {  // written only while there
     }
 }
 
-/// What the columns of a row are called.
+/// The names of a row's columns.
 @usableFromInline
 package final class RowColumns: @unchecked Sendable {  // constants, and words that are read and written atomically
-    /// As the query gives them.
+    /// As in the query.
     package let names: [String]
     private let givenKeys: [String]?
-    /// Which keys are one quoted name, and not repeated by a later column: the last one is meant then.
+    /// Whether each key is one quoted name that no later column repeats: the last one is used then.
     private let isPlain: [Bool]
-    /// How many columns there are.
+    /// The number of columns.
     @usableFromInline let count: Int
-    /// The position that is tried first, then for each column the identity of an expression that was found to name it.
+    /// The position that is tried first, then for each column the identity of an expression found to refer to it.
     @usableFromInline let words: UnsafeMutablePointer<UInt>
-    /// What keeps these expressions.
+    /// Retains these expressions.
     private let owners: UnsafeMutablePointer<UInt>
 
     package init(names: [String], keys: [String]? = nil) {
@@ -206,17 +207,17 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
         owners.deallocate()
     }
 
-    /// As expressions name them: quoted, and with the table where the query says so.
+    /// As expressions refer to them: quoted, and with the table if the query has it.
     package var keys: [String] { givenKeys ?? names.map(quoted) }
 
-    /// The position of each key; of the last column where several have it.
+    /// The position of each key; if several columns have it, that of the last one.
     package var positions: [String: Int] {
         Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// The position of a column that is named without its table, by its name without quotes.
+    /// The position of a column without its table, by its unquoted name.
     ///
-    /// Rows are read in the same order again and again: the column after the one that was found last is tried first.
+    /// Rows are usually read in the same order: the column after the last one found is tried first.
     package func plainPosition(of name: String) -> Int? {
         // Another thread may write the hint meanwhile: it is read once, and never trusted.
         let hint = Int(bitPattern: lv_word_load(words))
@@ -233,13 +234,13 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
 
     /// The position of a column by an expression that was found before.
     ///
-    /// - Parameter identity: the address of the expression's tree. It can be trusted: a tree that was found is kept for as
-    ///   long as these columns live, so no other can have its address.
+    /// - Parameter identity: the address of the expression's tree. It can be trusted: a tree that was found is retained
+    ///   for the lifetime of these columns, so no other can have its address.
     @inlinable
     @inline(__always)
     package func position(ofIdentity identity: UInt) -> Int? {
-        // A hint that is out of bounds cannot be stored: every store is of a position, or 0. There is always one word
-        // behind it, which is 0 where there is no column.
+        // A hint that is out of bounds cannot be stored: every store is of a position, or 0. One more word always
+        // follows, which is 0 if there is no column.
         let hint = Int(bitPattern: lv_word_load(words))
         guard lv_word_load(words + hint + 1) == identity else { return positionElsewhere(ofIdentity: identity) }
         lv_word_store(words, UInt(bitPattern: hint + 1 < count ? hint + 1 : 0))
@@ -255,12 +256,12 @@ package final class RowColumns: @unchecked Sendable {  // constants, and words t
         return nil
     }
 
-    /// Notes the expression that names a column, the first one for each.
+    /// Records the expression that refers to a column, the first one for each.
     package func remember(_ owner: AnyObject, identity: UInt, at index: Int) {
         guard index >= 0, index < count, lv_word_load(words + index + 1) == 0 else { return }
         let address = ObjectAddress.retained(owner)
         guard lv_word_claim(owners + index, UInt(bitPattern: address)) else { return ObjectAddress.release(address) }
-        // Only who claimed the slot gets here, and the owner is kept already.
+        // Only the thread that claimed the slot gets here, and the owner is retained already.
         lv_word_store(words + index + 1, identity)
     }
 }

@@ -1,8 +1,8 @@
 internal import LiteVaultEngine
 
-/// The current row of a query, to be read and not kept.
+/// The current row of a query, for reading only.
 ///
-/// It cannot leave the closure that it is handed to, so nothing is copied that is not asked for.
+/// It cannot leave the closure that receives it, so only columns that are read are copied.
 public struct RowView: ~Copyable {
     @usableFromInline let statement: OpaquePointer
     /// Not counted: the row does not outlive the execution.
@@ -19,22 +19,22 @@ public struct RowView: ~Copyable {
 
     /// The value of a column, by its position from 0.
     ///
-    /// - Throws: `QueryError` when the column is not there, is NULL or cannot be read as this type.
+    /// - Throws: `QueryError` when the column does not exist, is NULL or cannot be read as this type.
     @inlinable
     @inline(__always)
     public func get<V: ColumnValue>(_ index: Int, as type: V.Type = V.self) throws -> V {
         try V.read(from: ColumnReader(statement, Int32(clamping: index)))
     }
 
-    /// The value of a column, by its name as the query gives it.
+    /// The value of a column, by its name in the query.
     ///
-    /// - Throws: `QueryError`, also when there is no column of that name, or two.
+    /// - Throws: `QueryError`, also when no column has that name, or two have it.
     @inlinable
     public func get<V: ColumnValue>(_ name: String, as type: V.Type = V.self) throws -> V {
         try V.read(from: ColumnReader(statement, prepared.withObject { try $0.index(of: name) }))
     }
 
-    /// The value of a column by its own storage class, or nil for NULL.
+    /// The value of a column as the type of its storage class, or nil for NULL.
     public func value(_ index: Int) -> (any Binding)? {
         untyped(sqlite3_column_value(statement, Int32(clamping: index)))
     }
@@ -45,7 +45,7 @@ public struct RowView: ~Copyable {
     /// The names of the columns, as the query gives them.
     public var columnNames: [String] { prepared.object.columnNames }
 
-    /// A copy that can be kept.
+    /// Returns a copy that can be kept.
     public func copy() -> Row {
         let prepared = prepared.object
         return prepared.copyRow(prepared.rowColumns())
@@ -54,7 +54,7 @@ public struct RowView: ~Copyable {
 
 /// Reads the columns of a row in their order. It must not outlive the row.
 ///
-/// `RowView` cannot be captured next to a parameter pack (the compiler of Swift 6.3 crashes), this can.
+/// Unlike `RowView`, it can be captured next to a parameter pack, which crashes the compiler of Swift 6.3.
 @usableFromInline
 package struct RowColumnReader {
     @usableFromInline let statement: OpaquePointer
@@ -65,7 +65,7 @@ package struct RowColumnReader {
 
     /// The value of the next column.
     ///
-    /// - Throws: `QueryError` when it is not there, is NULL or cannot be read as this type.
+    /// - Throws: `QueryError` when it does not exist, is NULL or cannot be read as this type.
     @inlinable
     @inline(__always)
     package mutating func next<V: ColumnValue>(_: V.Type) throws -> V {
@@ -75,7 +75,7 @@ package struct RowColumnReader {
 }
 
 extension RowView {
-    /// Whether all columns are equal to those of another row, in storage class and in content.
+    /// Whether all columns are equal to those of another row, in storage class and content.
     package func isEqual(to other: borrowing RowView) -> Bool {
         let count = sqlite3_column_count(statement)
         guard count == sqlite3_column_count(other.statement) else { return false }

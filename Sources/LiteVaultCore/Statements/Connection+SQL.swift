@@ -1,15 +1,15 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 
-// SQL as text: one function for each thing to do with it. The statement comes from the cache, values are bound and columns read
-// with their types known at compile time, and the lock is taken once for the whole statement. All of it is inlinable, so that
-// closures become part of the loop.
+// SQL as text: one function per task. The statement comes from the cache, values are bound and columns read with types
+// known at compile time, and the lock is taken once for the whole statement. All of it is inlinable, so that closures
+// become part of the loop.
 
-/// What a statement did.
+/// The result of running a statement.
 public struct RunResult: Sendable, Equatable {
-    /// How many rows it inserted, updated or deleted, those of triggers not counted (`sqlite3_changes64`).
+    /// The number of inserted, updated or deleted rows, excluding those of triggers (`sqlite3_changes64`).
     public let changes: Int
-    /// The rowid of the row that was inserted last on the connection (`sqlite3_last_insert_rowid`): of this statement's, if it
+    /// The rowid of the last row inserted on the connection (`sqlite3_last_insert_rowid`): by this statement, if it
     /// inserted one. 0 before the first.
     public let insertedRowID: Int64
 
@@ -23,12 +23,12 @@ extension Connection {
     /// Runs any number of SQL statements, without values and without reading rows (`sqlite3_exec`).
     ///
     /// - Parameter SQL: statements, separated by semicolons.
-    /// - Throws: `DatabaseError` of the first statement that fails; ``VaultError`` `unsupported` when the linked engine is too
-    ///   old for it. What ran before it stays, unless a transaction is around it.
+    /// - Throws: `DatabaseError` of the first statement that fails; ``EngineUnsupported`` when the linked engine is too
+    ///   old for it. Earlier statements stay in effect, unless they are in a transaction.
     public func execute(_ SQL: String) throws {
         let db = try enter()
         defer { leave() }
-        // sqlite3_exec ends at the first NUL: the rest would be left out without a word.
+        // sqlite3_exec stops at the first NUL: the rest would silently be ignored.
         guard !SQL.utf8.contains(0) else { throw DatabaseError(misuse: "the SQL text contains a NUL", sql: SQL) }
         try requireUntracedExport(SQL)
         do {
@@ -43,7 +43,7 @@ extension Connection {
         }
     }
 
-    /// Does what `sqlite3_exec` does, and checks before each statement that the transaction is still open.
+    /// Works like `sqlite3_exec`, and checks before each statement that the transaction is still open.
     private func executeInTransaction(_ SQL: String, _ db: OpaquePointer) throws {
         try SQL.withCString { start in
             var next = start
@@ -70,9 +70,9 @@ extension Connection {
     /// - Parameters:
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
-    /// - Returns: how many rows it changed, and the rowid it inserted.
-    /// - Throws: `DatabaseError`, also for the wrong number of values; `VaultError` `unsupported` for SQL that the linked
-    ///   engine is too old for. Nothing is changed then.
+    /// - Returns: the number of changed rows, and the inserted rowid.
+    /// - Throws: `DatabaseError`, also for the wrong number of values; `EngineUnsupported` for SQL that the linked engine is too
+    ///   old for. Nothing is changed then.
     @discardableResult
     @_disfavoredOverload
     @inlinable
@@ -96,7 +96,7 @@ extension Connection {
     /// - Parameters:
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
-    ///   - type: the type to read it as. `Int?.self` gives nil for NULL, and where there is no row.
+    ///   - type: the type to read it as. `Int?.self` returns nil for NULL, and if there is no row.
     /// - Throws: `QueryError` when there is no row, or the value is NULL or cannot be read as the type; `DatabaseError`.
     @inlinable
     public func value<
@@ -124,9 +124,9 @@ extension Connection {
     /// - Parameters:
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
-    ///   - transform: makes a value of the row, which it cannot keep.
-    /// - Returns: what `transform` returned; nil when there is no row.
-    /// - Throws: `DatabaseError`, and what the closure throws; no lock of the database remains.
+    ///   - transform: converts the row, which it must not keep, to a value.
+    /// - Returns: the result of `transform`; nil when there is no row.
+    /// - Throws: `DatabaseError`, and the errors of the closure; no lock of the database remains.
     @inlinable
     public func first<
         T,
@@ -153,7 +153,7 @@ extension Connection {
     /// - Parameters:
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
-    ///   - type: the type to read it as; `Int?.self` where it may be NULL.
+    ///   - type: the type to read it as; `Int?.self` if it may be NULL.
     /// - Throws: `QueryError` when a value cannot be read as the type; `DatabaseError`.
     @inlinable
     public func all<
@@ -180,8 +180,8 @@ extension Connection {
     /// - Parameters:
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
-    ///   - transform: makes a value of a row, which it cannot keep. The connection can be used in it.
-    /// - Throws: `DatabaseError`, and what the closure throws; no lock of the database remains.
+    ///   - transform: converts a row, which it must not keep, to a value. It may use the connection.
+    /// - Throws: `DatabaseError`, and the errors of the closure; no lock of the database remains.
     @inlinable
     public func all<
         T,
@@ -207,8 +207,8 @@ extension Connection {
     /// - Parameters:
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
-    ///   - body: called for each row, which it cannot keep. The connection can be used in it.
-    /// - Throws: `DatabaseError`, and what the closure throws; no lock of the database remains.
+    ///   - body: called for each row, which it must not keep. It may use the connection.
+    /// - Throws: `DatabaseError`, and the errors of the closure; no lock of the database remains.
     @inlinable
     public func forEach<
         A: StatementArgument, B: StatementArgument, C: StatementArgument, D: StatementArgument, E: StatementArgument,
@@ -254,8 +254,8 @@ extension Statement {
     ///
     /// - Parameters:
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``.
-    ///   - body: called for each row, which it cannot keep.
-    /// - Throws: `DatabaseError`, and what the closure throws; the statement is reset.
+    ///   - body: called for each row, which it must not keep.
+    /// - Throws: `DatabaseError`, and the errors of the closure; the statement is reset.
     @_disfavoredOverload
     @inlinable
     public func forEach<
@@ -283,13 +283,13 @@ extension Execution {
         guard let db else { throw failure(SQLITE_MISUSE) }
         let before = lv_total_changes(db)
         while try step() {}
-        // For a statement that changes no rows, the engine still reports the count of the one before it.
+        // For a statement that changes no rows, the engine still reports the count of the previous one.
         let changes = lv_total_changes(db) == before ? 0 : lv_changes(db)
         return RunResult(
             changes: Int(truncatingIfNeeded: changes), insertedRowID: sqlite3_last_insert_rowid(db))
     }
 
-    /// The value of a query without a row: what the type reads from NULL, which is what the engine has for a column then.
+    /// The value of a query without a row: the type's value for NULL, which the engine returns for a column then.
     @usableFromInline
     func valueWithoutRow<T: ColumnValue>() throws -> T {
         do { return try T.read(from: ColumnReader(self, 0)) } catch {

@@ -2,21 +2,21 @@ internal import LiteVaultEngine
 
 /// A prepared SQL statement.
 ///
-/// It can be run any number of times with different values for its parameters. Every call waits for the connection's lock; the
-/// statement itself is to be used by one thread at a time.
+/// It can be run any number of times with different values for its parameters. Every call waits for the connection's
+/// lock; a statement must be used by one thread at a time.
 public final class Statement {
     @usableFromInline package let connection: Connection
-    /// nil when the text holds no statement: only blanks and comments.
+    /// Nil when the text contains no statement, only white space and comments.
     @usableFromInline let prepared: PreparedStatement?
     private let text: String
     /// The statement that this one iterates over: see `init(iterating:)`.
     private let base: Statement?
     private var iteration: UInt64 = 0
-    /// What went wrong in a call that cannot throw; the next one that can does.
+    /// The error of a call that cannot throw; the next call that can throws it.
     @usableFromInline var pendingError: (any Error)?
-    /// What the columns of the rows of an iteration are called, once there was a row.
+    /// The names of the columns of an iteration's rows, once there was a row.
     private var rowColumns: RowColumns?
-    /// Whether the last step of an iteration said that there are no more rows.
+    /// Whether the last step of an iteration reached the end.
     private var isExhausted = false
 
     /// Prepares a statement (`sqlite3_prepare_v3`).
@@ -31,8 +31,9 @@ public final class Statement {
         prepared = try connection.cache.remove(SQL) ?? connection.compile(SQL)
     }
 
-    /// Begins an iteration over the rows of a statement, from the first one: it shares the prepared statement, and resets it
-    /// when it goes away. A loop that was left early would hold its locks for as long as the statement lives otherwise.
+    /// Begins an iteration over the rows of a statement, from the first one. It shares the prepared statement, and
+    /// resets it when it is released: otherwise a loop that was left early would hold its locks for as long as the
+    /// statement exists.
     package init(iterating statement: Statement) {
         connection = statement.connection
         prepared = statement.prepared
@@ -72,7 +73,7 @@ public final class Statement {
 
     /// Runs a block with the prepared statement, under the connection's lock.
     ///
-    /// - Throws: an error that an earlier call had to keep, and `SQLITE_MISUSE` for a text without a statement.
+    /// - Throws: an error deferred by an earlier call, and `SQLITE_MISUSE` for a text without a statement.
     @inlinable
     package func withPrepared<T>(_ body: (PreparedStatement) throws -> T) throws -> T {
         _ = try connection.enter()
@@ -88,17 +89,17 @@ public final class Statement {
     }
 }
 
-/// Statements are not Sendable: one thread could step what another one reads.
+/// Statements are not Sendable: one thread could step a statement while another reads it.
 @available(*, unavailable)
 extension Statement: @unchecked Sendable {}
 
 extension Connection {
-    /// Prepares a statement (`sqlite3_prepare_v3`) to run it many times. What is run now and then needs none: the connection keeps
-    /// the statements it used last.
+    /// Prepares a statement (`sqlite3_prepare_v3`) to run it many times. For occasional statements this is not needed:
+    /// the connection caches the ones it used last.
     ///
     /// - Parameter sql: one SQL statement. Use ``execute(_:)`` for several.
-    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; ``VaultError`` `unsupported`
-    ///   when it is SQL that the linked engine is too old for.
+    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; ``EngineUnsupported``,
+    ///   which names the required version, when the linked engine is too old for it.
     public func prepare(_ sql: String) throws -> Statement { try Statement(self, sql: sql) }
 }
 
@@ -114,7 +115,7 @@ extension Statement {
     ///
     /// - Throws: `SQLITE_RANGE` when the number of values is not that of the parameters; nothing is bound then.
     package func setBindings(_ values: [(any Binding)?]) throws {
-        // An earlier bind that went wrong no longer matters.
+        // An earlier failed bind no longer matters.
         pendingError = nil
         try withPrepared { prepared in
             rewind(prepared)
@@ -131,7 +132,7 @@ extension Statement {
     /// Resets the statement and binds values to parameters by name, with the `:`, `@` or `$`. Parameters that are not
     /// named are NULL.
     ///
-    /// - Throws: `SQLITE_RANGE` when there is no parameter of such a name.
+    /// - Throws: `SQLITE_RANGE` when the statement has no parameter of that name.
     package func setBindings(_ values: [String: (any Binding)?]) throws {
         pendingError = nil
         try withPrepared { prepared in
@@ -145,7 +146,7 @@ extension Statement {
         }
     }
 
-    /// Binds, and keeps an error for the next call that can throw.
+    /// Binds, and defers an error to the next call that can throw.
     package func deferringError(_ body: () throws -> Void) -> Statement {
         do { try body() } catch { pendingError = error }
         return self
@@ -163,7 +164,7 @@ extension Statement {
     }
 }
 
-// Execution with the values that are bound
+// Execution with the bound values
 
 extension Statement {
     /// Runs the statement to its end.
@@ -188,7 +189,7 @@ extension Statement {
             defer { sqlite3_reset(prepared.handle) }
             guard try step(prepared) else { return nil }
             let value = untyped(sqlite3_column_value(prepared.handle, 0))
-            // A statement that writes commits only when it ends, and that can fail.
+            // A writing statement commits only when it ends, which can fail.
             try connection.check(sqlite3_reset(prepared.handle), sql: prepared.sql)
             return value
         }
@@ -205,7 +206,7 @@ extension Statement {
         }
     }
 
-    /// Ends the execution: the statement releases its locks and its bound values (`sqlite3_reset`,
+    /// Ends the execution: the statement releases its locks and forgets its bound values (`sqlite3_reset`,
     /// `sqlite3_clear_bindings`).
     package func clear() {
         try? withPrepared { $0.reset() }
@@ -246,7 +247,7 @@ extension Statement {
                 sqlite3_reset(prepared.handle)
                 return nil
             }
-            // Names hold for as long as nothing else was begun.
+            // The names stay valid until another execution begins.
             if let rowColumns, base != nil, prepared.execution == iteration { return prepared.copyRow(rowColumns) }
             let found = try columns(prepared)
             rowColumns = found
@@ -273,7 +274,7 @@ extension Statement {
     }
 }
 
-// Execution with typed values: what `run(with:)` and `forEach(with:)` are made of
+// Execution with typed values: the parts of `run(with:)` and `forEach(with:)`
 
 extension Statement {
     /// Takes the connection's lock, and resets the statement.
@@ -298,7 +299,7 @@ extension Statement {
         return execution
     }
 
-    /// Resets the statement, and gives the connection's lock back.
+    /// Resets the statement, and releases the connection's lock.
     @usableFromInline
     func end(_ execution: Execution) {
         sqlite3_reset(execution.handle)
@@ -308,7 +309,7 @@ extension Statement {
 
     /// Nil for a text without a statement.
     private var execution: Execution? {
-        // Made before anything is called, so that no reference is counted.
+        // Created before any call, so that no reference is counted.
         guard let prepared else { return nil }
         return Execution(prepared, of: connection)
     }

@@ -1,14 +1,14 @@
 public import LiteVaultEngine
 
-/// What `with:` takes: a value whose type is known at compile time, or ``Bindings``.
+/// An argument of `with:`: a value whose type is known at compile time, or ``Bindings``.
 public protocol StatementArgument: Sendable {
-    /// Binds what is in it to the next parameters of a statement.
+    /// Binds the values to the next parameters of a statement.
     ///
     /// - Parameters:
     ///   - statement: a prepared `sqlite3_stmt`, not being stepped.
-    ///   - index: the parameter that was bound last, from 1; advanced by the number of values.
+    ///   - index: the last bound parameter, from 1; advanced by the number of values.
     /// - Returns: the engine's result code.
-    /// - Throws: `DatabaseError` for a name that no parameter has.
+    /// - Throws: `DatabaseError` for a name that is not a parameter.
     func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32
 }
 
@@ -39,13 +39,13 @@ public struct Bindings: StatementArgument {
     /// Creates values in the order of the parameters; nil is NULL.
     public init(_ values: [(any Binding)?]) { content = .positional(values) }
 
-    /// Creates values by the names of the parameters, with their `:`, `@` or `$`; nil is NULL. Every parameter of the statement
-    /// needs one.
+    /// Creates values by the names of the parameters, with their `:`, `@` or `$`; nil is NULL. Every parameter of the
+    /// statement requires a value.
     public init(_ values: [String: (any Binding)?]) { content = .named(values) }
 
     /// Binds the values. Returns the first result code of the engine that is not `SQLITE_OK`.
     ///
-    /// - Throws: `SQLITE_RANGE` for a name that no parameter has.
+    /// - Throws: `SQLITE_RANGE` for a name that is not a parameter.
     public func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32 {
         var code = SQLITE_OK
         switch content {
@@ -72,7 +72,7 @@ public struct Bindings: StatementArgument {
     }
 }
 
-/// An argument that was left out.
+/// An omitted argument.
 public struct Unbound: StatementArgument {
     /// Creates an argument without a value.
     @inlinable

@@ -22,13 +22,13 @@ extension Int64: Number, ColumnValue {
 }
 
 extension Int: Number, ColumnValue {
-    /// An INTEGER that fits.
+    /// An INTEGER in the range of `Int`.
     public init?(stored: StoredValue) {
         guard case .integer(let number) = stored, let exact = Int(exactly: number) else { return nil }
         self = exact
     }
 
-    /// Reads an INTEGER; throws where it does not fit.
+    /// Reads an INTEGER; throws if it is out of range.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Int {
         guard column.type == SQLITE_INTEGER,
@@ -98,17 +98,17 @@ extension String: Binding, ColumnValue {
         self = text
     }
 
-    /// Reads TEXT, NUL bytes included.
+    /// Reads TEXT, including NUL bytes.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> String {
         guard column.type == SQLITE_TEXT else { throw column.mismatch(expected: "text") }
         return String(text: column.value)
     }
 
-    /// The whole text of a value: by its length, since `String(cString:)` ends at the first NUL.
+    /// The whole text of a value, by its length: `String(cString:)` ends at the first NUL.
     @inlinable
     package init(text value: OpaquePointer) {
-        // The order matters: sqlite3_value_bytes gives the length in UTF-8 only after sqlite3_value_text.
+        // The order matters: sqlite3_value_bytes returns the length in UTF-8 only after sqlite3_value_text.
         guard let bytes = sqlite3_value_text(value) else {
             self = ""
             return
@@ -120,7 +120,7 @@ extension String: Binding, ColumnValue {
     /// `sqlite3_bind_text64` with the length in bytes: NUL bytes are part of the text.
     @inlinable
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        // Without the copy that `withUTF8` needs: all native strings are contiguous.
+        // Without the copy that `withUTF8` makes: all native strings are contiguous.
         if let code = utf8.withContiguousStorageIfAvailable({ bindText($0, to: statement, at: index, transient) }) {
             return code
         }
@@ -142,15 +142,15 @@ func bindText(
     }
 }
 
-/// A sequence of bytes, as a BLOB column holds it.
+/// A sequence of bytes, as stored in a BLOB column.
 public struct Blob: Sendable, Equatable, Hashable {
     /// The bytes.
     public let bytes: [UInt8]
 
-    /// A blob of these bytes.
+    /// Creates a blob from bytes.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// A copy of `length` bytes of memory. Empty for a length below 1.
+    /// Creates a blob by copying `length` bytes of memory. It is empty for a length below 1.
     public init(bytes: UnsafeRawPointer, length: Int) {
         self.bytes = Array(UnsafeRawBufferPointer(start: bytes, count: Swift.max(0, length)))
     }

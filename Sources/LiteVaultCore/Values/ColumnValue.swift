@@ -2,12 +2,12 @@ public import LiteVaultEngine
 
 /// A Swift type that can be read from a column and bound to a parameter with its type known at compile time.
 ///
-/// Reading is strict: a value of another storage class is an error, never a conversion that may lose something. The one
-/// exception is lossless by SQLite's own rules: a `Double` reads an INTEGER, since SQLite stores 3.0 as 3.
+/// Reading is strict: a value of another storage class is an error, never a lossy conversion. The only exception is
+/// lossless by SQLite's own rules: a `Double` reads an INTEGER, since SQLite stores 3.0 as 3.
 public protocol ColumnValue: StatementArgument {
     /// Reads the column of the current row.
     ///
-    /// - Throws: `QueryError` when the column is NULL, or of a storage class the type cannot be read from.
+    /// - Throws: `QueryError` when the column is NULL, or of a storage class that the type cannot be read from.
     static func read(from column: borrowing ColumnReader) throws -> Self
 
     /// Binds the value to a parameter, from 1. Returns the engine's result code.
@@ -15,14 +15,14 @@ public protocol ColumnValue: StatementArgument {
 }
 
 extension Optional: StatementArgument, ColumnValue where Wrapped: ColumnValue {
-    /// nil for NULL, else the value.
+    /// Reads nil for NULL, otherwise the value.
     @inlinable
     public static func read(from column: borrowing ColumnReader) throws -> Wrapped? {
         if column.type == SQLITE_NULL { return nil }
         return try Wrapped.read(from: column)
     }
 
-    /// NULL for nil (`sqlite3_bind_null`), else the value.
+    /// Binds NULL for nil (`sqlite3_bind_null`), otherwise the value.
     @inlinable
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         switch self {
@@ -32,7 +32,7 @@ extension Optional: StatementArgument, ColumnValue where Wrapped: ColumnValue {
     }
 }
 
-/// A value that can be bound to a parameter of a statement and comes back from an untyped column.
+/// A value that can be bound to a parameter of a statement, and that untyped columns return.
 ///
 /// The storage classes are `Int64`, `Double`, `String` and `Blob` (and NULL, as nil). The other types here are stored
 /// as one of them.
@@ -45,7 +45,7 @@ public protocol Binding: ColumnValue {
     /// - Returns: the engine's result code.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 
-    /// The value for what is stored, or nil when the type cannot be read from this storage class, or this content.
+    /// Creates the value from a stored one; nil when the type cannot be read from this storage class, or this content.
     init?(stored: StoredValue)
 }
 
@@ -96,7 +96,7 @@ public struct ColumnReader: ~Copyable {
 
     /// The error for a value that the type cannot be read from.
     ///
-    /// - Parameter expected: what was asked for, such as "an integer".
+    /// - Parameter expected: the requested type, such as "an integer".
     @inline(never)
     public func mismatch(expected: String) -> any Error {
         let count = sqlite3_column_count(statement)
@@ -114,7 +114,7 @@ public struct ColumnReader: ~Copyable {
         return QueryError.unexpectedType(name: name(of: index), expected: expected, found: found)
     }
 
-    /// The error for text or bytes whose content is not what the type needs.
+    /// The error for text or bytes with malformed content.
     @inline(never)
     public func malformed(expected: String) -> any Error {
         QueryError.malformedValue(name: name(of: index), expected: expected)
@@ -149,7 +149,7 @@ public enum StoredValue: Sendable, Equatable {
         }
     }
 
-    /// The value that a column or a function's argument was handed out as.
+    /// Creates the stored value of a column or a function's argument.
     package init(_ binding: (any Binding)?) {
         switch binding {
         case let number as Int64: self = .integer(number)
@@ -160,7 +160,7 @@ public enum StoredValue: Sendable, Equatable {
         }
     }
 
-    /// The value by its Swift type; nil for NULL.
+    /// The value as its Swift type; nil for NULL.
     public var binding: (any Binding)? {
         switch self {
         case .null: nil
@@ -171,7 +171,7 @@ public enum StoredValue: Sendable, Equatable {
         }
     }
 
-    /// What kind of value it is, in words, for messages.
+    /// The kind of value in words, for messages.
     package var kind: String {
         switch self {
         case .null: "NULL"
@@ -184,16 +184,16 @@ public enum StoredValue: Sendable, Equatable {
 }
 
 extension StoredValue: ColumnValue {
-    /// Reads a value of any storage class, NULL included.
+    /// Reads a value of any storage class, including NULL.
     public static func read(from column: borrowing ColumnReader) throws -> StoredValue { StoredValue(column.value) }
 
-    /// Binds the value as it is.
+    /// Binds the value unchanged.
     public func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         binding?.bind(to: statement, at: index) ?? sqlite3_bind_null(statement, index)
     }
 }
 
-/// The value of a `sqlite3_value` by its own storage class: `Int64`, `Double`, `String`, `Blob`, or nil for NULL.
+/// A `sqlite3_value` as the type of its storage class: `Int64`, `Double`, `String`, `Blob`, or nil for NULL.
 package func untyped(_ value: OpaquePointer) -> (any Binding)? {
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER: sqlite3_value_int64(value)

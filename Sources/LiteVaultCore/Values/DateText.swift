@@ -3,22 +3,22 @@ internal import LiteVaultSupport
 
 /// Dates as text: `yyyy-MM-dd'T'HH:mm:ss.SSS`, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.
 ///
-/// Text in this form sorts by time, and SQLite's date functions understand it. Read are also the forms that SQLite
-/// writes and accepts (https://sqlite.org/lang_datefunc.html): a date alone, a blank instead of `T` (as
-/// `CURRENT_TIMESTAMP` writes it), no seconds or no fraction, and a zone as `Z` or `±HH:MM`.
+/// Text in this form sorts by time, and SQLite's date functions accept it. Other forms that SQLite writes and accepts
+/// are read as well (https://sqlite.org/lang_datefunc.html): a date alone, a space instead of `T` (as in
+/// `CURRENT_TIMESTAMP`), no seconds or no fraction, and a zone as `Z` or `±HH:MM`.
 public enum DateText {
-    /// The milliseconds of the years 0000 to 9999: outside of them the text would not sort, nor be understood.
+    /// The milliseconds of the years 0000 to 9999: outside of these, text would neither sort nor be accepted.
     private static let years = -63_145_526_400_000.0...252_423_993_599_999
 
-    /// The text of a date, to the millisecond; that of the nearest date of the years 0000 to 9999 for one outside of them.
-    /// Such a date is not stored: ``string(exactly:)``.
+    /// The text of a date, to the millisecond. For a date outside of the years 0000 to 9999 it is that of the nearest
+    /// date in them. Such a date is not stored: ``string(exactly:)``.
     public static func string(from date: Date) -> String {
         if let text = DateFormat.shared.string(from: date) { return text }
         let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
         return string(milliseconds: total.isNaN ? 0 : Swift.min(Swift.max(total, years.lowerBound), years.upperBound))
     }
 
-    /// The text of a date, to the millisecond, or nil when it is not of the years 0000 to 9999.
+    /// The text of a date, to the millisecond; nil outside of the years 0000 to 9999.
     public static func string(exactly date: Date) -> String? {
         if let text = DateFormat.shared.string(from: date) { return text }
         let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
@@ -42,7 +42,7 @@ public enum DateText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The date of a text, or nil when it is in no form that is understood.
+    /// The date of a text; nil when its form is unknown.
     public static func date(from text: String) -> Date? {
         if let date = DateFormat.shared.date(from: text) { return date }
         var scanner = Scanner(bytes: Array(text.utf8))
@@ -66,8 +66,8 @@ public enum DateText {
         return ((value - remainder) / divisor, remainder)
     }
 
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years of the calendar begin in March here, so that
-    // the leap day is the last of its year; eras are of 400 years.
+    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": calendar years start in March here, so that the
+    // leap day is the last of its year; eras have 400 years.
     private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = divided(days + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -138,7 +138,7 @@ public enum DateText {
             var fraction: Int64 = 0
             var scale = 1.0
             while let digit = number(digits: 1) {
-                // Beyond nanoseconds a Date holds nothing; the digits are still consumed.
+                // A Date has no precision beyond nanoseconds; the digits are still consumed.
                 if position - start <= 9 {
                     fraction = fraction * 10 + digit
                     scale *= 10
@@ -147,7 +147,7 @@ public enum DateText {
             return position > start ? seconds + Double(fraction) / scale : nil
         }
 
-        /// The offset of the zone from UTC, in seconds; 0 where none is given.
+        /// The offset of the zone from UTC, in seconds; 0 without a zone.
         mutating func zone() -> Double? {
             while skip(" ") {}
             if isAtEnd || skip("Z") || skip("z") { return 0 }

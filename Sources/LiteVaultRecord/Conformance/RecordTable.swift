@@ -57,7 +57,7 @@ public struct RecordColumn<R>: ExpressibleByStringLiteral, Sendable {
     public static func generated(_ name: String) -> RecordColumn { RecordColumn(name, .generated) }
 
     /// A column that counts the writes of the row, for optimistic locking: an update or delete of a record whose version is not
-    /// that of the row throws ``RecordError`` `staleVersion` and changes nothing.
+    /// that of the row throws `VaultError` `staleVersion` and changes nothing.
     ///
     /// ``Record/updateAll(_:_:)`` and SQL leave the number as it is: set it there as well.
     public static func version<V: FixedWidthInteger & Sendable>(

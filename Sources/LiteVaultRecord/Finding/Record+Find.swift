@@ -7,10 +7,10 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Parameters:
     ///   - db: a connection, pool or queue.
     ///   - key: the primary key.
-    /// - Throws: ``RecordError`` `notFound`; `QueryError`; `DatabaseError`.
+    /// - Throws: `VaultError` `notFound`; `QueryError`; `DatabaseError`.
     @inlinable
     public static func find(_ db: some RecordDatabase, _ key: PrimaryKey) throws -> Self {
-        guard let record = try first(db, key: key) else { throw RecordError.notFound(table.name) }
+        guard let record = try first(db, key: key) else { throw VaultError.notFound(table.name) }
         return record
     }
 
@@ -37,7 +37,7 @@ extension Record where PrimaryKey: StatementArgument {
     /// - Parameters:
     ///   - db: a connection, pool or queue.
     ///   - keys: the primary keys. One that occurs twice gives its record twice.
-    /// - Throws: ``RecordError`` `notFound` when one of them is missing; `QueryError`; `DatabaseError`.
+    /// - Throws: `VaultError` `notFound` when one of them is missing; `QueryError`; `DatabaseError`.
     public static func find(_ db: some RecordDatabase, _ keys: some Sequence<PrimaryKey>) throws -> [Self] {
         let keys = Array(keys)
         var found: [PrimaryKey: Self] = [:]
@@ -45,7 +45,7 @@ extension Record where PrimaryKey: StatementArgument {
             if let key = record.primaryKey { found[key] = record }
         }
         return try keys.map { key in
-            guard let record = found[key] else { throw RecordError.notFound(table.name) }
+            guard let record = found[key] else { throw VaultError.notFound(table.name) }
             return record
         }
     }
@@ -102,7 +102,7 @@ extension Record {
     /// - Parameters:
     ///   - db: a connection, pool or queue.
     ///   - condition: what identifies the row, such as values of the columns of a unique index.
-    /// - Throws: ``RecordError`` `notFound`, and `notUnique` when there are several; `QueryError`; `DatabaseError`.
+    /// - Throws: `VaultError` `notFound`, and `notUnique` when there are several; `QueryError`; `DatabaseError`.
     public static func find(_ db: some RecordDatabase, where condition: SQLExpression<Bool>) throws -> Self {
         try filter(condition).one(db)
     }
@@ -155,7 +155,7 @@ extension Record {
     ///   - db: a connection, pool or queue.
     ///   - sql: one SQL statement.
     ///   - values: a value for each parameter, in order, or `Bindings`.
-    /// - Throws: ``RecordError`` `conformance` for other columns; `QueryError`; `DatabaseError`.
+    /// - Throws: `VaultError` `conformance` for other columns; `QueryError`; `DatabaseError`.
     public static func all(
         _ db: some RecordDatabase, sql: String, with values: any StatementArgument...
     ) throws -> [Self] {
@@ -200,9 +200,9 @@ extension Record {
             guard names.count == table.columnCount,
                 zip(names, table.columns).allSatisfy({ $0.lowercased() == $1.lowercased() })
             else {
-                throw RecordError(
-                    code: .conformance, message: "The statement gives the columns \(names.joined(separator: ", ")).",
-                    table: table.name, remedy: "Select \(table.columns.joined(separator: ", ")), in this order.")
+                throw VaultError(
+                    .conformance, "The statement returns the columns \(names.joined(separator: ", "))",
+                    remedy: "Select \(table.columns.joined(separator: ", ")), in this order.")
             }
             return execution
         } catch {

@@ -86,14 +86,14 @@ extension RecordQuery {
     /// Returns the only record.
     ///
     /// - Parameter db: a connection, pool or queue.
-    /// - Throws: ``RecordError`` `notFound` when there is none, `notUnique` when there are several; `QueryError`; `DatabaseError`.
+    /// - Throws: `VaultError` `notFound` when there is none, `notUnique` when there are several; `QueryError`; `DatabaseError`.
     public func one(_ db: some RecordDatabase) throws -> R {
         try db.withReader { db in
             let execution = try db.begin(recordClauses, limit: min(2, clauses.limit?.length ?? 2))
             defer { db.end(execution) }
-            guard try execution.step() else { throw RecordError.notFound(R.table.name) }
+            guard try execution.step() else { throw VaultError.notFound(R.table.name) }
             let record = try R.read(execution)
-            if try execution.step() { throw RecordError.notUnique(R.table.name) }
+            if try execution.step() { throw VaultError.notUnique(R.table.name) }
             return record
         }
     }

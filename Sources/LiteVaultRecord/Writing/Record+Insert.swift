@@ -138,7 +138,7 @@ extension Record {
         try record.write(to: &writer)
         if writer.code != 0 { try execution.check(binding: writer.code, count: execution.parameterCount) }
         if Int(writer.index) != table.columnCount {
-            throw RecordError.count(table.name, "write(to:)", Int(writer.index), of: table.columnCount)
+            throw VaultError.count(table.name, "write(to:)", Int(writer.index), of: table.columnCount)
         }
     }
 
@@ -150,7 +150,7 @@ extension Record {
         let record = try Self(row: &reader)
         let count = Int(reader.index) &+ 1 &- start
         if count != table.columnCount {
-            throw RecordError.count(table.name, "init(row:)", count, of: table.columnCount)
+            throw VaultError.count(table.name, "init(row:)", count, of: table.columnCount)
         }
         return record
     }
@@ -187,7 +187,7 @@ extension Record {
         // Only at its end has a statement that writes done everything.
         while try execution.step() {}
         guard count == Self.table.columnCount else {
-            throw RecordError.count(Self.table.name, "reload(row:)", count, of: Self.table.columnCount)
+            throw VaultError.count(Self.table.name, "reload(row:)", count, of: Self.table.columnCount)
         }
         return true
     }
@@ -202,14 +202,13 @@ extension Record {
 
     /// The names of columns of this table.
     ///
-    /// - Throws: ``RecordError`` `conformance` for an expression that is not one of them.
+    /// - Throws: `VaultError` `conformance` for an expression that is not one of them.
     static func names(of columns: [any Expressible]) throws -> [String] {
         try columns.map { column in
             guard case .identifier(let name) = column.node.kind, table.position(of: name) > 0 else {
-                throw RecordError(
-                    code: .conformance, message: "'\(column.asSQL())' is not a column of the record.",
-                    table: table.name,
-                    remedy: "Name columns of the record's table.")
+                throw VaultError(
+                    .conformance, "'\(column.asSQL())' is not a column of the record",
+                    remedy: "Name columns of '\(table.name)'.")
             }
             return name
         }

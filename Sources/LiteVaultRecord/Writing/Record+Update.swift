@@ -6,7 +6,7 @@ extension Record where PrimaryKey: StatementArgument {
     /// The columns of the key are not written: ``updateChanges(_:_:)`` can change them.
     ///
     /// - Parameter db: a connection, pool or queue.
-    /// - Throws: ``RecordError`` `notFound` when there is no such row, `noKey` for a record that was never inserted, `staleVersion`
+    /// - Throws: `VaultError` `notFound` when there is no such row, `noKey` for a record that was never inserted, `staleVersion`
     ///   when the row has another version; `DatabaseError`. Nothing is changed then.
     @inlinable
     public mutating func update(_ db: some RecordDatabase) throws { try db.withWriter { try updateRow($0) } }
@@ -32,14 +32,14 @@ extension Record where PrimaryKey: StatementArgument {
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Returns: whether there was a row.
-    /// - Throws: ``RecordError`` `noKey`, `staleVersion`; `DatabaseError`. Nothing is deleted then.
+    /// - Throws: `VaultError` `noKey`, `staleVersion`; `DatabaseError`. Nothing is deleted then.
     @discardableResult
     public func delete(_ db: some RecordDatabase) throws -> Bool { try db.withWriter { try deleteRow($0) } }
 
     /// Reads the row of the record again.
     ///
     /// - Parameter db: a connection, pool or queue.
-    /// - Throws: ``RecordError`` `notFound` when there is no such row, `noKey`; `DatabaseError`.
+    /// - Throws: `VaultError` `notFound` when there is no such row, `noKey`; `DatabaseError`.
     public mutating func refresh(_ db: some RecordDatabase) throws { try db.withReader { try refreshRow($0) } }
 
     /// Whether there is a row with the primary key of the record.
@@ -56,7 +56,7 @@ extension Record where PrimaryKey: StatementArgument {
 extension Record where PrimaryKey: StatementArgument {
     @inlinable
     mutating func updateRow(_ db: Connection) throws {
-        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        guard primaryKey != nil else { throw VaultError.noKey(Self.table.name) }
         try willWrite(.update, db)
         let table = Self.table
         if table.hasGenerated {
@@ -84,7 +84,7 @@ extension Record where PrimaryKey: StatementArgument {
     }
 
     mutating func updateRow(_ db: Connection, _ change: (inout Self) throws -> Void) throws -> Bool {
-        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        guard primaryKey != nil else { throw VaultError.noKey(Self.table.name) }
         let table = Self.table
         let before = try values(db)
         var changed = self
@@ -146,21 +146,21 @@ extension Record where PrimaryKey: StatementArgument {
     }
 
     func deleteRow(_ db: Connection) throws -> Bool {
-        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        guard primaryKey != nil else { throw VaultError.noKey(Self.table.name) }
         var record = self
         try record.willWrite(.delete, db)
         let isDeleted = try Self.run(Self.table.deleteSQL, with: record, db) { $0.changedRowCount } > 0
         if !isDeleted, Self.table.increment != nil, try rowExists(db) {
-            throw RecordError.staleVersion(Self.table.name)
+            throw VaultError.staleVersion(Self.table.name)
         }
         if isDeleted { try record.didWrite(.delete, db) }
         return isDeleted
     }
 
     mutating func refreshRow(_ db: Connection) throws {
-        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        guard primaryKey != nil else { throw VaultError.noKey(Self.table.name) }
         guard try reload(from: Self.table.refreshSQL, with: self, db) else {
-            throw RecordError.notFound(Self.table.name)
+            throw VaultError.notFound(Self.table.name)
         }
     }
 
@@ -175,7 +175,7 @@ extension Record where PrimaryKey: StatementArgument {
 
     /// Why an update has changed nothing: the row is not there, or has another version.
     @usableFromInline
-    func missing(_ db: Connection) throws -> RecordError {
+    func missing(_ db: Connection) throws -> VaultError {
         let isThere = Self.table.increment != nil ? try rowExists(db) : false
         return isThere ? .staleVersion(Self.table.name) : .notFound(Self.table.name)
     }
