@@ -226,3 +226,72 @@ int64_t baseline_wide(sqlite3 *db, const char *sql) {
     free(rows);
     return sum + (int64_t)reals;
 }
+
+typedef struct {
+    int64_t id, parent;
+    unsigned char *title;
+    int length;
+} child;
+
+typedef struct {
+    int64_t id;
+    unsigned char *name;
+    int length;
+    child *children;
+    size_t count, capacity;
+} parent;
+
+static parent *read_parents(sqlite3 *db, const char *sql, size_t *count) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    parent *parents = NULL;
+    size_t capacity = 0;
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (*count == capacity) {
+            capacity = capacity ? capacity * 2 : 4;
+            parents = realloc(parents, capacity * sizeof(parent));
+        }
+        parent *one = &parents[(*count)++];
+        *one = (parent){.id = sqlite3_column_int64(statement, 0)};
+        one->name = copy_text(statement, 1, &one->length);
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+    return parents;
+}
+
+int64_t baseline_family(sqlite3 *db, const char *parentsSQL, const char *childrenSQL) {
+    size_t count = 0, at = 0;
+    parent *parents = read_parents(db, parentsSQL, &count);
+    sqlite3_stmt *statement = prepare(db, childrenSQL);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int64_t key = sqlite3_column_int64(statement, 1);
+        while (at < count && parents[at].id != key) at++;
+        require(at < count, db);
+        parent *one = &parents[at];
+        if (one->count == one->capacity) {
+            one->capacity = one->capacity ? one->capacity * 2 : 4;
+            one->children = realloc(one->children, one->capacity * sizeof(child));
+        }
+        child *new = &one->children[one->count++];
+        new->id = sqlite3_column_int64(statement, 0);
+        new->parent = key;
+        new->title = copy_text(statement, 2, &new->length);
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += parents[i].id + parents[i].length;
+        for (size_t j = 0; j < parents[i].count; j++) {
+            child *one = &parents[i].children[j];
+            sum += one->id + one->parent + one->length;
+            free(one->title);
+        }
+        free(parents[i].name);
+        free(parents[i].children);
+    }
+    free(parents);
+    return sum;
+}

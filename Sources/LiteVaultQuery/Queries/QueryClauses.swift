@@ -11,6 +11,8 @@ public struct QueryClauses: SQLFragment {
         let type: JoinType
         let table: any QueryType
         let condition: SQLNode?
+        /// A SELECT that is joined under the table's name.
+        var subquery: SQLNode?
     }
 
     package struct With: Sendable {
@@ -92,6 +94,11 @@ public struct QueryClauses: SQLFragment {
     }
 
     init(from: From) { self.from = from }
+
+    /// Joins a SELECT under a name.
+    package mutating func addJoin(_ type: JoinType, subquery: SQLNode, alias: String, on condition: SQLNode) {
+        joins.append(Join(type: type, table: Table(alias), condition: condition, subquery: subquery))
+    }
 }
 
 /// How a table is joined.

@@ -87,6 +87,11 @@ extension SQLBuilder {
             append(" ")
             append(join.type.rawValue)
             append(" JOIN ")
+            if let subquery = join.subquery {
+                append("(")
+                append(subquery)
+                append(") AS ")
+            }
             append(aliased: join.table.clauses.from)
             if let condition = join.condition {
                 append(" ON ")

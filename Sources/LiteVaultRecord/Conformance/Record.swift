@@ -37,7 +37,7 @@ public import LiteVaultCore
 ///
 /// A record is a struct, which the functions that write bring up to date (they are mutating), or a final class, which conforms
 /// to ``RecordObject``. It need not be `Sendable`; the asynchronous functions and those that return records from a pool need it.
-public protocol Record {
+public protocol Record: RelatedToOne where RelatedRecord == Self {
     /// The type of the primary key: that of its column, a ``CompositeKey`` for several, `Never` for a table without one.
     ///
     /// Without a key there is neither `find` nor `update`: they do not compile.
@@ -168,4 +168,64 @@ extension CompositeKey {
         index = writer.index
         return writer.code
     }
+}
+
+/// What a relation leads to: a record, an optional record or an array of records. No other types conform.
+public protocol RelatedValue {
+    /// The record.
+    associatedtype RelatedRecord: Record
+
+    /// The value for the rows that were found.
+    @_documentation(visibility: internal)
+    static func related(_ records: [RelatedRecord]) throws -> Self
+}
+
+/// What a relation to one row leads to: a record or an optional record. No other types conform.
+public protocol RelatedToOne: RelatedValue {
+    /// Whether there always is a row.
+    @_documentation(visibility: internal)
+    static var isRequired: Bool { get }
+
+    /// Reads the columns of an outer join.
+    @_documentation(visibility: internal)
+    static func related(row: inout RecordReader) throws -> Self
+}
+
+extension Record {
+    /// The record that has to be there.
+    @_documentation(visibility: internal)
+    public static func related(_ records: [Self]) throws -> Self {
+        guard let record = records.first else { throw RecordError.notFound(table.name) }
+        return record
+    }
+
+    /// A record always is there.
+    @_documentation(visibility: internal)
+    public static var isRequired: Bool { true }
+
+    /// Reads the record.
+    @_documentation(visibility: internal)
+    public static func related(row: inout RecordReader) throws -> Self { try Self(row: &row) }
+}
+
+extension Optional: RelatedValue, RelatedToOne where Wrapped: Record {
+    /// The record, if there is one.
+    @_documentation(visibility: internal)
+    public static func related(_ records: [Wrapped]) throws -> Wrapped? { records.first }
+
+    /// An optional record may not be there.
+    @_documentation(visibility: internal)
+    public static var isRequired: Bool { false }
+
+    /// Reads the record; nil when all of its columns are NULL.
+    @_documentation(visibility: internal)
+    public static func related(row: inout RecordReader) throws -> Wrapped? {
+        row.areNull(Wrapped.table.columnCount) ? nil : try Wrapped(row: &row)
+    }
+}
+
+extension Array: RelatedValue where Element: Record {
+    /// All rows.
+    @_documentation(visibility: internal)
+    public static func related(_ records: [Element]) throws -> [Element] { records }
 }

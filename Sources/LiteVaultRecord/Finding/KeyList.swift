@@ -8,8 +8,12 @@ struct KeyList {
     /// The SQL of the columns.
     private let columns: [String]
 
-    /// - Parameter columns: the names of the columns.
-    init(columns: [String]) { self.columns = columns.map { quoted($0) } }
+    /// - Parameters:
+    ///   - columns: the names of the columns.
+    ///   - table: the SQL of the table's name, where that is needed.
+    init(columns: [String], of table: String? = nil) {
+        self.columns = columns.map { (table.map { $0 + "." } ?? "") + quoted($0) }
+    }
 
     /// Passes conditions to a closure, each with keys for its parameters: one for all keys, if a statement may have enough
     /// parameters.
