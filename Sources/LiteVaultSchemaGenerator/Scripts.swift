@@ -1,20 +1,24 @@
 internal import Foundation
+internal import LiteVaultSQLAnalysis
 
 /// An SQL file.
 struct Script {
     let path: String
     let text: String
     let bytes: [UInt8]
+    /// Where each line begins.
+    private let lines: [Int]
 
     init(path: String) throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
         self.path = path
         bytes = Array(data)
+        lines = Self.lines(bytes)
         guard let text = String(data: data, encoding: .utf8) else {
             throw Diagnostics(Location(path: path, line: 1, column: 1), "the file is not text in UTF-8")
         }
         if let zero = bytes.firstIndex(of: 0) {
-            throw Diagnostics(Self.location(path, bytes, zero), "the file holds a NUL byte, which would end the SQL")
+            throw Diagnostics(Self.location(path, lines, zero), "the file holds a NUL byte, which would end the SQL")
         }
         self.text = text
     }
@@ -23,7 +27,7 @@ struct Script {
     var name: String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
 
     /// Line and column of a byte offset.
-    func location(at offset: Int) -> Location { Self.location(path, bytes, offset) }
+    func location(at offset: Int) -> Location { Self.location(path, lines, min(offset, bytes.count)) }
 
     /// The offset of the first byte from `offset` on that is neither blank nor part of a comment.
     func start(after offset: Int) -> Int {
@@ -44,33 +48,60 @@ struct Script {
         return index
     }
 
-    private static func location(_ path: String, _ bytes: [UInt8], _ offset: Int) -> Location {
-        let before = bytes[..<min(offset, bytes.count)]
-        let line = before.count { $0 == 10 }
-        let start = before.lastIndex(of: 10).map { $0 + 1 } ?? 0
-        return Location(path: path, line: line + 1, column: before.count - start + 1)
+    private static func lines(_ bytes: [UInt8]) -> [Int] {
+        var starts = [0]
+        bytes.withUnsafeBufferPointer { bytes in
+            var index = 0
+            while index < bytes.count {
+                if bytes[index] == 10 { starts.append(index + 1) }
+                index += 1
+            }
+        }
+        return starts
+    }
+
+    private static func location(_ path: String, _ lines: [Int], _ offset: Int) -> Location {
+        var low = 0
+        var high = lines.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if lines[middle] <= offset { low = middle } else { high = middle }
+        }
+        return Location(path: path, line: low + 1, column: offset - lines[low] + 1)
+    }
+
+    /// The lines, each with its offset in bytes.
+    var numberedLines: [(offset: Int, text: String)] {
+        lines.indices.map { index in
+            let end = index + 1 < lines.count ? lines[index + 1] - 1 : bytes.count
+            return (lines[index], String(decoding: bytes[lines[index]..<max(lines[index], end)], as: UTF8.self))
+        }
     }
 }
 
 /// The settings in comments of the form `-- litevault: …`.
 ///
 ///     -- litevault: public
+///     -- litevault: engine 3.31
 ///     -- litevault: user.status as Status
 struct Directives {
     /// Whether other modules can use the tables.
     private(set) var isPublic = false
+    /// The oldest engine that has to run the statements; nil if it is the one that builds.
+    private(set) var oldestEngine: EngineVersion?
     private var types: [String: String] = [:]
 
     init(_ scripts: [Script]) throws {
         for script in scripts {
-            for (index, line) in script.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                let line = line.trimmingPrefix { $0.isWhitespace }
-                guard line.hasPrefix("-- litevault:") else { continue }
-                let words = line.dropFirst("-- litevault:".count).split(whereSeparator: \.isWhitespace).map(String.init)
+            for line in script.numberedLines {
+                let text = line.text.trimmingPrefix { $0.isWhitespace }
+                guard text.hasPrefix("-- litevault:") else { continue }
+                let words = text.dropFirst("-- litevault:".count).split(whereSeparator: \.isWhitespace).map(String.init)
                 guard read(words) else {
                     throw Diagnostics(
-                        Location(path: script.path, line: index + 1, column: 1),
-                        "not understood: write '-- litevault: public' or '-- litevault: table.column as Type'")
+                        script.location(at: line.offset),
+                        "not understood: write '-- litevault: public', '-- litevault: engine 3.31' or "
+                            + "'-- litevault: table.column as Type'")
                 }
             }
         }
@@ -82,6 +113,10 @@ struct Directives {
     private mutating func read(_ words: [String]) -> Bool {
         if words == ["public"] {
             isPublic = true
+            return true
+        }
+        if words.count == 2, words[0] == "engine", let version = EngineVersion(words[1]) {
+            oldestEngine = version
             return true
         }
         guard words.count >= 3, words[1] == "as", words[0].contains(".") else { return false }

@@ -1,0 +1,1 @@
+"""Checked SQL: what functions come out of named statements, and where it says that something is wrong."""
