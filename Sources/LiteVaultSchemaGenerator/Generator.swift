@@ -45,13 +45,21 @@ enum Generator {
         try SchemaChecks(database, origins).run()
         let tables = try ModelReader(database, origins).tables()
         let types = ColumnTypes(directives)
-        let schema = try SwiftWriter(scripts: scripts, directives: directives, types: types, origins: origins)
-            .source(of: tables)
+        let records = try RecordModelReader(directives, types).records(tables)
+        let relations = directives.hasRelations ? try RelationReader(database, records).relations() : []
+        let schema =
+            ([
+                try SwiftWriter(scripts: scripts, directives: directives, types: types, origins: origins).source(
+                    of: tables)
+            ] + RecordSourceWriter(directives: directives, relations: relations).source(of: records))
+            .joined(separator: "\n")
         guard !queries.isEmpty else { return (schema, "", types.warnings(tables, origins)) }
         let catalog = CatalogReader(types, directives).catalog(tables)
         let statements = try queries.flatMap { try QueryFileReader($0).statements() }
         let checked = try StatementChecks(database, tables, catalog, directives.oldestEngine).run(statements)
-        let source = try QueryWriter(files: queries, isPublic: directives.isPublic, records: [:]).source(of: checked)
+        let names = Dictionary(
+            records.map { ($0.table.name, $0.directive.name) }, uniquingKeysWith: { first, _ in first })
+        let source = try QueryWriter(files: queries, isPublic: directives.isPublic, records: names).source(of: checked)
         return (schema, source, types.warnings(tables, origins))
     }
 

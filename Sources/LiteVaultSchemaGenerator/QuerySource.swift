@@ -150,26 +150,36 @@ struct QueryWriter {
         lines += ["        let \(local) = \(literal(statement))"]
         let arguments = arguments(statement)
         let with = arguments.isEmpty ? "" : ", with: \(arguments)"
-        let read =
-            switch type {
-            case .value(let name): "try $0.get(0, as: \(name).self)"
-            case .row(let name): "try Schema.read\(name.dropFirst("Schema.".count))($0)"
-            case .record(let name): "try \(name)(reading: $0)"
-            case .nothing: ""
-            }
+        let call = { (name: String) in "try \(name)(\(local)\(with))" }
+        let all: String
+        let first: String
+        switch type {
+        case .record(let name):
+            (all, first) = (
+                "try \(name).all(self, sql: \(local)\(with))", "try \(name).first(self, sql: \(local)\(with))"
+            )
+        case .value(let name): (all, first) = reading(call, "try $0.get(0, as: \(name).self)")
+        case .row(let name): (all, first) = reading(call, "try Schema.read\(name.dropFirst("Schema.".count))($0)")
+        case .nothing: (all, first) = ("", "")
+        }
         switch statement.statement.kind {
-        case .many: lines += ["        return try all(\(local)\(with)) { \(read) }"]
-        case .optional: lines += ["        return try first(\(local)\(with)) { \(read) }"]
+        case .many: lines += ["        return \(all)"]
+        case .optional: lines += ["        return \(first)"]
         case .one:
             lines += [
-                "        guard let row = try first(\(local)\(with), transform: { \(read) }) else {",
-                "            throw QueryError.noRow(sql: \(local))", "        }", "        return row",
+                "        guard let row = \(first) else { throw QueryError.noRow(sql: \(local)) }", "        return row",
             ]
-        case .exec: lines += ["        try run(\(local)\(with))"]
-        case .rowid: lines += ["        return try run(\(local)\(with)).insertedRowID"]
-        case .count: lines += ["        return try run(\(local)\(with)).changes"]
+        case .exec: lines += ["        \(call("run"))"]
+        case .rowid: lines += ["        return \(call("run")).insertedRowID"]
+        case .count: lines += ["        return \(call("run")).changes"]
         }
         return lines + ["    }", ""]
+    }
+
+    /// The calls that read all rows and the first one.
+    private func reading(_ call: (String) -> String, _ read: String) -> (all: String, first: String) {
+        let (all, first) = (call("all"), call("first"))
+        return ("\(all.dropLast()), transform: { \(read) })", "\(first.dropLast()), transform: { \(read) })")
     }
 
     private func forwarding(_ statement: CheckedStatement, _ type: RowType) -> [String] {

@@ -23,6 +23,10 @@ struct Column {
     let canBeNull: Bool
     /// Whether the engine computes it.
     let isGenerated: Bool
+    /// The SQL after DEFAULT.
+    let defaultValue: String?
+    /// Its place in the primary key, from 1; 0 if it is not part of it.
+    let keyPosition: Int
 }
 
 /// Reads the schema that the scripts created.
@@ -73,7 +77,9 @@ struct ModelReader {
             var canBeNull = true
             if case .table(_, let alias) = kind { canBeNull = row[3] == "0" && column != alias }
             columns.append(
-                Column(name: column, declaredType: row[2] ?? "", canBeNull: canBeNull, isGenerated: flag != "0"))
+                Column(
+                    name: column, declaredType: row[2] ?? "", canBeNull: canBeNull, isGenerated: flag != "0",
+                    defaultValue: row[4], keyPosition: row[5].flatMap(Int.init) ?? 0))
         }
         if case .virtual(let module) = kind, module.hasPrefix("fts"), hidden.isEmpty {
             hidden = [name, module == "fts5" ? "rank" : "docid"]

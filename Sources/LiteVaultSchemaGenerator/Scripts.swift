@@ -89,7 +89,14 @@ struct Directives {
     private(set) var isPublic = false
     /// The oldest engine that has to run the statements; nil if it is the one that builds.
     private(set) var oldestEngine: EngineVersion?
+    /// The records that tables become, in the order of their directives.
+    private(set) var records: [RecordDirective] = []
+    /// Whether records have relations, from foreign keys.
+    private(set) var hasRelations = false
+    private(set) var enumerations: [EnumerationDirective] = []
     private var types: [String: String] = [:]
+    private var jsonTypes: [String: String] = [:]
+    private var versions: Set<String> = []
 
     init(_ scripts: [Script]) throws {
         for script in scripts {
@@ -97,7 +104,7 @@ struct Directives {
                 let text = line.text.trimmingPrefix { $0.isWhitespace }
                 guard text.hasPrefix("-- litevault:") else { continue }
                 let words = text.dropFirst("-- litevault:".count).split(whereSeparator: \.isWhitespace).map(String.init)
-                guard read(words) else {
+                guard read(words, script.location(at: line.offset)) else {
                     throw Diagnostics(
                         script.location(at: line.offset),
                         "not understood: write '-- litevault: public', '-- litevault: engine 3.31' or "
@@ -110,17 +117,93 @@ struct Directives {
     /// The Swift type of a column, if a comment sets one.
     func type(of column: String, in table: String) -> String? { types["\(table).\(column)".lowercased()] }
 
-    private mutating func read(_ words: [String]) -> Bool {
+    /// The type that a column's JSON is decoded as, if a comment sets one.
+    func jsonType(of column: String, in table: String) -> String? { jsonTypes["\(table).\(column)".lowercased()] }
+
+    /// Whether a column counts the writes of its row.
+    func isVersion(_ column: String, in table: String) -> Bool { versions.contains("\(table).\(column)".lowercased()) }
+
+    private mutating func read(_ words: [String], _ location: Location) -> Bool {
         if words == ["public"] {
             isPublic = true
+            return true
+        }
+        if words == ["relations"] {
+            hasRelations = true
             return true
         }
         if words.count == 2, words[0] == "engine", let version = EngineVersion(words[1]) {
             oldestEngine = version
             return true
         }
-        guard words.count >= 3, words[1] == "as", words[0].contains(".") else { return false }
+        if words.first == "record" { return readRecord(Array(words.dropFirst()), location) }
+        if words.first == "enum" { return readEnumeration(Array(words.dropFirst())) }
+        if words.count == 2, words[0] == "version", words[1].contains(".") {
+            versions.insert(words[1].lowercased())
+            return true
+        }
+        guard words.count >= 3, words[0].contains(".") else { return false }
+        if words[1] == "json" {
+            jsonTypes[words[0].lowercased()] = words[2...].joined(separator: " ")
+            return true
+        }
+        guard words[1] == "as" else { return false }
         types[words[0].lowercased()] = words[2...].joined(separator: " ")
         return true
     }
+
+    /// Reads `note`, `note as Models.Entry`, `note extends Entry`, each with `without Codable` or not.
+    private mutating func readRecord(_ words: [String], _ location: Location) -> Bool {
+        var words = words
+        var left: Set<String> = []
+        if let index = words.firstIndex(of: "without") {
+            left = Set(words[(index + 1)...].map { $0.filter { $0 != "," } })
+            words.removeSubrange(index...)
+        }
+        switch words.count {
+        case 1:
+            records.append(
+                .init(
+                    table: words[0], name: SwiftNames.type(words[0]), isExtension: false, without: left,
+                    location: location))
+        case 3 where words[1] == "as" || words[1] == "extends":
+            records.append(
+                .init(
+                    table: words[0], name: words[2], isExtension: words[1] == "extends", without: left,
+                    location: location))
+        default: return false
+        }
+        return true
+    }
+
+    /// Reads `State open=0 done=1`.
+    private mutating func readEnumeration(_ words: [String]) -> Bool {
+        let cases = words.dropFirst().map { word in
+            word.filter { $0 != "," }.split(separator: "=", maxSplits: 1).map(String.init)
+        }
+        guard words.count > 1, cases.allSatisfy({ $0.count == 2 }) else { return false }
+        enumerations.append(.init(name: words[0], cases: cases.map { ($0[0], $0[1]) }))
+        return true
+    }
+}
+
+/// A table that becomes a record.
+struct RecordDirective {
+    let table: String
+    /// The struct, with the names around it: `Models.Note`.
+    let name: String
+    /// Whether the struct is the author's.
+    let isExtension: Bool
+    /// Protocols that it does not conform to.
+    let without: Set<String>
+    let location: Location
+}
+
+/// An enumeration of the values of a column.
+struct EnumerationDirective {
+    let name: String
+    let cases: [(name: String, value: String)]
+
+    /// Whether all values are integers.
+    var isInteger: Bool { cases.allSatisfy { Int64($0.value) != nil } }
 }

@@ -91,6 +91,6 @@ struct CheckedSQLTests {
         try await queue.insertNote(title: "milk", body: nil, folder: nil, writtenAt: nil)
         #expect(try await queue.note(1).title == "milk")
         try await queue.deleteNote(id: 1)
-        #expect(try queue.read { try $0.noteIfAny(id: 1) } == nil)
+        #expect(try await queue.read { try $0.noteIfAny(id: 1) } == nil)
     }
 }

@@ -88,6 +88,7 @@ refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "sch
 refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file holds a NUL byte")
 
 import application  # noqa: E402, F401
+import records  # noqa: E402, F401
 import statements  # noqa: E402, F401
 
 print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")

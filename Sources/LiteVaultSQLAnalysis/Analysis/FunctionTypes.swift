@@ -178,10 +178,15 @@ extension Analyzer {
         return Typing(rule.result, canBeNull: canBeNull)
     }
 
-    /// `date()` and `date('now')`: only with a modifier can the result be NULL.
+    /// `date()` and `date('now')`: only for other times, and with modifiers, can the result be NULL.
     private func isNow(_ call: FunctionCall) -> Bool {
-        let count = call.name == "strftime" ? call.arguments.count - 1 : call.arguments.count
-        return count <= 0 && call.name != "strftime" || call.name == "strftime" && count == 0
+        var times = call.arguments[...]
+        if call.name == "strftime" {
+            guard case .text = times.popFirst()?.form else { return false }
+        }
+        guard let time = times.popFirst() else { return true }
+        guard times.isEmpty, case .text(let text) = time.form else { return false }
+        return text.lowercased() == "now"
     }
 
     /// Functions whose type is that of their arguments.

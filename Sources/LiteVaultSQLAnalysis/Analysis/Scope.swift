@@ -7,11 +7,20 @@ struct Scope {
         var columns: [Catalog.Column]
         /// The rowid; nil if it has none.
         var rowid: Typing?
+        /// The columns as they are in rows that an outer join has found.
+        private var found: [Catalog.Column]?
         /// Columns that `*` leaves out, because USING made one of them and one of a source before.
         var merged: Set<String> = []
 
+        init(name: String, columns: [Catalog.Column], rowid: Typing?) {
+            self.name = name
+            self.columns = columns
+            self.rowid = rowid
+        }
+
         /// For a join that may have no row of this source.
         mutating func becomeNullable() {
+            found = found ?? columns
             columns = columns.map {
                 Catalog.Column(name: $0.name, typing: $0.typing.orNull, isHidden: $0.isHidden)
             }
@@ -23,7 +32,13 @@ struct Scope {
             return columns.firstIndex { $0.name.lowercased() == column }
         }
 
+        /// For a column that has a value. The row was found then, so all its columns are what the schema says.
         mutating func becomeNotNull(_ index: Int) {
+            if let found {
+                columns = found
+                self.found = nil
+                rowid?.canBeNull = false
+            }
             let column = columns[index]
             var typing = column.typing
             typing.canBeNull = false
@@ -144,9 +159,12 @@ struct Scope {
             // (a, b) < (c, d) can be true when b is NULL.
             if elements.count == 1 { requireValue(elements[0]) }
         case .column(let reference):
-            if let place = place(of: reference) {
+            let name = reference.name.lowercased()
+            if reference.table == nil, merged[name] != nil {
+                // Of which source the value is remains open.
+                merged[name]?.canBeNull = false
+            } else if let place = place(of: reference) {
                 sources[place.source].becomeNotNull(place.column)
-                if reference.table == nil { merged[reference.name.lowercased()]?.canBeNull = false }
             }
         default: break
         }

@@ -2,7 +2,7 @@
 package struct Expression: Sendable {
     /// What an expression consists of.
     package indirect enum Form: Sendable {
-        case null, integer(String), real, text, blob, boolean
+        case null, integer(String), real, text(String), blob, boolean
         /// `CURRENT_DATE`, `CURRENT_TIME` or `CURRENT_TIMESTAMP`.
         case now
         case parameter(name: String)

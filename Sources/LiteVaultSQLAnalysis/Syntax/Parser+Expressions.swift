@@ -178,7 +178,7 @@ extension Parser {
             form = .real
         case .text:
             advance()
-            form = .text
+            form = .text(token.text)
         case .blob:
             advance()
             form = .blob

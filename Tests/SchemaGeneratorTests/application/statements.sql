@@ -328,3 +328,30 @@ SELECT * FROM note WHERE id = :id;
 -- name: nullsLast :many
 -- expects: -> title: String, body: String?
 SELECT title, body FROM note ORDER BY body NULLS LAST;
+
+-- name: peopleWithPaidManagers(least:) :many
+-- expects: least: Int64 -> name: String, manager: String, department: String?, top: Int64?
+SELECT e.name, m.name AS manager, m.department, top.id AS top
+FROM employee e LEFT JOIN employee m ON m.id = e.manager_id LEFT JOIN employee top ON top.id = m.manager_id
+WHERE m.salary >= :least;
+
+-- name: today :one
+-- expects: -> day: String, year: String, later: String?, stamp: String
+SELECT date('now') AS day, strftime('%Y', 'now') AS year, date('now', 'x') AS later, CURRENT_TIMESTAMP AS stamp;
+
+-- name: settingsByJSON(names:) :many
+-- expects: names: String -> key: String, value: String?
+SELECT key, value FROM setting WHERE key IN (SELECT value FROM json_each(:names));
+
+-- name: sorted(order:) :many
+-- expects: order: String -> id: Int64
+SELECT id FROM note ORDER BY CASE :order WHEN 'title' THEN title WHEN 'body' THEN body END COLLATE NOCASE DESC, id;
+
+-- name: swap(a:b:) :count
+-- expects: a: Int64, b: Int64 ->
+UPDATE line SET (quantity, unit_price) = (SELECT quantity, unit_price FROM line WHERE purchase_id = :b LIMIT 1)
+WHERE purchase_id = :a AND EXISTS (SELECT 1 FROM line WHERE purchase_id = :b);
+
+-- name: bothSides :many
+-- expects: -> id: Int64, title: String?, file: String?
+SELECT id, title, file_name AS file FROM note FULL JOIN (SELECT note_id AS id, file_name FROM attachment) USING (id) WHERE id > 0;
