@@ -7,7 +7,13 @@ internal import Foundation
 /// LiteVaultSchemaPlugin runs it. Diagnostics have the form that SwiftPM and editors read: file:line:column: error: message.
 @main
 enum Generator {
-    static func main() { exit(run(Array(CommandLine.arguments.dropFirst()))) }
+    static func main() {
+        // The engine takes expressions that are nested 1000 times, for which the first thread has not enough stack.
+        let worker = Thread { exit(run(Array(CommandLine.arguments.dropFirst()))) }
+        worker.stackSize = 256 << 20
+        worker.start()
+        while true { sleep(60) }
+    }
 
     /// Runs the program and returns its exit status.
     private static func run(_ arguments: [String]) -> Int32 {
@@ -41,6 +47,8 @@ enum Generator {
     ) throws -> (schema: String, queries: String, warnings: [Diagnostic]) {
         let directives = try Directives(scripts + queries)
         let database = try MemoryDatabase()
+        for name in directives.functions.keys { database.declare(function: name) }
+        for name in directives.collations { database.declare(collation: name) }
         let origins = try ScriptRunner(database).run(scripts)
         try SchemaChecks(database, origins).run()
         let tables = try ModelReader(database, origins).tables()
@@ -56,7 +64,7 @@ enum Generator {
         guard !queries.isEmpty else { return (schema, "", types.warnings(tables, origins)) }
         let catalog = CatalogReader(types, directives).catalog(tables)
         let statements = try queries.flatMap { try QueryFileReader($0).statements() }
-        let checked = try StatementChecks(database, tables, catalog, directives.oldestEngine).run(statements)
+        let checked = try StatementChecks(database, tables, catalog, directives).run(statements)
         let names = Dictionary(
             records.map { ($0.table.name, $0.directive.name) }, uniquingKeysWith: { first, _ in first })
         let source = try QueryWriter(files: queries, isPublic: directives.isPublic, records: names).source(of: checked)

@@ -27,6 +27,19 @@ final class MemoryDatabase {
 
     deinit { sqlite3_close_v2(handle) }
 
+    /// Makes a function known that the application adds to its connections. It is compiled, and not called.
+    func declare(function name: String) {
+        sqlite3_create_function_v2(
+            handle, name, -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            { context, _, _ in sqlite3_result_null(context) },
+            nil, nil, nil)
+    }
+
+    /// Makes a collation known that the application adds to its connections.
+    func declare(collation name: String) {
+        sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
+    }
+
     /// Runs the first statement of the text to its end.
     ///
     /// - Returns: the length of the statement in bytes; 0 if there is none left.

@@ -65,9 +65,7 @@ struct RelationReader {
             let value =
                 ".belongsTo(\(columns(key.columns, of: key.child))"
                 + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent))") + ")"
-            if !add(key.child, key.name, destination, value) {
-                _ = add(key.child, key.name + "Record", destination, value)
-            }
+            names.append([key.name, key.name + "Record"].first { add(key.child, $0, destination, value) })
         }
         for key in keys where key.references.isEmpty {
             let others = keys.filter {

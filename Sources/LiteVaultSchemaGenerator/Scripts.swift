@@ -94,6 +94,9 @@ struct Directives {
     /// Whether records have relations, from foreign keys.
     private(set) var hasRelations = false
     private(set) var enumerations: [EnumerationDirective] = []
+    /// What functions of the application return, by their names in lower case.
+    private(set) var functions: [String: String] = [:]
+    private(set) var collations: [String] = []
     private var types: [String: String] = [:]
     private var jsonTypes: [String: String] = [:]
     private var versions: Set<String> = []
@@ -137,6 +140,14 @@ struct Directives {
             return true
         }
         if words.first == "record" { return readRecord(Array(words.dropFirst()), location) }
+        if words.count >= 4, words[0] == "function", words[2] == "as" {
+            functions[words[1].lowercased()] = words[3...].joined(separator: " ")
+            return true
+        }
+        if words.count == 2, words[0] == "collation" {
+            collations.append(words[1])
+            return true
+        }
         if words.first == "enum" { return readEnumeration(Array(words.dropFirst())) }
         if words.count == 2, words[0] == "version", words[1].contains(".") {
             versions.insert(words[1].lowercased())

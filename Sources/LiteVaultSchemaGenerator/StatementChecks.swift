@@ -38,10 +38,10 @@ struct StatementChecks {
     private let relations: [String: Relation]
     private let oldestEngine: EngineVersion?
 
-    init(_ database: MemoryDatabase, _ relations: [Relation], _ catalog: Catalog, _ oldestEngine: EngineVersion?) {
+    init(_ database: MemoryDatabase, _ relations: [Relation], _ catalog: Catalog, _ directives: Directives) {
         self.database = database
-        self.oldestEngine = oldestEngine
-        analyzer = Analyzer(catalog)
+        oldestEngine = directives.oldestEngine
+        analyzer = Analyzer(catalog, functions: directives.functions.mapValues { CatalogReader.annotated($0) })
         self.relations = Dictionary(relations.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { one, _ in one })
     }
 

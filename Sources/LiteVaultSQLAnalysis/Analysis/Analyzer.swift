@@ -3,6 +3,8 @@
 /// Two passes: the first collects what the places of parameters say of them, the second knows their types.
 package final class Analyzer {
     let catalog: Catalog
+    /// What functions of the application return, by their names in lower case.
+    let functions: [String: Typing]
     /// What places say of each parameter, by its name with its sign.
     var parameters: [String: ParameterFacts] = [:]
     /// The types that the first pass found, or that annotations give.
@@ -10,7 +12,10 @@ package final class Analyzer {
     private var views: [String: [Catalog.Column]] = [:]
     private var viewsInWork: Set<String> = []
 
-    package init(_ catalog: Catalog) { self.catalog = catalog }
+    package init(_ catalog: Catalog, functions: [String: Typing] = [:]) {
+        self.catalog = catalog
+        self.functions = functions
+    }
 
     /// What is known of one statement.
     package struct Result: Sendable {

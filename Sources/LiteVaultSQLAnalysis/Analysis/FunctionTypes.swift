@@ -160,6 +160,7 @@ extension Analyzer {
         if let set = try set(call, in: scope, hasRows: outer.hasRows) { return set }
         guard let rule = FunctionRule.rule(call.name) else {
             for argument in call.arguments { _ = try type(argument, in: scope) }
+            if let typing = functions[call.name] { return typing }
             return .unknown("the function \(call.name)() can return any type")
         }
         var typings: [Typing] = []
