@@ -42,7 +42,7 @@ def camel(name):
 
 
 def value(declared, random):
-    """A value as the applications store them: zeros, and a date that is none, are among them."""
+    """A value as the applications store them: zeros and invalid dates are among them."""
     number = random.randint(0, 5)
     if declared in ("INTEGER", "BOOLEAN"):
         return number % 2 if declared == "BOOLEAN" else number

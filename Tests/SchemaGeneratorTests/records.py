@@ -50,17 +50,17 @@ writes("a record is public, nested or an extension, and without protocols that a
        "extension Models {", "public struct First: Sendable {", "extension Models.First: Record, Identifiable {",
        "extension Second: Record {", "public init(row: inout RecordReader) throws {", without=["public struct Second: Hashable, Codable, Sendable {"])
 writes("foreign keys become relations, in both directions and through tables that join",
-       "-- litevault: relations\n-- litevault: record folder\n-- litevault: record note\n-- litevault: record tag\n-- litevault: record note_tag\n"
+       "-- litevault: relations\n-- litevault: record shelf\n-- litevault: record note\n-- litevault: record tag\n-- litevault: record note_tag\n"
        "-- litevault: record cover\n"
-       "CREATE TABLE folder (id INTEGER PRIMARY KEY, parent_id INT REFERENCES folder(id));\n"
-       "CREATE TABLE note (id INTEGER PRIMARY KEY, folder_id INT NOT NULL REFERENCES folder(id));\n"
+       "CREATE TABLE shelf (id INTEGER PRIMARY KEY, parent_id INT REFERENCES shelf(id));\n"
+       "CREATE TABLE note (id INTEGER PRIMARY KEY, shelf_id INT NOT NULL REFERENCES shelf(id));\n"
        "CREATE TABLE tag (name TEXT NOT NULL PRIMARY KEY);\n"
        "CREATE TABLE note_tag (note_id INT NOT NULL REFERENCES note(id), tag TEXT NOT NULL REFERENCES tag, PRIMARY KEY (note_id, tag));\n"
        "CREATE TABLE cover (note_id INTEGER PRIMARY KEY REFERENCES note(id))",
-       "static let parent: Relation<Folder, Folder?> = .belongsTo(Folder.parentId)",
-       "static let foldersByParent: Relation<Folder, [Folder]> = .hasMany(Folder.parentId)",
-       "static let folder: Relation<Note, Folder> = .belongsTo(Note.folderId)",
-       "static let notes: Relation<Folder, [Note]> = .hasMany(Note.folderId)",
+       "static let parent: Relation<Shelf, Shelf?> = .belongsTo(Shelf.parentId)",
+       "static let shelfsByParent: Relation<Shelf, [Shelf]> = .hasMany(Shelf.parentId)",
+       "static let shelf: Relation<Note, Shelf> = .belongsTo(Note.shelfId)",
+       "static let notes: Relation<Shelf, [Note]> = .hasMany(Note.shelfId)",
        "static let note: Relation<NoteTag, Note> = .belongsTo(NoteTag.noteId)",
        "static let tagRecord: Relation<NoteTag, Tag> = .belongsTo(NoteTag.tag)",
        "static let noteTags: Relation<Note, [NoteTag]> = .hasMany(NoteTag.noteId)",

@@ -45,7 +45,7 @@ declares("annotations give types where nothing else does",
 declares("a parameter can have any name",
          "-- name: f(sql:class:) :many\nSELECT id FROM note WHERE title = :sql OR body = :class",
          "func f(sql: String, `class`: String) throws -> [Int64] {", 'return try all(sql_, with: sql, `class`, transform: { try $0.get(0, as: Int64.self) })')
-declares("quotes, comments and parameters in texts are no parameters",
+declares("what is in quotes and comments is not a parameter",
          "-- name: f :many\nSELECT ':no' || \"title\" /* :no */ -- :no\n  || '--' AS [a b] FROM note; -- end",
          "func f() throws -> [String] {")
 declares("functions of one name with other labels are others",
@@ -92,7 +92,7 @@ refuses("columns need different names", "-- name: f :many\nSELECT a.id, b.id FRO
 refuses("a statement without rows returns none", "-- name: f :many\nDELETE FROM note", "q.sql:1:1: error: it returns no rows, so it cannot be :many")
 refuses("a statement with rows returns them", "-- name: f :exec\nSELECT 1", "q.sql:1:1: error: it returns rows, so it cannot be :exec")
 refuses("a name without a kind is not understood", "-- name: f\nSELECT 1 AS x", "q.sql:1:1: error: after the name comes one of :many")
-refuses("a kind that is none is not understood", "-- name: f :some\nSELECT 1 AS x", "q.sql:1:1: error: after the name comes one of :many")
+refuses("an unknown kind is not understood", "-- name: f :some\nSELECT 1 AS x", "q.sql:1:1: error: after the name comes one of :many")
 refuses("two functions of one name are refused", "-- name: f :many\nSELECT 1 AS x;\n-- name: f :many\nSELECT 2 AS x;",
         "q.sql:3:1: error: f() is the name of another statement, in line 1 of q.sql")
 refuses("a statement needs a name", "SELECT 1;\n-- name: f :many\nSELECT 1 AS x", "q.sql:1:1: error: a statement needs a name")

@@ -63,7 +63,7 @@ extension Analyzer {
         }
     }
 
-    /// The types of operands that are compared. A parameter has the type of the first that is none.
+    /// The types of operands that are compared. A parameter has the type of the first other operand.
     @discardableResult
     func types(
         of operands: [Expression], in scope: Scope, areOptional: Bool = false

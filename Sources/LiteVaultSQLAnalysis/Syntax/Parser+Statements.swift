@@ -107,7 +107,7 @@ extension Parser {
         }
     }
 
-    /// An alias with or without AS. Without, a keyword that can follow is none.
+    /// An alias with or without AS. Without, it cannot be a keyword that may follow.
     private mutating func alias() throws(SQLSyntaxError) -> String? {
         if skip(keyword: "AS") { return try name() }
         let isWord = current.kind == .word && !Self.notAliases.contains(current.text)
