@@ -47,6 +47,11 @@ struct CatalogReader {
             return Typing(
                 .value(ValueType(storage, name)), canBeNull: asked.hasSuffix("?"), origin: origin)
         }
+        if case .virtual(let module) = relation.kind, module.hasPrefix("fts"), isUnindexed(column.name, relation.sql) {
+            return Typing(
+                .unknown("\(relation.name).\(column.name) is UNINDEXED, so it holds values of any type"),
+                canBeNull: true, origin: origin)
+        }
         guard let declared, let type = Self.standard[declared] else {
             let why = column.declaredType.isEmpty ? "has no declared type" : "is declared \(column.declaredType)"
             return Typing(
@@ -56,6 +61,14 @@ struct CatalogReader {
         // The coordinates of an R*Tree are numbers, always.
         if case .virtual("rtree") = relation.kind { canBeNull = false }
         return Typing(.value(type), canBeNull: canBeNull, origin: origin)
+    }
+
+    /// Whether a full-text table only stores a column. What it indexes is text.
+    private func isUnindexed(_ column: String, _ sql: String) -> Bool {
+        let words = sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "," }.map { $0.lowercased() }
+        return zip(words, words.dropFirst()).contains { word, next in
+            word.split(separator: ",").last.map(String.init) == column.lowercased() && next.hasPrefix("unindexed")
+        }
     }
 
     /// The types that declared types stand for.

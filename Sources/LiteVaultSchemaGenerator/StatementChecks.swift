@@ -211,7 +211,9 @@ struct StatementChecks {
         var unused = statement.columns
         for (index, column) in result.columns.enumerated() {
             let location = statement.location(at: column.offset > 0 ? column.offset : statement.tokenRange.lowerBound)
-            let name = column.name ?? (result.columns.count == 1 ? "value" : nil)
+            let name =
+                column.name ?? Self.name(of: compiled.columns[index].name)
+                ?? (result.columns.count == 1 ? "value" : nil)
             guard let name else {
                 throw Diagnostics(location, "column \(index + 1) needs a name: write AS after the expression")
             }
@@ -245,6 +247,15 @@ struct StatementChecks {
                 "two columns would be called \(SwiftNames.member(column.name)) in Swift; name one with AS")
         }
         return columns
+    }
+
+    /// A call that is a column of its own is called after the function: `count(*)` is `count`.
+    private static func name(of expression: String) -> String? {
+        let name = expression.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        guard !name.isEmpty, expression.hasSuffix(")"), expression.dropFirst(name.count).first == "(",
+            expression.count(where: { $0 == "(" }) == 1
+        else { return nil }
+        return name.lowercased()
     }
 
     private func parameters(

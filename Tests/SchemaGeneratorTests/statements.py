@@ -87,6 +87,8 @@ refuses("the name lists no other parameters", "-- name: f(a:c:) :many\nSELECT id
 refuses("an annotation of nothing is reported", "-- name: f :many\n-- column x: Int64\nSELECT id FROM note", "q.sql:2:1: error: the statement has no column x")
 refuses("a list is not a single value", "-- name: f(a:) :many\nSELECT id FROM note WHERE id IN (:a) OR id = :a",
         "q.sql:2:34: error: :a is a list in one place and a single value in another")
+declares("a function without AS is called after the function", "-- name: f :one\nSELECT count(*), max(written_at) FROM note",
+         "var count: Int64", "var max: Date?")
 refuses("columns need names", "-- name: f :many\nSELECT id, id + 1 FROM note", "q.sql:2:12: error: column 2 needs a name: write AS")
 refuses("columns need different names", "-- name: f :many\nSELECT a.id, b.id FROM note a JOIN note b", "q.sql:1:1: error: two columns would be called id")
 refuses("a statement without rows returns none", "-- name: f :many\nDELETE FROM note", "q.sql:1:1: error: it returns no rows, so it cannot be :many")

@@ -172,11 +172,19 @@ extension Analyzer {
         let canBeNull =
             switch rule.nullability {
             case .never: false
-            case .always: !(FunctionRule.ofDates.contains(call.name) && isNow(call))
+            case .always: !(FunctionRule.ofDates.contains(call.name) && isNow(call)) && !isFormatted(call)
             case .strict: typings.contains(where: \.canBeNull)
             case .first: typings.first?.canBeNull ?? true
             }
         return Typing(rule.result, canBeNull: canBeNull)
+    }
+
+    /// `printf('%d', …)`: only without a format is the result NULL.
+    private func isFormatted(_ call: FunctionCall) -> Bool {
+        guard call.name == "printf" || call.name == "format", case .text = call.arguments.first?.form else {
+            return false
+        }
+        return true
     }
 
     /// `date()` and `date('now')`: only for other times, and with modifiers, can the result be NULL.

@@ -6,7 +6,7 @@ package struct Parser {
     private let bytes: [UInt8]
     private let tokens: [Token]
     private var position = 0
-    /// How deep expressions and subqueries are nested. The engine's own limit is 1000; the stack ends this one earlier.
+    /// How deep expressions and subqueries are nested. The engine takes 1000 levels, too.
     private var depth = 0
 
     /// The parameters, each time that one occurs.
@@ -117,7 +117,7 @@ extension Parser {
     mutating func nested<T>(_ content: (inout Parser) throws(SQLSyntaxError) -> T) throws(SQLSyntaxError) -> T {
         depth += 1
         defer { depth -= 1 }
-        guard depth < 200 else { throw SQLSyntaxError(current.range.lowerBound, "the statement is nested too deeply") }
+        guard depth < 1000 else { throw SQLSyntaxError(current.range.lowerBound, "the statement is nested too deeply") }
         return try content(&self)
     }
 

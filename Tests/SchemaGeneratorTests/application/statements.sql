@@ -354,4 +354,4 @@ WHERE purchase_id = :a AND EXISTS (SELECT 1 FROM line WHERE purchase_id = :b);
 
 -- name: bothSides :many
 -- expects: -> id: Int64, title: String?, file: String?
-SELECT id, title, file_name AS file FROM note FULL JOIN (SELECT note_id AS id, file_name FROM attachment) USING (id) WHERE id > 0;
+SELECT id, title, file_name AS file FROM note FULL JOIN (SELECT note_id + 4 AS id, file_name FROM attachment) USING (id) WHERE id > 0;
