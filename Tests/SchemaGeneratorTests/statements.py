@@ -37,7 +37,7 @@ declares("comments become documentation",
          "/// The titles of all notes,", "/// in order.", "/// q.sql, line 1")
 declares("equal columns share a struct, which the first function or the author names",
          "-- name: a :many\nSELECT id, title FROM note;\n-- name: b :many\n-- result: Head\nSELECT id, title FROM note WHERE id > 1;",
-         "struct Head: Sendable, Hashable, Identifiable {", "func a() throws -> [Schema.Head] {",
+         "struct Head: Sendable, Hashable {", "func a() throws -> [Schema.Head] {",
          "func b() throws -> [Schema.Head] {")
 declares("annotations give types where nothing else does",
          "-- name: values(limit:) :many\n-- param limit: Int64?\n-- column value: Double?\nSELECT any AS value FROM note WHERE any = :limit",

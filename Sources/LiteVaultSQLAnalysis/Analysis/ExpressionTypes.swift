@@ -226,20 +226,17 @@ extension Analyzer {
             for branch in branches { try check(condition: branch.condition, in: scope) }
         }
         var values: [(Expression, Scope)] = []
+        // Each branch is for rows for which no condition before it is true.
+        var remaining = scope
         for branch in branches {
-            var narrowed = scope
-            if base == nil { narrowed.narrow(by: branch.condition) }
+            var narrowed = remaining
+            if base == nil {
+                narrowed.narrow(by: branch.condition)
+                remaining.narrow(byUntrue: branch.condition)
+            }
             values.append((branch.value, narrowed))
         }
-        if let otherwise {
-            var narrowed = scope
-            // Where `x IS NULL` is false, x has a value.
-            if base == nil, branches.count == 1 {
-                let condition = branches[0].condition
-                narrowed.narrow(by: Expression(form: .not(condition), range: condition.range))
-            }
-            values.append((otherwise, narrowed))
-        }
+        if let otherwise { values.append((otherwise, remaining)) }
         let result = try alternatives(values)
         return otherwise == nil ? result.orNull : result
     }

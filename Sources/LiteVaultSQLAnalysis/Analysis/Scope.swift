@@ -118,6 +118,15 @@ struct Scope {
             }
         case .not(let operand):
             switch operand.form {
+            case .not(let operand): narrow(by: operand)
+            case .binary("OR", let left, let right):
+                narrow(by: Expression(form: .not(left), range: left.range))
+                narrow(by: Expression(form: .not(right), range: right.range))
+            case .binary("=", let left, let right), .binary("<>", let left, let right),
+                .binary("<", let left, let right), .binary("<=", let left, let right),
+                .binary(">", let left, let right), .binary(">=", let left, let right):
+                requireValue(left)
+                requireValue(right)
             case .identity(let left, let right, isNegated: false):
                 if case .null = right.form { requireValue(left) }
             case .pattern(_, let left, let right, _):
@@ -136,6 +145,18 @@ struct Scope {
             if name == "MATCH", case .column(let reference) = left.form { noteMatch(reference, isOperator: true) }
         case .membership(let operand, _): requireValue(operand)
         case .column: requireValue(condition)
+        default: break
+        }
+    }
+
+    /// Notes which columns are not NULL in rows for which a condition is false or NULL: few, since NULL makes most conditions NULL.
+    mutating func narrow(byUntrue condition: Expression) {
+        switch condition.form {
+        case .binary("OR", let left, let right):
+            narrow(byUntrue: left)
+            narrow(byUntrue: right)
+        case .identity(let operand, let right, isNegated: false):
+            if case .null = right.form { requireValue(operand) }
         default: break
         }
     }

@@ -355,3 +355,14 @@ WHERE purchase_id = :a AND EXISTS (SELECT 1 FROM line WHERE purchase_id = :b);
 -- name: bothSides :many
 -- expects: -> id: Int64, title: String?, file: String?
 SELECT id, title, file_name AS file FROM note FULL JOIN (SELECT note_id + 4 AS id, file_name FROM attachment) USING (id) WHERE id > 0;
+
+-- name: otherwise :many
+-- expects: -> id: Int64, text: String?, shown: String, rest: String?
+SELECT id, CASE WHEN body LIKE 'a%' THEN title ELSE body END AS text,
+    CASE WHEN body IS NULL OR body = '' THEN title ELSE body END AS shown,
+    CASE WHEN pinned THEN title WHEN NOT (body IS NOT NULL) THEN 'none' WHEN body > 'b' THEN body END AS rest
+FROM note;
+
+-- name: notUnlike :many
+-- expects: -> body: String, written_at: Date
+SELECT body, written_at FROM note WHERE NOT (body = 'x' OR written_at < '2026-01-01') AND NOT NOT pinned;
