@@ -48,9 +48,8 @@ struct QueryWriter {
     /// Whether a type may be one of Foundation. An import that nothing needs is a warning where imports are internal by default.
     private func usesFoundation(_ statements: [CheckedStatement]) -> Bool {
         let types = statements.flatMap { $0.columns.map(\.type) + $0.parameters.map(\.type) }
-        return types.contains { type in
-            type.split { !$0.isLetter && !$0.isNumber }.contains { !["Int64", "Int", "Double", "String", "Bool"].contains($0) }
-        }
+        let plain: Set<Substring> = ["Int64", "Int", "Double", "String", "Bool"]
+        return types.contains { !plain.isSuperset(of: $0.split { !$0.isLetter && !$0.isNumber }) }
     }
 
     // MARK: Rows
@@ -137,7 +136,7 @@ struct QueryWriter {
             case .count: " -> Int"
             }
         let discardable = [.rowid, .count].contains(statement.statement.kind) ? "@discardableResult " : ""
-        return "    \(discardable)\(access)func \(statement.statement.name)(\(parameters.joined(separator: ", ")))"
+        return "    \(discardable)\(access)func \(SwiftNames.escaped(statement.statement.name))(\(parameters.joined(separator: ", ")))"
             + (isAsync ? " async" : "") + " throws\(result) {"
     }
 
@@ -196,7 +195,7 @@ struct QueryWriter {
             case nil: "\(parameter.name): \(parameter.name)"
             }
         }
-        let call = "try $0.\(statement.statement.name)(\(arguments.joined(separator: ", ")))"
+        let call = "try $0.\(SwiftNames.escaped(statement.statement.name))(\(arguments.joined(separator: ", ")))"
         let how = statement.isReadOnly ? "read" : "write"
         let result = statement.statement.kind == .exec ? "" : "return "
         return [false, true].flatMap { isAsync in

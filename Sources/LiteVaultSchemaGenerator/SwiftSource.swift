@@ -93,6 +93,9 @@ enum SwiftNames {
         return keywords.contains(name) ? "`\(name)`" : name
     }
 
+    /// A name as it is, with backticks if it is a keyword.
+    static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+
     private static func words(_ name: String) -> [String] {
         name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     }
