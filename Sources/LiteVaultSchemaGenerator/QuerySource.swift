@@ -136,7 +136,8 @@ struct QueryWriter {
             case .count: " -> Int"
             }
         let discardable = [.rowid, .count].contains(statement.statement.kind) ? "@discardableResult " : ""
-        return "    \(discardable)\(access)func \(SwiftNames.escaped(statement.statement.name))(\(parameters.joined(separator: ", ")))"
+        let name = SwiftNames.escaped(statement.statement.name)
+        return "    \(discardable)\(access)func \(name)(\(parameters.joined(separator: ", ")))"
             + (isAsync ? " async" : "") + " throws\(result) {"
     }
 
@@ -192,7 +193,7 @@ struct QueryWriter {
             switch parameter.external {
             case "_"?: parameter.name
             case let label?: "\(label): \(parameter.name)"
-            case nil: "\(parameter.name): \(parameter.name)"
+            case nil: "\(SwiftNames.label(parameter.name)): \(parameter.name)"
             }
         }
         let call = "try $0.\(SwiftNames.escaped(statement.statement.name))(\(arguments.joined(separator: ", ")))"

@@ -49,7 +49,7 @@ declares("what is in quotes and comments is not a parameter",
          "-- name: f :many\nSELECT ':no' || \"title\" /* :no */ -- :no\n  || '--' AS [a b] FROM note; -- end",
          "func f() throws -> [String] {")
 declares("a function can have any name", "-- name: default(in:) :optional\nSELECT title FROM note WHERE id = :in",
-         "func `default`(`in`: Int64) throws -> String? {", "return try read { try $0.`default`(`in`: `in`) }")
+         "func `default`(`in`: Int64) throws -> String? {", "return try read { try $0.`default`(in: `in`) }")
 declares("functions of one name with other labels are others",
          "-- name: f(id:) :one\nSELECT title FROM note WHERE id = :id;\n-- name: f(title:) :one\nSELECT id FROM note WHERE title = :title;",
          "func f(id: Int64) throws -> String {", "func f(title: String) throws -> Int64 {")
