@@ -151,7 +151,9 @@ let package = Package(
             swiftSettings: swift),
 
         // A tool of a plugin is compiled a second time for the machine that builds: it depends on the bare engine only.
-        .executableTarget(name: "LiteVaultSchemaGenerator", dependencies: engine, swiftSettings: swift),
+        .target(name: "LiteVaultSQLAnalysis", swiftSettings: swift),
+        .executableTarget(
+            name: "LiteVaultSchemaGenerator", dependencies: ["LiteVaultSQLAnalysis"] + engine, swiftSettings: swift),
         .plugin(
             name: "LiteVaultSchemaPlugin", capability: .buildTool(), dependencies: ["LiteVaultSchemaGenerator"]),
         .plugin(
@@ -179,6 +181,9 @@ let package = Package(
             name: "MigrationWorker", dependencies: ["LiteVault"], path: "Tests/MigrationKillTests/Worker",
             swiftSettings: swift),
         .testTarget(name: "SchemaPageTests", dependencies: ["LiteVault"], swiftSettings: swift),
+        .testTarget(
+            name: "CheckedSQLTests", dependencies: ["LiteVault"], swiftSettings: swift,
+            plugins: ["LiteVaultSchemaPlugin"]),
         .testTarget(name: "LiteVaultPoolTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
         .testTarget(name: "LiteVaultRecordTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
         .testTarget(

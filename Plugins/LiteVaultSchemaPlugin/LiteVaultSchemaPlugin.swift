@@ -3,18 +3,23 @@ import PackagePlugin
 
 /// Turns a target's `schema.sql`, or the numbered `.sql` files in its directory `Migrations`, into typed tables and columns.
 ///
-/// Using a column that was renamed is then a compile error, and a mistake in the SQL fails the build at its line.
+/// Using a column that was renamed is then a compile error, and a mistake in the SQL fails the build at its line. The named
+/// statements in the files `queries/*.sql` become typed functions.
 @main
 struct LiteVaultSchemaPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let directory = (target as? any SourceModuleTarget)?.directoryURL else { return [] }
         let scripts = try Self.scripts(in: directory, of: target.name)
         let output = context.pluginWorkDirectoryURL.appending(path: "Schema.swift")
+        let queries = try Self.sqlFiles(in: directory.appending(path: "queries")).sorted { $0.path < $1.path }
+        let functions = context.pluginWorkDirectoryURL.appending(path: "Queries.swift")
+        var arguments = ["--output", output.path] + scripts.map(\.path)
+        if !queries.isEmpty { arguments += ["--queries", functions.path] + queries.map(\.path) }
         return [
             .buildCommand(
                 displayName: "Typed tables of \(target.name)",
-                executable: try context.tool(named: "LiteVaultSchemaGenerator").url,
-                arguments: ["--output", output.path] + scripts.map(\.path), inputFiles: scripts, outputFiles: [output])
+                executable: try context.tool(named: "LiteVaultSchemaGenerator").url, arguments: arguments,
+                inputFiles: scripts + queries, outputFiles: queries.isEmpty ? [output] : [output, functions])
         ]
     }
 
@@ -34,10 +39,14 @@ struct LiteVaultSchemaPlugin: BuildToolPlugin {
         }
     }
 
-    private static func migrations(in directory: URL) throws -> [URL] {
+    private static func sqlFiles(in directory: URL) throws -> [URL] {
         guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
-        let files = try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+        return try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "sql" }
+    }
+
+    private static func migrations(in directory: URL) throws -> [URL] {
+        let files = try sqlFiles(in: directory)
         var byNumber: [Int: URL] = [:]
         for file in files {
             guard let number = Int(file.lastPathComponent.prefix { $0.isASCII && $0.isNumber }) else {

@@ -1,23 +1,35 @@
 internal import Foundation
 
-/// `LiteVaultSchemaGenerator --output FILE SCRIPT…`
+/// `LiteVaultSchemaGenerator --output FILE SCRIPT… [--queries FILE QUERIES…]`
 ///
-/// Turns SQL scripts into typed tables: runs them in an in-memory database and writes Swift source for its schema.
+/// Turns SQL scripts into typed tables: runs them in an in-memory database and writes Swift source for its schema. Turns files
+/// of statements into typed functions: compiles each statement in that database and writes Swift source for them.
 /// LiteVaultSchemaPlugin runs it. Diagnostics have the form that SwiftPM and editors read: file:line:column: error: message.
 @main
 enum Generator {
-    static func main() { exit(run(Array(CommandLine.arguments.dropFirst()))) }
+    static func main() {
+        // The engine takes expressions that are nested 1000 times, for which the first thread has not enough stack.
+        let worker = Thread { exit(run(Array(CommandLine.arguments.dropFirst()))) }
+        worker.stackSize = 256 << 20
+        worker.start()
+        while true { sleep(60) }
+    }
 
     /// Runs the program and returns its exit status.
     private static func run(_ arguments: [String]) -> Int32 {
-        guard arguments.count >= 3, arguments[0] == "--output" else {
-            report(["usage: LiteVaultSchemaGenerator --output FILE SCRIPT…"])
+        let queries = arguments.firstIndex(of: "--queries") ?? arguments.count
+        guard queries >= 3, arguments[0] == "--output", queries == arguments.count || arguments.count > queries + 2
+        else {
+            report(["usage: LiteVaultSchemaGenerator --output FILE SCRIPT… [--queries FILE QUERIES…]"])
             return 64
         }
         do {
-            let (text, warnings) = try generate(scripts: arguments[2...].map { try Script(path: $0) })
-            report(warnings.map(\.description))
-            try Data(text.utf8).write(to: URL(fileURLWithPath: arguments[1]), options: .atomic)
+            let generated = try generate(
+                scripts: arguments[2..<queries].map { try Script(path: $0) },
+                queries: arguments.dropFirst(queries + 2).map { try Script(path: $0) })
+            report(generated.warnings.map(\.description))
+            try write(generated.schema, to: arguments[1])
+            if queries < arguments.count { try write(generated.queries, to: arguments[queries + 1]) }
             return 0
         } catch let diagnostics as Diagnostics {
             report(diagnostics.list.map(\.description))
@@ -27,19 +39,40 @@ enum Generator {
         return 1
     }
 
-    /// The Swift source for a schema.
+    /// The Swift source for a schema and for statements.
     ///
     /// - Throws: ``Diagnostics``, each with its line.
-    private static func generate(scripts: [Script]) throws -> (text: String, warnings: [Diagnostic]) {
-        let directives = try Directives(scripts)
+    private static func generate(
+        scripts: [Script], queries: [Script]
+    ) throws -> (schema: String, queries: String, warnings: [Diagnostic]) {
+        let directives = try Directives(scripts + queries)
         let database = try MemoryDatabase()
+        for name in directives.functions.keys { database.declare(function: name) }
+        for name in directives.collations { database.declare(collation: name) }
         let origins = try ScriptRunner(database).run(scripts)
         try SchemaChecks(database, origins).run()
         let tables = try ModelReader(database, origins).tables()
         let types = ColumnTypes(directives)
-        let text = try SwiftWriter(scripts: scripts, directives: directives, types: types, origins: origins)
-            .source(of: tables)
-        return (text, types.warnings(tables, origins))
+        let records = try RecordModelReader(directives, types).records(tables)
+        let relations = directives.hasRelations ? try RelationReader(database, records).relations() : []
+        let schema =
+            ([
+                try SwiftWriter(scripts: scripts, directives: directives, types: types, origins: origins).source(
+                    of: tables)
+            ] + RecordSourceWriter(directives: directives, relations: relations).source(of: records))
+            .joined(separator: "\n")
+        guard !queries.isEmpty else { return (schema, "", types.warnings(tables, origins)) }
+        let catalog = CatalogReader(types, directives).catalog(tables)
+        let statements = try queries.flatMap { try QueryFileReader($0).statements() }
+        let checked = try StatementChecks(database, tables, catalog, directives).run(statements)
+        let names = Dictionary(
+            records.map { ($0.table.name, $0.directive.name) }, uniquingKeysWith: { first, _ in first })
+        let source = try QueryWriter(files: queries, isPublic: directives.isPublic, records: names).source(of: checked)
+        return (schema, source, types.warnings(tables, origins))
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 
     private static func report(_ lines: [String]) {

@@ -27,6 +27,19 @@ final class MemoryDatabase {
 
     deinit { sqlite3_close_v2(handle) }
 
+    /// Makes a function known that the application adds to its connections. It is compiled, and not called.
+    func declare(function name: String) {
+        sqlite3_create_function_v2(
+            handle, name, -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+            { context, _, _ in sqlite3_result_null(context) },
+            nil, nil, nil)
+    }
+
+    /// Makes a collation known that the application adds to its connections.
+    func declare(collation name: String) {
+        sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
+    }
+
     /// Runs the first statement of the text to its end.
     ///
     /// - Returns: the length of the statement in bytes; 0 if there is none left.
@@ -51,6 +64,35 @@ final class MemoryDatabase {
         sqlite3_finalize(statement)
         guard code == SQLITE_OK else { throw failure() }
     }
+
+    /// What the engine finds out when it compiles a statement.
+    struct Compiled {
+        struct Column {
+            let name: String
+            /// The declared type, if it is a column of a table.
+            let declaredType: String?
+        }
+
+        let columns: [Column]
+        let isReadOnly: Bool
+    }
+
+    /// Compiles a statement without running it.
+    func describe(_ sql: String) throws(Failure) -> Compiled {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure() }
+        defer { sqlite3_finalize(statement) }
+        func text(_ bytes: UnsafePointer<CChar>?) -> String? { bytes.map { String(cString: $0) } }
+        let columns = (0..<sqlite3_column_count(statement)).map {
+            Compiled.Column(
+                name: text(sqlite3_column_name(statement, $0)) ?? "",
+                declaredType: text(sqlite3_column_decltype(statement, $0)))
+        }
+        return Compiled(columns: columns, isReadOnly: sqlite3_stmt_readonly(statement) != 0)
+    }
+
+    /// The version of the engine: 3040001 is 3.40.1.
+    static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 
     /// All rows of a query, as text.
     func rows(_ sql: String) throws(Failure) -> [[String?]] {

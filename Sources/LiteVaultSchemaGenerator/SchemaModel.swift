@@ -1,10 +1,18 @@
 /// A table, view or virtual table.
 struct Relation {
-    enum Kind { case table, view, virtual(module: String) }
+    enum Kind {
+        case table(hasRowid: Bool, rowidAlias: String?)
+        case view
+        case virtual(module: String)
+    }
 
     let name: String
     let kind: Kind
+    /// The statement that created it.
+    let sql: String
     let columns: [Column]
+    /// The columns of virtual tables that `*` leaves out.
+    let hiddenColumns: [String]
 }
 
 /// A column of a relation.
@@ -13,6 +21,12 @@ struct Column {
     /// The declared type; empty for none.
     let declaredType: String
     let canBeNull: Bool
+    /// Whether the engine computes it.
+    let isGenerated: Bool
+    /// The SQL after DEFAULT.
+    let defaultValue: String?
+    /// Its place in the primary key, from 1; 0 if it is not part of it.
+    let keyPosition: Int
 }
 
 /// Reads the schema that the scripts created.
@@ -34,27 +48,43 @@ struct ModelReader {
             guard let name = object[1], let sql = object[2], !name.lowercased().hasPrefix("sqlite_"),
                 !virtual.contains(where: { name.hasPrefix($0 + "_") })
             else { return nil }
-            if object[0] == "view" {
-                return Relation(name: name, kind: .view, columns: try columns(name, allNull: true))
-            }
-            if let module = Self.module(sql) {
-                return Relation(name: name, kind: .virtual(module: module), columns: try columns(name, allNull: true))
-            }
-            return Relation(name: name, kind: .table, columns: try columns(name, allNull: false))
+            let rows = try self.rows(name)
+            if object[0] == "view" { return relation(name, .view, sql, rows) }
+            if let module = Self.module(sql) { return relation(name, .virtual(module: module), sql, rows) }
+            let hasRowid = (try? database.compile("SELECT rowid FROM \(quoted(name))")) != nil
+            let alias = hasRowid ? try rowidAlias(name, rows) : nil
+            return relation(name, .table(hasRowid: hasRowid, rowidAlias: alias), sql, rows)
         }
     }
 
     /// `table_xinfo` includes generated columns. Engines before 3.26 have neither.
-    private func columns(_ table: String, allNull: Bool) throws -> [Column] {
-        var rows = try database.rows("PRAGMA table_xinfo(\(quoted(table)))")
-        if rows.isEmpty { rows = try database.rows("PRAGMA table_info(\(quoted(table)))") }
-        let alias = allNull ? nil : try rowidAlias(table, rows)
-        return rows.compactMap { row in
-            // 1 is a hidden column of a virtual table.
-            guard let name = row[1], row.count < 7 || row[6] != "1" else { return nil }
-            return Column(
-                name: name, declaredType: row[2] ?? "", canBeNull: allNull || (row[3] == "0" && name != alias))
+    private func rows(_ table: String) throws -> [[String?]] {
+        let rows = try database.rows("PRAGMA table_xinfo(\(quoted(table)))")
+        return rows.isEmpty ? try database.rows("PRAGMA table_info(\(quoted(table)))") : rows
+    }
+
+    private func relation(_ name: String, _ kind: Relation.Kind, _ sql: String, _ rows: [[String?]]) -> Relation {
+        var columns: [Column] = []
+        var hidden: [String] = []
+        for row in rows {
+            guard let column = row[1] else { continue }
+            let flag = row.count < 7 ? "0" : row[6]
+            // 1 is a hidden column of a virtual table, 2 and 3 are generated columns.
+            if flag == "1" {
+                hidden.append(column)
+                continue
+            }
+            var canBeNull = true
+            if case .table(_, let alias) = kind { canBeNull = row[3] == "0" && column != alias }
+            columns.append(
+                Column(
+                    name: column, declaredType: row[2] ?? "", canBeNull: canBeNull, isGenerated: flag != "0",
+                    defaultValue: row[4], keyPosition: row[5].flatMap(Int.init) ?? 0))
         }
+        if case .virtual(let module) = kind, module.hasPrefix("fts"), hidden.isEmpty {
+            hidden = [name, module == "fts5" ? "rank" : "docid"]
+        }
+        return Relation(name: name, kind: kind, sql: sql, columns: columns, hiddenColumns: hidden)
     }
 
     /// The column that is the rowid, and therefore never NULL: the only column of the primary key, if it is declared
@@ -90,6 +120,15 @@ struct ColumnTypes {
             base = "String"
         }
         return base.map { column.canBeNull ? $0 + "?" : $0 }
+    }
+
+    /// The type for a declared type, whatever directives say; nil if it does not determine one.
+    func declared(_ column: Column, in table: Relation) -> String? {
+        if case .virtual(let module) = table.kind, column.declaredType.isEmpty {
+            if module.hasPrefix("fts") { return "String" }
+            if module == "rtree" { return column.name == table.columns.first?.name ? "Int64" : "Double" }
+        }
+        return Self.base(column.declaredType)
     }
 
     /// A warning for each column without a type, which is left out.

@@ -1,20 +1,24 @@
 internal import Foundation
+internal import LiteVaultSQLAnalysis
 
 /// An SQL file.
 struct Script {
     let path: String
     let text: String
     let bytes: [UInt8]
+    /// Where each line begins.
+    private let lines: [Int]
 
     init(path: String) throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
         self.path = path
         bytes = Array(data)
+        lines = Self.lines(bytes)
         guard let text = String(data: data, encoding: .utf8) else {
             throw Diagnostics(Location(path: path, line: 1, column: 1), "the file is not text in UTF-8")
         }
         if let zero = bytes.firstIndex(of: 0) {
-            throw Diagnostics(Self.location(path, bytes, zero), "the file contains a NUL byte, which would end the SQL")
+            throw Diagnostics(Self.location(path, lines, zero), "the file contains a NUL byte, which would end the SQL")
         }
         self.text = text
     }
@@ -23,7 +27,7 @@ struct Script {
     var name: String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
 
     /// Line and column of a byte offset.
-    func location(at offset: Int) -> Location { Self.location(path, bytes, offset) }
+    func location(at offset: Int) -> Location { Self.location(path, lines, min(offset, bytes.count)) }
 
     /// The offset of the first byte from `offset` on that is neither blank nor part of a comment.
     func start(after offset: Int) -> Int {
@@ -44,33 +48,70 @@ struct Script {
         return index
     }
 
-    private static func location(_ path: String, _ bytes: [UInt8], _ offset: Int) -> Location {
-        let before = bytes[..<min(offset, bytes.count)]
-        let line = before.count { $0 == 10 }
-        let start = before.lastIndex(of: 10).map { $0 + 1 } ?? 0
-        return Location(path: path, line: line + 1, column: before.count - start + 1)
+    private static func lines(_ bytes: [UInt8]) -> [Int] {
+        var starts = [0]
+        bytes.withUnsafeBufferPointer { bytes in
+            var index = 0
+            while index < bytes.count {
+                if bytes[index] == 10 { starts.append(index + 1) }
+                index += 1
+            }
+        }
+        return starts
+    }
+
+    private static func location(_ path: String, _ lines: [Int], _ offset: Int) -> Location {
+        var low = 0
+        var high = lines.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if lines[middle] <= offset { low = middle } else { high = middle }
+        }
+        return Location(path: path, line: low + 1, column: offset - lines[low] + 1)
+    }
+
+    /// The lines, each with its offset in bytes.
+    var numberedLines: [(offset: Int, text: String)] {
+        lines.indices.map { index in
+            let end = index + 1 < lines.count ? lines[index + 1] - 1 : bytes.count
+            return (lines[index], String(decoding: bytes[lines[index]..<max(lines[index], end)], as: UTF8.self))
+        }
     }
 }
 
 /// The settings in comments of the form `-- litevault: …`.
 ///
 ///     -- litevault: public
+///     -- litevault: engine 3.31
 ///     -- litevault: user.status as Status
 struct Directives {
     /// Whether other modules can use the tables.
     private(set) var isPublic = false
+    /// The oldest engine that has to run the statements; nil if it is the one that builds.
+    private(set) var oldestEngine: EngineVersion?
+    /// The records that tables become, in the order of their directives.
+    private(set) var records: [RecordDirective] = []
+    /// Whether records have relations, from foreign keys.
+    private(set) var hasRelations = false
+    private(set) var enumerations: [EnumerationDirective] = []
+    /// What functions of the application return, by their names in lower case.
+    private(set) var functions: [String: String] = [:]
+    private(set) var collations: [String] = []
     private var types: [String: String] = [:]
+    private var jsonTypes: [String: String] = [:]
+    private var versions: Set<String> = []
 
     init(_ scripts: [Script]) throws {
         for script in scripts {
-            for (index, line) in script.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                let line = line.trimmingPrefix { $0.isWhitespace }
-                guard line.hasPrefix("-- litevault:") else { continue }
-                let words = line.dropFirst("-- litevault:".count).split(whereSeparator: \.isWhitespace).map(String.init)
-                guard read(words) else {
+            for line in script.numberedLines {
+                let text = line.text.trimmingPrefix { $0.isWhitespace }
+                guard text.hasPrefix("-- litevault:") else { continue }
+                let words = text.dropFirst("-- litevault:".count).split(whereSeparator: \.isWhitespace).map(String.init)
+                guard read(words, script.location(at: line.offset)) else {
                     throw Diagnostics(
-                        Location(path: script.path, line: index + 1, column: 1),
-                        "unknown directive: write '-- litevault: public' or '-- litevault: table.column as Type'")
+                        script.location(at: line.offset),
+                        "unknown directive: write '-- litevault: public', '-- litevault: engine 3.31' or "
+                            + "'-- litevault: table.column as Type'")
                 }
             }
         }
@@ -79,13 +120,101 @@ struct Directives {
     /// The Swift type of a column, if a comment sets one.
     func type(of column: String, in table: String) -> String? { types["\(table).\(column)".lowercased()] }
 
-    private mutating func read(_ words: [String]) -> Bool {
+    /// The type that a column's JSON is decoded as, if a comment sets one.
+    func jsonType(of column: String, in table: String) -> String? { jsonTypes["\(table).\(column)".lowercased()] }
+
+    /// Whether a column counts the writes of its row.
+    func isVersion(_ column: String, in table: String) -> Bool { versions.contains("\(table).\(column)".lowercased()) }
+
+    private mutating func read(_ words: [String], _ location: Location) -> Bool {
         if words == ["public"] {
             isPublic = true
             return true
         }
-        guard words.count >= 3, words[1] == "as", words[0].contains(".") else { return false }
+        if words == ["relations"] {
+            hasRelations = true
+            return true
+        }
+        if words.count == 2, words[0] == "engine", let version = EngineVersion(words[1]) {
+            oldestEngine = version
+            return true
+        }
+        if words.first == "record" { return readRecord(Array(words.dropFirst()), location) }
+        if words.count >= 4, words[0] == "function", words[2] == "as" {
+            functions[words[1].lowercased()] = words[3...].joined(separator: " ")
+            return true
+        }
+        if words.count == 2, words[0] == "collation" {
+            collations.append(words[1])
+            return true
+        }
+        if words.first == "enum" { return readEnumeration(Array(words.dropFirst())) }
+        if words.count == 2, words[0] == "version", words[1].contains(".") {
+            versions.insert(words[1].lowercased())
+            return true
+        }
+        guard words.count >= 3, words[0].contains(".") else { return false }
+        if words[1] == "json" {
+            jsonTypes[words[0].lowercased()] = words[2...].joined(separator: " ")
+            return true
+        }
+        guard words[1] == "as" else { return false }
         types[words[0].lowercased()] = words[2...].joined(separator: " ")
         return true
     }
+
+    /// Reads `note`, `note as Models.Entry`, `note extends Entry`, each with `without Codable` or not.
+    private mutating func readRecord(_ words: [String], _ location: Location) -> Bool {
+        var words = words
+        var left: Set<String> = []
+        if let index = words.firstIndex(of: "without") {
+            left = Set(words[(index + 1)...].map { $0.filter { $0 != "," } })
+            words.removeSubrange(index...)
+        }
+        switch words.count {
+        case 1:
+            records.append(
+                .init(
+                    table: words[0], name: SwiftNames.type(words[0]), isExtension: false, without: left,
+                    location: location))
+        case 3 where words[1] == "as" || words[1] == "extends":
+            records.append(
+                .init(
+                    table: words[0], name: words[2], isExtension: words[1] == "extends", without: left,
+                    location: location))
+        default: return false
+        }
+        return true
+    }
+
+    /// Reads `State open=0 done=1`.
+    private mutating func readEnumeration(_ words: [String]) -> Bool {
+        let cases = words.dropFirst().map { word in
+            word.filter { $0 != "," }.split(separator: "=", maxSplits: 1).map(String.init)
+        }
+        guard words.count > 1, cases.allSatisfy({ $0.count == 2 }) else { return false }
+        enumerations.append(.init(name: words[0], cases: cases.map { ($0[0], $0[1]) }))
+        return true
+    }
+}
+
+/// A table that becomes a record.
+struct RecordDirective {
+    let table: String
+    /// The struct, with the names around it: `Models.Note`.
+    let name: String
+    /// Whether the struct is the author's.
+    let isExtension: Bool
+    /// Protocols that it does not conform to.
+    let without: Set<String>
+    let location: Location
+}
+
+/// An enumeration of the values of a column.
+struct EnumerationDirective {
+    let name: String
+    let cases: [(name: String, value: String)]
+
+    /// Whether all values are integers.
+    var isInteger: Bool { cases.allSatisfy { Int64($0.value) != nil } }
 }

@@ -93,6 +93,15 @@ enum SwiftNames {
         return keywords.contains(name) ? "`\(name)`" : name
     }
 
+    /// A name as it is, with backticks if it is a keyword.
+    static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+
+    /// A parameter's name as a label of a call, where hardly a keyword needs backticks.
+    static func label(_ name: String) -> String {
+        let plain = name.replacing("`", with: "")
+        return ["inout", "var", "let"].contains(plain) ? name : plain
+    }
+
     private static func words(_ name: String) -> [String] {
         name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     }

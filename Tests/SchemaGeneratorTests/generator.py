@@ -1,36 +1,12 @@
 """The generator of typed tables: what it writes, and where it says that something is wrong."""
-import os
-import pathlib
-import subprocess
 import sys
-import tempfile
 
-generator = pathlib.Path(os.environ["LITEVAULT_TOOL"]).with_name("LiteVaultSchemaGenerator")
-counts = {"passed": 0, "failed": 0}
-
-
-def generate(*scripts):
-    """(exit status, diagnostics without the directory, Swift source)."""
-    with tempfile.TemporaryDirectory() as directory:
-        paths = []
-        for name, text in scripts:
-            path = pathlib.Path(directory, name)
-            path.write_bytes(text if isinstance(text, bytes) else text.encode())
-            paths.append(path)
-        output = pathlib.Path(directory, "Schema.swift")
-        done = subprocess.run([generator, "--output", output, *paths], capture_output=True, text=True)
-        source = output.read_text() if output.exists() else None
-        return done.returncode, done.stderr.replace(directory + "/", "").splitlines(), source
-
-
-def case(name, passed, why):
-    counts["passed" if passed else "failed"] += 1
-    print(f"passed  {name}" if passed else f"failed  {name}: {why}")
+from support import case, counts, generate
 
 
 def declares(name, sql, *lines):
     """Each line is in the source, and the build passes without a word."""
-    status, said, source = generate(("schema.sql", sql))
+    status, said, source, _ = generate(("schema.sql", sql))
     declared = [line.strip() for line in (source or "").splitlines()]
     missing = [line for line in lines if line not in declared]
     case(name, status == 0 and not said and not missing, f"{status} {said} lacks {missing} in {source}")
@@ -38,7 +14,7 @@ def declares(name, sql, *lines):
 
 def refuses(name, sql, *diagnostics):
     """The build fails with just these diagnostics, and nothing is written."""
-    status, said, source = generate(("schema.sql", sql))
+    status, said, source, _ = generate(("schema.sql", sql))
     same = len(said) == len(diagnostics) and all(one.startswith(other) for one, other in zip(said, diagnostics))
     case(name, status == 1 and same and source is None, f"{status} {said}")
 
@@ -69,18 +45,18 @@ declares("views and virtual tables are there, the tables behind them are not",
          "CREATE TABLE t (a INT NOT NULL); CREATE VIEW v AS SELECT a FROM t; CREATE VIRTUAL TABLE f USING fts4(body)",
          'static let table = View("v")', column("a", "Int64?"), 'static let table = VirtualTable("f")',
          column("body", "String?"))
-_, _, source = generate(("schema.sql", "CREATE VIRTUAL TABLE f USING fts4(body)"))
+_, _, source, _ = generate(("schema.sql", "CREATE VIRTUAL TABLE f USING fts4(body)"))
 case("tables of a full-text index are left out", source.count(" enum ") == 1, source)
 declares("a directive chooses the type", "-- litevault: t.state as State?\nCREATE TABLE t (state INT)",
          column("state", "State?"))
 declares("a directive makes all public", "-- litevault: public\nCREATE TABLE t (a INT)", "public enum Schema {",
          "public enum T {", "public " + column("a", "Int64?"))
-status, said, source = generate(("1-a.sql", "CREATE TABLE a (x INT); -- \"\"\"# \\#(1)"),
+status, said, source, _ = generate(("1-a.sql", "CREATE TABLE a (x INT); -- \"\"\"# \\#(1)"),
                                 ("2-b.sql", "ALTER TABLE a ADD COLUMN y TEXT;\nALTER TABLE a RENAME TO b"))
 case("scripts run in order, and each is kept as it is",
      status == 0 and "enum B {" in source and column("y", "String?") in source
      and '("1-a", ##"""\nCREATE TABLE a (x INT); -- """# \\#(1)\n"""##)' in source, (said, source))
-status, said, source = generate(("schema.sql", "CREATE TABLE t (a INT, b, c ANY)"))
+status, said, source, _ = generate(("schema.sql", "CREATE TABLE t (a INT, b, c ANY)"))
 case("a column without a type is left out with a warning",
      status == 0 and [line.split(" of ")[0] for line in said]
      == ["schema.sql:1:1: warning: column b", "schema.sql:1:1: warning: column c"] and "SQLExpression<Int64?>" in source,
@@ -88,7 +64,7 @@ case("a column without a type is left out with a warning",
 
 refuses("a syntax error is reported at its line", "CREATE TABLE a (x INT);\n\n-- next\nCREATE TABEL b (y INT);",
         'schema.sql:4:8: error: near "TABEL": syntax error')
-status, said, source = generate(("schema.sql", "CREATE TABLE a (x INT);\nCREATE TABLE b ("))
+status, said, source, _ = generate(("schema.sql", "CREATE TABLE a (x INT);\nCREATE TABLE b ("))
 case("a statement without an end is reported where it begins, or at its last word",  # by older engines
      status == 1 and said in (["schema.sql:2:1: error: incomplete input"], ['schema.sql:2:16: error: near "(": syntax error']),
      said)
@@ -110,6 +86,10 @@ refuses("a directive with a mistake is reported at its line", "CREATE TABLE a (x
         "schema.sql:2:1: error: unknown directive")
 refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "schema.sql:1:1: error: the file is not text")
 refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file contains a NUL byte")
+
+import application  # noqa: E402, F401
+import records  # noqa: E402, F401
+import statements  # noqa: E402, F401
 
 print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
 sys.exit(counts["failed"] > 0)

@@ -72,6 +72,59 @@ public struct Bindings: StatementArgument {
     }
 }
 
+/// Any number of values of one type, for the members of `IN (…)`.
+///
+/// The SQL text needs a parameter for each, which ``placeholders`` writes:
+///
+/// ```swift
+/// let ids = ArgumentList([1, 2, 3])
+/// try db.all("SELECT title FROM note WHERE id IN (\(ids.placeholders))", with: ids, as: String.self)
+/// ```
+public struct ArgumentList<Element: ColumnValue>: StatementArgument {
+    /// The values, in the order of their parameters.
+    public let values: [Element]
+
+    /// Creates a list. An empty one is in no set: `IN ()` is false.
+    @inlinable
+    public init(_ values: [Element]) { self.values = values }
+
+    /// `?` for each value, separated by commas.
+    public var placeholders: String { repeatElement("?", count: values.count).joined(separator: ",") }
+
+    /// Binds the values to the next parameters. Returns the first result code of the engine that is not `SQLITE_OK`.
+    @inlinable
+    public func bind(to statement: OpaquePointer, after index: inout Int32) -> Int32 {
+        var code = SQLITE_OK
+        for value in values {
+            index &+= 1
+            let bound = value.bind(to: statement, at: index)
+            if code == SQLITE_OK { code = bound }
+        }
+        return code
+    }
+}
+
+/// Two arguments as one, for statements with more parameters than a call takes.
+public struct ArgumentPair<First: StatementArgument, Second: StatementArgument>: StatementArgument {
+    @usableFromInline let first: First
+    @usableFromInline let second: Second
+
+    /// Creates a pair, whose first argument is bound first.
+    @inlinable
+    public init(_ first: First, _ second: Second) {
+        self.first = first
+        self.second = second
+    }
+
+    /// Binds the first and then the second. Returns the first result code of the engine that is not `SQLITE_OK`.
+    @inlinable
+    public func bind(to statement: OpaquePointer, after index: inout Int32) throws -> Int32 {
+        let code = try first.bind(to: statement, after: &index)
+        let other = try second.bind(to: statement, after: &index)
+        return code == SQLITE_OK ? other : code
+    }
+}
+
 /// An omitted argument.
 public struct Unbound: StatementArgument {
     /// Creates an argument without a value.

@@ -195,7 +195,7 @@ extension Record {
     /// The record that has to be there.
     @_documentation(visibility: internal)
     public static func related(_ records: [Self]) throws -> Self {
-        guard let record = records.first else { throw RecordError.notFound(table.name) }
+        guard let record = records.first else { throw VaultError.notFound(table.name) }
         return record
     }
 

@@ -21,11 +21,11 @@ public struct Relation<Origin: Record, Value: RelatedValue>: Sendable {
     /// The steps from the origin's table to the destination's, which is the last one's.
     let steps: [RelationStep]
     /// What is wrong with the columns that the relation was declared with.
-    let problem: RecordError?
+    let problem: VaultError?
     /// The destination's rows, and their order.
     var scope = RecordQuery<Value.RelatedRecord>()
 
-    init(steps: [RelationStep], problem: RecordError? = nil) {
+    init(steps: [RelationStep], problem: VaultError? = nil) {
         self.steps = steps
         self.problem = problem
     }
@@ -68,20 +68,20 @@ extension Relation {
     ///   - references: the other table's; its primary key by default.
     private static func matched<R: Record, Other: Record>(
         _ columns: [any Expressible], of type: R.Type, _ references: [any Expressible], of other: Other.Type
-    ) -> (columns: [String], references: [String], problem: RecordError?) {
+    ) -> (columns: [String], references: [String], problem: VaultError?) {
         do {
             let names = try R.names(of: columns)
             let others = references.isEmpty ? Other.table.primaryKey : try Other.names(of: references)
             guard names.count == others.count, !names.isEmpty else {
-                throw RecordError(
-                    code: .conformance,
-                    message:
-                        "A relation to \(Other.table.name) has \(names.count) columns, which refer to \(others.count).",
-                    table: R.table.name, remedy: "Name one column for each column that is referred to.")
+                throw VaultError(
+                    .conformance,
+                    "The relation of '\(R.table.name)' to '\(Other.table.name)' has \(names.count) columns for "
+                        + "\(others.count) referenced ones",
+                    remedy: "Name one column for each referenced column.")
             }
             return (names, others, nil)
         } catch {
-            return ([], [], error as? RecordError)
+            return ([], [], error as? VaultError)
         }
     }
 
@@ -110,10 +110,10 @@ extension Relation {
         return relation
     }
 
-    private var scopeProblem: RecordError? {
+    private var scopeProblem: VaultError? {
         guard scope.clauses.condition != nil else { return nil }
-        return RecordError(
-            code: .conformance, message: "A relation leads through one that has a filter.", table: Origin.table.name,
+        return VaultError(
+            .conformance, "The relation of '\(Origin.table.name)' leads through one that has a filter",
             remedy: "Filter the relation to the destination instead.")
     }
 }

@@ -183,7 +183,7 @@ extension Relation where Value: RelatedToOne {
     var isRequired: Bool { Value.isRequired }
 }
 
-extension RecordError {
+extension VaultError {
     /// A column that is not there: expressions cannot throw, so that the engine's error has to say what is wrong.
     fileprivate var asColumn: String { "[\(message.filter { $0 != "[" && $0 != "]" })]" }
 }

@@ -8,9 +8,9 @@ extension Relation {
     ///   - db: a connection, pool or queue.
     ///   - origin: the record.
     /// - Returns: the related records, or the one, or nil.
-    /// - Throws: ``RecordError`` `notFound` when a row that has to be there is not; `QueryError`; `DatabaseError`.
+    /// - Throws: `VaultError` `notFound` when a row that has to be there is not; `QueryError`; `DatabaseError`.
     public func load(_ db: some RecordDatabase, for origin: Origin) throws -> Value {
-        guard let value = try load(db, for: [origin]).first else { throw RecordError.notFound(Origin.table.name) }
+        guard let value = try load(db, for: [origin]).first else { throw VaultError.notFound(Origin.table.name) }
         return value
     }
 

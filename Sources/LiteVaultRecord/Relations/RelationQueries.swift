@@ -81,7 +81,7 @@ public struct RecordRows<Row>: Sendable {
     /// Where several statements are needed, they read the same state: outside of a transaction, one is made.
     ///
     /// - Parameter db: a connection, pool or queue.
-    /// - Throws: ``RecordError`` `notFound` when a row that has to be there is not; `QueryError`; `DatabaseError`.
+    /// - Throws: `VaultError` `notFound` when a row that has to be there is not; `QueryError`; `DatabaseError`.
     public func all(_ db: some RecordDatabase) throws -> [Row] { try db.withReader { try rows($0, limit: nil) } }
 
     /// Returns the first record, with what belongs to it; nil when there is none.

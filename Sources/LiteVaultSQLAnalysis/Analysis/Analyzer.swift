@@ -1,0 +1,270 @@
+/// Finds out the types of a statement's parameters and results.
+///
+/// Two passes: the first collects what the places of parameters say of them, the second knows their types.
+package final class Analyzer {
+    let catalog: Catalog
+    /// What functions of the application return, by their names in lower case.
+    let functions: [String: Typing]
+    /// What places say of each parameter, by its name with its sign.
+    var parameters: [String: ParameterFacts] = [:]
+    /// The types that the first pass found, or that annotations give.
+    var knownParameters: [String: Typing] = [:]
+    private var views: [String: [Catalog.Column]] = [:]
+    private var viewsInWork: Set<String> = []
+
+    package init(_ catalog: Catalog, functions: [String: Typing] = [:]) {
+        self.catalog = catalog
+        self.functions = functions
+    }
+
+    /// What is known of one statement.
+    package struct Result: Sendable {
+        /// Empty for a statement that returns no rows.
+        package var columns: [ResultColumn]
+        /// In the order of their first occurrence.
+        package var parameters: [Parameter]
+        /// The table whose record the result is: all its columns, in order; nil otherwise.
+        package var table: String?
+    }
+
+    /// A parameter.
+    package struct Parameter: Sendable {
+        /// With its sign.
+        package let name: String
+        package let typing: Typing
+        package let isList: Bool
+        /// Whether the statement asks if it is NULL.
+        package let isFilter: Bool
+        /// Where it first occurs, in bytes.
+        package let offset: Int
+    }
+
+    /// What the places of a parameter say of it.
+    struct ParameterFacts {
+        var types: [ValueType] = []
+        /// What CAST makes of it, which says little about what it is.
+        var castType: ValueType?
+        /// Whether NULL means something somewhere.
+        var isOptional = false
+        /// Whether `IS NULL` is asked of it.
+        var isFilter = false
+    }
+
+    /// Analyzes a statement.
+    ///
+    /// - Parameters:
+    ///   - occurrences: its parameters, as the parser found them.
+    ///   - annotations: the typings of parameters that the author gave, by their names without signs.
+    package func analyze(
+        _ statement: Statement, _ occurrences: [Parser.Occurrence], annotations: [String: Typing]
+    ) throws(SQLSyntaxError) -> Result {
+        parameters = [:]
+        knownParameters = [:]
+        for occurrence in occurrences {
+            if let annotation = annotations[String(occurrence.name.dropFirst())] {
+                knownParameters[occurrence.name] = annotation
+            }
+        }
+        _ = try columns(of: statement)
+        var found: [Parameter] = []
+        for occurrence in occurrences where !found.contains(where: { $0.name == occurrence.name }) {
+            let lists = occurrences.filter { $0.name == occurrence.name }.map(\.isList)
+            guard Set(lists).count == 1 else {
+                throw SQLSyntaxError(
+                    occurrence.range.lowerBound,
+                    "\(occurrence.name) is a list in one place and a single value in another")
+            }
+            let typing = knownParameters[occurrence.name] ?? inferred(occurrence.name)
+            knownParameters[occurrence.name] = typing
+            found.append(
+                Parameter(
+                    name: occurrence.name, typing: typing, isList: occurrence.isList,
+                    isFilter: parameters[occurrence.name]?.isFilter ?? false, offset: occurrence.range.lowerBound))
+        }
+        let columns = try columns(of: statement)
+        return Result(columns: columns, parameters: found, table: table(of: columns))
+    }
+
+    private func inferred(_ name: String) -> Typing {
+        let facts = parameters[name] ?? ParameterFacts()
+        var types = facts.types
+        // A number of rows is an integer like others.
+        if types.contains(where: { $0 != .count }) { types.removeAll { $0 == .count } }
+        guard let first = types.first ?? facts.castType else {
+            return .unknown("nothing says what type it has", canBeNull: facts.isOptional)
+        }
+        if let other = types.first(where: { $0.swift != first.swift }) {
+            return .unknown(
+                "it is \(first.swift) in one place and \(other.swift) in another", canBeNull: facts.isOptional)
+        }
+        return Typing(first, canBeNull: facts.isOptional)
+    }
+
+    /// The table whose columns these are, all of them and in order.
+    private func table(of columns: [ResultColumn]) -> String? {
+        guard let name = columns.first?.typing.origin?.table, let table = catalog.table(name) else { return nil }
+        let visible = table.columns.filter { !$0.isHidden }
+        guard visible.count == columns.count else { return nil }
+        for (column, own) in zip(columns, visible) {
+            let origin = Typing.Origin(table: table.name, column: own.name)
+            let isSame =
+                column.typing.origin == origin && column.typing.type?.swift == own.typing.type?.swift
+                && column.name == own.name
+            // A condition may exclude NULL: the record is one all the same.
+            guard isSame, own.typing.canBeNull || !column.typing.canBeNull else { return nil }
+        }
+        return table.name
+    }
+
+    /// The columns of a view, from its own SELECT.
+    func columns(ofView table: Catalog.Table, sql: String) throws(SQLSyntaxError) -> [Catalog.Column] {
+        let key = table.name.lowercased()
+        if let known = views[key] { return known }
+        guard viewsInWork.insert(key).inserted else { return table.columns }
+        defer { viewsInWork.remove(key) }
+        guard let select = Self.select(ofView: sql) else { return table.columns }
+        // A view has no parameters, and those of the statement mean nothing in it.
+        let results = try columns(of: select, in: Scope())
+        let columns = zip(table.columns, results).map { column, result in
+            column.isAnnotated ? column : Catalog.Column(name: column.name, typing: result.typing)
+        }
+        views[key] = columns
+        return columns
+    }
+
+    private static func select(ofView sql: String) -> Select? {
+        let bytes = Array(sql.utf8)
+        guard var tokens = try? Tokenizer.statement(bytes),
+            let start = tokens.firstIndex(where: { $0.kind == .word && $0.text == "AS" })
+        else { return nil }
+        tokens.removeFirst(start + 1)
+        var parser = Parser(bytes, tokens)
+        guard case .select(let select) = try? parser.statement() else { return nil }
+        return select
+    }
+}
+
+// MARK: Statements
+
+extension Analyzer {
+    private func columns(of statement: Statement) throws(SQLSyntaxError) -> [ResultColumn] {
+        switch statement {
+        case .select(let select): try columns(of: select, in: Scope())
+        case .insert(let insert): try columns(of: insert)
+        case .update(let update): try columns(of: update)
+        case .delete(let delete): try columns(of: delete)
+        }
+    }
+
+    private func columns(of insert: Insert) throws(SQLSyntaxError) -> [ResultColumn] {
+        var scope = Scope()
+        define(insert.with, in: &scope)
+        let target = try source(insert.table, in: scope)
+        let written: [Typing?] =
+            insert.columns.isEmpty
+            ? (catalog.table(insert.table.name)?.columns ?? []).filter { !$0.isHidden && !$0.isGenerated }.map(\.typing)
+            : insert.columns.map { name in
+                target.index(of: name).map { target.columns[$0].typing } ?? target.rowid
+            }
+        if let source = insert.source { _ = try columns(of: source, in: scope, written: written) }
+        scope.sources = [target]
+        if !insert.upserts.isEmpty {
+            var updated = scope
+            updated.sources.append(Scope.Source(name: "excluded", columns: target.columns, rowid: target.rowid))
+            for upsert in insert.upserts {
+                for term in upsert.target { _ = try type(term, in: scope) }
+                if let condition = upsert.targetCondition { try check(condition: condition, in: scope) }
+                try assign(upsert.assignments ?? [], to: target, in: updated)
+                if let condition = upsert.condition { try check(condition: condition, in: updated) }
+            }
+        }
+        return try results(insert.returning, in: scope)
+    }
+
+    private func columns(of update: Update) throws(SQLSyntaxError) -> [ResultColumn] {
+        var scope = Scope()
+        define(update.with, in: &scope)
+        let target = try source(update.table, in: scope)
+        var returned = scope
+        returned.sources = [target]
+        scope.sources = [target]
+        if let from = update.from { try join(from, to: &scope) }
+        try assign(update.assignments, to: target, in: scope)
+        if let condition = update.condition { try check(condition: condition, in: scope) }
+        try bound(update.tail, in: scope)
+        return try results(update.returning, in: returned)
+    }
+
+    private func columns(of delete: Delete) throws(SQLSyntaxError) -> [ResultColumn] {
+        var scope = Scope()
+        define(delete.with, in: &scope)
+        scope.sources = [try source(delete.table, in: scope)]
+        if let condition = delete.condition {
+            try check(condition: condition, in: scope)
+            scope.narrow(by: condition)
+        }
+        try bound(delete.tail, in: scope)
+        return try results(delete.returning, in: scope)
+    }
+
+    private func assign(
+        _ assignments: [Assignment], to target: Scope.Source, in scope: Scope
+    ) throws(SQLSyntaxError) {
+        for assignment in assignments {
+            let written = assignment.columns.map { name in
+                target.index(of: name).map { target.columns[$0].typing } ?? target.rowid
+            }
+            switch assignment.value.form {
+            case .row(let elements):
+                for (element, typing) in zip(elements, written) {
+                    expect(element, typing)
+                    _ = try type(element, in: scope)
+                }
+            case .subquery(let select): _ = try columns(of: select, in: Scope(in: scope), written: written)
+            default:
+                expect(assignment.value, written.first ?? nil)
+                _ = try type(assignment.value, in: scope)
+            }
+        }
+    }
+
+    /// ORDER BY and LIMIT.
+    private func bound(_ expressions: [Expression], in scope: Scope) throws(SQLSyntaxError) {
+        for expression in expressions {
+            expect(expression, Typing(.count, canBeNull: false))
+            _ = try type(expression, in: scope)
+        }
+    }
+
+    /// A condition, which may be a parameter.
+    func check(condition: Expression, in scope: Scope) throws(SQLSyntaxError) {
+        expect(condition, Typing(.boolean, canBeNull: false))
+        _ = try type(condition, in: scope)
+    }
+}
+
+// MARK: Parameters
+
+extension Analyzer {
+    /// Notes the type that a parameter has at its place. Anything but a parameter has a type of its own.
+    func expect(_ expression: Expression, _ typing: Typing?) {
+        switch expression.form {
+        case .parameter(let name):
+            guard let typing else { return }
+            note(parameter: name, typing.type, isOptional: typing.canBeNull)
+        case .collated(let operand), .sign("+", let operand), .sign("-", let operand): expect(operand, typing)
+        default: break
+        }
+    }
+
+    func note(parameter name: String, _ type: ValueType?, isOptional: Bool) {
+        var facts = parameters[name] ?? ParameterFacts()
+        if let type { facts.types.append(type) }
+        if isOptional { facts.isOptional = true }
+        parameters[name] = facts
+    }
+
+    func typing(ofParameter name: String) -> Typing {
+        knownParameters[name] ?? .unknown("the parameter \(name) has no known type", canBeNull: false)
+    }
+}

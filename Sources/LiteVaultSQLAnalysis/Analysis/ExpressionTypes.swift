@@ -1,0 +1,272 @@
+// The type of each kind of expression, and whether it can be NULL.
+
+extension Analyzer {
+    func type(_ expression: Expression, in scope: Scope) throws(SQLSyntaxError) -> Typing {
+        switch expression.form {
+        case .null, .raise: return Typing(.nothing, canBeNull: true)
+        case .integer(let digits):
+            var typing = Typing(.integer, canBeNull: false)
+            typing.isFlag = digits == "0" || digits == "1"
+            return typing
+        case .real: return Typing(.real, canBeNull: false)
+        case .text, .now: return Typing(.text, canBeNull: false)
+        case .blob: return Typing(.blob, canBeNull: false)
+        case .boolean: return Typing(.boolean, canBeNull: false)
+        case .parameter(let name): return typing(ofParameter: name)
+        case .column(let reference):
+            if let typing = scope.column(reference) { return typing }
+            if reference.mayBeText { return Typing(.text, canBeNull: false) }
+            throw SQLSyntaxError(expression.range.lowerBound, "no such column: \(reference.name)")
+        case .collated(let operand): return try type(operand, in: scope)
+        case .sign(let sign, let operand): return try type(sign, operand, in: scope)
+        case .not(let operand):
+            expect(operand, Typing(.boolean, canBeNull: false))
+            return Typing(.boolean, canBeNull: try type(operand, in: scope).canBeNull)
+        case .binary(let sign, let left, let right): return try type(left, sign, right, in: scope)
+        case .identity(let left, let right, _):
+            if case .null = right.form, case .parameter(let name) = left.form {
+                note(parameter: name, nil, isOptional: true)
+                parameters[name]?.isFilter = true
+            } else {
+                _ = try types(of: [left, right], in: scope, areOptional: true)
+            }
+            return Typing(.boolean, canBeNull: false)
+        case .between(let operand, let low, let high):
+            return Typing(
+                .boolean, canBeNull: try types(of: [operand, low, high], in: scope).contains(where: \.canBeNull))
+        case .pattern(_, let left, let right, let escape):
+            var canBeNull = false
+            for operand in [left, right] + (escape.map { [$0] } ?? []) {
+                expect(operand, Typing(.text, canBeNull: false))
+                canBeNull = try type(operand, in: scope).canBeNull || canBeNull
+            }
+            return Typing(.boolean, canBeNull: canBeNull)
+        case .membership(let operand, let members): return try type(operand, in: members, scope)
+        case .call(let call): return try type(call, in: scope)
+        case .cast(let operand, let name):
+            let type = ValueType(cast: name)
+            if case .parameter(let name) = operand.form { parameters[name, default: ParameterFacts()].castType = type }
+            return Typing(type, canBeNull: try self.type(operand, in: scope).canBeNull)
+        case .conditional(let base, let branches, let otherwise):
+            return try type(base, branches, otherwise, in: scope)
+        case .exists(let select):
+            _ = try columns(of: select, in: Scope(in: scope))
+            return Typing(.boolean, canBeNull: false)
+        case .subquery(let select):
+            guard let column = try columns(of: select, in: Scope(in: scope)).first else {
+                return .unknown("it has no column")
+            }
+            return Self.hasOneRow(select) ? column.typing : column.typing.orNull
+        case .row(let elements):
+            for element in elements { _ = try type(element, in: scope) }
+            return .unknown("it is several values")
+        }
+    }
+
+    /// The types of operands that are compared. A parameter has the type of the first other operand.
+    @discardableResult
+    func types(
+        of operands: [Expression], in scope: Scope, areOptional: Bool = false
+    ) throws(SQLSyntaxError) -> [Typing] {
+        if let rows = Self.rows(operands) {
+            var typings: [Typing] = []
+            for index in rows[0].indices {
+                typings += try types(
+                    of: rows.compactMap { index < $0.count ? $0[index] : nil }, in: scope, areOptional: areOptional)
+            }
+            return typings
+        }
+        var typings: [Typing] = []
+        for operand in operands { typings.append(try type(operand, in: scope)) }
+        let known = zip(operands, typings).first { !Self.isParameter($0.0) && $0.1.type != nil }?.1
+        for operand in operands where Self.isParameter(operand) {
+            expect(operand, known.map { Typing($0.content, canBeNull: areOptional) })
+            if areOptional, case .parameter(let name) = operand.form { note(parameter: name, nil, isOptional: true) }
+        }
+        return typings
+    }
+
+    /// The elements of operands that are all rows.
+    private static func rows(_ operands: [Expression]) -> [[Expression]]? {
+        var rows: [[Expression]] = []
+        for operand in operands {
+            guard case .row(let elements) = operand.form else { return nil }
+            rows.append(elements)
+        }
+        return rows.isEmpty ? nil : rows
+    }
+
+    static func isParameter(_ expression: Expression) -> Bool {
+        switch expression.form {
+        case .parameter: true
+        case .collated(let operand), .sign("+", let operand), .sign("-", let operand): isParameter(operand)
+        default: false
+        }
+    }
+
+    private func type(_ sign: String, _ operand: Expression, in scope: Scope) throws(SQLSyntaxError) -> Typing {
+        let typing = try type(operand, in: scope)
+        if sign == "+" { return typing }
+        if sign == "~" { return Typing(.integer, canBeNull: typing.canBeNull) }
+        var result = Self.number(typing)
+        if case .value(let type) = typing.content, type == .boolean {
+            result = Typing(.integer, canBeNull: typing.canBeNull)
+        }
+        return result
+    }
+
+    /// The number that arithmetic makes of an operand.
+    static func number(_ typing: Typing) -> Typing {
+        switch typing.content {
+        case .value(let type):
+            switch type.storage {
+            case .integer: return Typing(.integer, canBeNull: typing.canBeNull)
+            case .real, .numeric: return Typing(.real, canBeNull: typing.canBeNull)
+            case .text, .blob, .any:
+                return .unknown(
+                    "a \(type.swift) can be an integer or a real in arithmetic", canBeNull: typing.canBeNull)
+            }
+        case .nothing, .unknown: return typing
+        }
+    }
+
+    private func type(
+        _ left: Expression, _ sign: String, _ right: Expression, in scope: Scope
+    ) throws(SQLSyntaxError) -> Typing {
+        switch sign {
+        case "AND", "OR":
+            expect(left, Typing(.boolean, canBeNull: false))
+            expect(right, Typing(.boolean, canBeNull: false))
+            let typings = [try type(left, in: scope), try type(right, in: scope)]
+            return Typing(.boolean, canBeNull: typings.contains(where: \.canBeNull))
+        case "=", "<>", "<", "<=", ">", ">=":
+            return Typing(.boolean, canBeNull: try types(of: [left, right], in: scope).contains(where: \.canBeNull))
+        case "||":
+            expect(left, Typing(.text, canBeNull: false))
+            expect(right, Typing(.text, canBeNull: false))
+            let typings = [try type(left, in: scope), try type(right, in: scope)]
+            return Typing(.text, canBeNull: typings.contains(where: \.canBeNull))
+        case "->", "->>":
+            expect(left, Typing(.text, canBeNull: false))
+            expect(right, Typing(.text, canBeNull: false))
+            _ = [try type(left, in: scope), try type(right, in: scope)]
+            return sign == "->" ? Typing(.text, canBeNull: true) : .unknown("a value in JSON can be of any type")
+        default: return try arithmetic(left, sign, right, in: scope)
+        }
+    }
+
+    private func arithmetic(
+        _ left: Expression, _ sign: String, _ right: Expression, in scope: Scope
+    ) throws(SQLSyntaxError) -> Typing {
+        let typings = [Self.number(try type(left, in: scope)), Self.number(try type(right, in: scope))]
+        if ["&", "|", "<<", ">>"].contains(sign) {
+            expect(left, Typing(.integer, canBeNull: false))
+            expect(right, Typing(.integer, canBeNull: false))
+            return Typing(.integer, canBeNull: typings.contains(where: \.canBeNull))
+        }
+        let known = typings.first { $0.type != nil }
+        for operand in [left, right] where Self.isParameter(operand) {
+            expect(operand, known.map { Typing($0.content, canBeNull: false) })
+        }
+        var canBeNull = typings.contains(where: \.canBeNull)
+        if sign == "/" || sign == "%", !Self.isNotZero(right) { canBeNull = true }
+        var result = typings[0].merged(with: typings[1])
+        result.isFlag = false
+        result.canBeNull = canBeNull
+        return result
+    }
+
+    /// Whether it is a literal other than zero: dividing by anything else can give NULL.
+    private static func isNotZero(_ expression: Expression) -> Bool {
+        if case .integer(let digits) = expression.form {
+            return digits.contains { $0 != "0" } && !digits.hasPrefix("0x")
+        }
+        return false
+    }
+
+    private func type(
+        _ operand: Expression, in members: Expression.Members, _ scope: Scope
+    ) throws(SQLSyntaxError) -> Typing {
+        var canBeNull: Bool
+        switch members {
+        case .list(let list): canBeNull = try types(of: [operand] + list, in: scope).contains(where: \.canBeNull)
+        case .select(let select):
+            var written: [Typing?] = []
+            switch operand.form {
+            case .row(let elements):
+                canBeNull = false
+                for element in elements {
+                    let typing = try type(element, in: scope)
+                    canBeNull = canBeNull || typing.canBeNull
+                    written.append(Typing(typing.content, canBeNull: false))
+                }
+            default:
+                let typing = try type(operand, in: scope)
+                canBeNull = typing.canBeNull
+                written = [Typing(typing.content, canBeNull: false)]
+            }
+            let columns = try columns(of: select, in: Scope(in: scope), written: written)
+            if let first = columns.first { expect(operand, Typing(first.typing.content, canBeNull: false)) }
+            canBeNull = canBeNull || columns.contains { $0.typing.canBeNull }
+        case .table(let reference):
+            let columns = try source(reference, in: scope).columns
+            if let first = columns.first { expect(operand, Typing(first.typing.content, canBeNull: false)) }
+            canBeNull = try type(operand, in: scope).canBeNull || columns.contains { $0.typing.canBeNull }
+        }
+        return Typing(.boolean, canBeNull: canBeNull)
+    }
+
+    private func type(
+        _ base: Expression?, _ branches: [(condition: Expression, value: Expression)], _ otherwise: Expression?,
+        in scope: Scope
+    ) throws(SQLSyntaxError) -> Typing {
+        if let base {
+            try types(of: [base] + branches.map(\.condition), in: scope)
+        } else {
+            for branch in branches { try check(condition: branch.condition, in: scope) }
+        }
+        var values: [(Expression, Scope)] = []
+        // Each branch is for rows for which no condition before it is true.
+        var remaining = scope
+        for branch in branches {
+            var narrowed = remaining
+            if base == nil {
+                narrowed.narrow(by: branch.condition)
+                remaining.narrow(byUntrue: branch.condition)
+            }
+            values.append((branch.value, narrowed))
+        }
+        if let otherwise { values.append((otherwise, remaining)) }
+        let result = try alternatives(values)
+        return otherwise == nil ? result.orNull : result
+    }
+
+    /// One of several values, each in its scope.
+    func alternatives(_ values: [(Expression, Scope)]) throws(SQLSyntaxError) -> Typing {
+        var result: Typing?
+        var canBeNull = false
+        for (expression, scope) in values {
+            let typing = try type(expression, in: scope)
+            canBeNull = canBeNull || typing.canBeNull
+            // In the first pass a parameter has no type yet.
+            if Self.isParameter(expression), typing.type == nil { continue }
+            result = result?.merged(with: typing) ?? typing
+        }
+        for (expression, _) in values where Self.isParameter(expression) {
+            expect(expression, result.flatMap { $0.type == nil ? nil : Typing($0.content, canBeNull: false) })
+        }
+        guard var result else { return .unknown("nothing says what type it has") }
+        result.canBeNull = canBeNull
+        if values.count > 1 { result.origin = nil }
+        return result
+    }
+
+    /// A window's expressions.
+    func check(window: Window, in scope: Scope) throws(SQLSyntaxError) {
+        for expression in window.expressions { _ = try type(expression, in: scope) }
+        for offset in window.frame?.offsets ?? [] {
+            expect(offset, Typing(.count, canBeNull: false))
+            _ = try type(offset, in: scope)
+        }
+    }
+}

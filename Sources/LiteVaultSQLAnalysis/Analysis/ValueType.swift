@@ -1,0 +1,123 @@
+/// The type of a value: how SQLite stores it, and what it is in Swift.
+package struct ValueType: Hashable, Sendable {
+    /// What SQLite stores.
+    package enum Storage: Sendable {
+        case integer, real, text, blob
+        /// An integer or a real, as columns of type NUMERIC hold.
+        case numeric
+        case any
+    }
+
+    package let storage: Storage
+    /// The name of the Swift type, without `?`.
+    package let swift: String
+
+    package init(_ storage: Storage, _ swift: String) {
+        self.storage = storage
+        self.swift = swift
+    }
+
+    package static let integer = ValueType(.integer, "Int64")
+    package static let real = ValueType(.real, "Double")
+    package static let text = ValueType(.text, "String")
+    package static let blob = ValueType(.blob, "Data")
+    package static let boolean = ValueType(.integer, "Bool")
+    /// A number of rows.
+    package static let count = ValueType(.integer, "Int")
+
+    /// The type of a `CAST` (https://sqlite.org/datatype3.html#determination_of_column_affinity).
+    package init(cast type: String) {
+        let type = type.uppercased()
+        if type.contains("INT") {
+            self = .integer
+        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+            self = .text
+        } else if type.contains("BLOB") || type.isEmpty {
+            self = .blob
+        } else {
+            self = .real
+        }
+    }
+
+    package var isNumber: Bool { storage == .integer || storage == .real || storage == .numeric }
+}
+
+/// What is known of an expression's value.
+package struct Typing: Sendable {
+    /// What it is. `nothing` has only NULL.
+    package enum Content: Sendable {
+        case value(ValueType)
+        case nothing
+        /// Why its type cannot be known.
+        case unknown(String)
+    }
+
+    package var content: Content
+    package var canBeNull: Bool
+    /// The column that it is.
+    package var origin: Origin?
+    /// A literal 0 or 1, which is a boolean among booleans.
+    var isFlag = false
+
+    /// A column of a table of the schema.
+    package struct Origin: Hashable, Sendable {
+        package let table: String
+        package let column: String
+
+        package init(table: String, column: String) {
+            self.table = table
+            self.column = column
+        }
+    }
+
+    package init(_ content: Content, canBeNull: Bool, origin: Origin? = nil) {
+        self.content = content
+        self.canBeNull = canBeNull
+        self.origin = origin
+    }
+
+    init(_ type: ValueType, canBeNull: Bool) { self.init(.value(type), canBeNull: canBeNull) }
+
+    static func unknown(_ why: String, canBeNull: Bool = true) -> Typing { Typing(.unknown(why), canBeNull: canBeNull) }
+
+    package var type: ValueType? { if case .value(let type) = content { type } else { nil } }
+
+    var orNull: Typing { Typing(content, canBeNull: true, origin: origin) }
+
+    /// One of several values: the branches of a CASE, the arguments of `coalesce`, the rows of a UNION.
+    func merged(with other: Typing) -> Typing {
+        var result = Typing(Self.merge(self, other), canBeNull: canBeNull || other.canBeNull)
+        result.isFlag = isFlag && other.isFlag
+        if origin == other.origin { result.origin = origin }
+        return result
+    }
+
+    private static func merge(_ one: Typing, _ other: Typing) -> Content {
+        switch (one.content, other.content) {
+        case (.unknown, _): return one.content
+        case (_, .unknown): return other.content
+        case (.nothing, _): return other.content
+        case (_, .nothing): return one.content
+        case (.value(let first), .value(let second)):
+            if first == second { return one.content }
+            if first == .boolean, other.isFlag { return one.content }
+            if second == .boolean, one.isFlag { return other.content }
+            let plain: [ValueType] = [.integer, .boolean, .count]
+            if plain.contains(first), plain.contains(second) { return .value(.integer) }
+            if first.swift == second.swift { return .value(ValueType(.any, first.swift)) }
+            if plain.contains(first) && second.swift == "Double" || first.swift == "Double" && plain.contains(second) {
+                return .value(.real)
+            }
+            return .unknown("it is \(first.swift) or \(second.swift)")
+        }
+    }
+}
+
+/// A column of a result.
+package struct ResultColumn: Sendable {
+    /// Its alias, or the name of the column that it is; nil for other expressions.
+    package let name: String?
+    package var typing: Typing
+    /// Where it is in the text, in bytes.
+    package let offset: Int
+}

@@ -1,0 +1,102 @@
+/// An expression of SQL (https://sqlite.org/lang_expr.html).
+package struct Expression: Sendable {
+    /// What an expression consists of.
+    package indirect enum Form: Sendable {
+        case null, integer(String), real, text(String), blob, boolean
+        /// `CURRENT_DATE`, `CURRENT_TIME` or `CURRENT_TIMESTAMP`.
+        case now
+        case parameter(name: String)
+        case column(ColumnReference)
+        /// `-`, `+` or `~`.
+        case sign(String, Expression)
+        case not(Expression)
+        /// `AND`, `OR`, comparisons, arithmetic, `||`, `->`, `->>`.
+        case binary(String, Expression, Expression)
+        /// `IS`, `IS NOT` and their other spellings. `isNegated` is what `x IS NOT NULL` has.
+        case identity(Expression, Expression, isNegated: Bool)
+        case between(Expression, Expression, Expression)
+        /// `LIKE`, `GLOB`, `REGEXP` and `MATCH`, with the expression after `ESCAPE`.
+        case pattern(String, Expression, Expression, escape: Expression?)
+        case membership(Expression, Members)
+        case call(FunctionCall)
+        case cast(Expression, type: String)
+        case conditional(
+            base: Expression?, branches: [(condition: Expression, value: Expression)], otherwise: Expression?)
+        case exists(Select)
+        case subquery(Select)
+        /// Several values in parentheses.
+        case row([Expression])
+        case collated(Expression)
+        case raise
+    }
+
+    /// What `IN` looks in.
+    package indirect enum Members: Sendable {
+        case list([Expression])
+        case select(Select)
+        case table(TableReference)
+    }
+
+    package let form: Form
+    /// The bytes of the SQL text that it consists of.
+    package let range: Range<Int>
+}
+
+/// The name of a column, as far as it is qualified.
+package struct ColumnReference: Sendable {
+    package let schema: String?
+    package let table: String?
+    package let name: String
+    /// In double quotes: a text, if there is no such column.
+    package let mayBeText: Bool
+}
+
+/// A call of a function, of an aggregate or of a window function.
+package struct FunctionCall: Sendable {
+    /// In lower case.
+    package let name: String
+    package let arguments: [Expression]
+    /// `count(*)`.
+    package let isStar: Bool
+    package let isDistinct: Bool
+    /// `ORDER BY` among the arguments of an aggregate.
+    package let order: [Expression]
+    package let filter: Expression?
+    package let window: Window?
+}
+
+/// What `OVER` names or defines.
+package struct Window: Sendable {
+    /// A window of the `WINDOW` clause that is used or extended.
+    package let base: String?
+    package let expressions: [Expression]
+    /// nil for the default frame.
+    package let frame: Frame?
+
+    /// The frame of a window.
+    package struct Frame: Sendable {
+        /// Whether the current row is in it, always: then it is never empty.
+        package let includesCurrentRow: Bool
+        /// The offsets of `n PRECEDING` and `n FOLLOWING`.
+        package let offsets: [Expression]
+    }
+}
+
+extension Expression {
+    /// The expressions that it consists of, without those in subqueries.
+    package var operands: [Expression] {
+        switch form {
+        case .null, .integer, .real, .text, .blob, .boolean, .now, .parameter, .column, .exists, .subquery, .raise: []
+        case .sign(_, let operand), .not(let operand), .cast(let operand, _), .collated(let operand): [operand]
+        case .binary(_, let left, let right), .identity(let left, let right, _): [left, right]
+        case .between(let operand, let low, let high): [operand, low, high]
+        case .pattern(_, let left, let right, let escape): [left, right] + (escape.map { [$0] } ?? [])
+        case .membership(let operand, .list(let members)): [operand] + members
+        case .membership(let operand, _): [operand]
+        case .call(let call): call.arguments + call.order + (call.filter.map { [$0] } ?? [])
+        case .conditional(let base, let branches, let otherwise):
+            [base, otherwise].compactMap(\.self) + branches.flatMap { [$0.condition, $0.value] }
+        case .row(let elements): elements
+        }
+    }
+}

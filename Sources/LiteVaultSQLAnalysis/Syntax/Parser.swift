@@ -1,0 +1,136 @@
+/// Reads one statement by SQLite's grammar (https://sqlite.org/syntaxdiagrams.html).
+///
+/// It is for statements that the engine compiles as well, so it accepts some that the engine refuses. What the engine accepts
+/// and this does not understand is an error: nothing is passed over.
+package struct Parser {
+    private let bytes: [UInt8]
+    private let tokens: [Token]
+    private var position = 0
+    /// How deep expressions and subqueries are nested. The engine takes 1000 levels, too.
+    private var depth = 0
+
+    /// The parameters, each time that one occurs.
+    package private(set) var parameters: [Occurrence] = []
+    /// What the statement needs of newer engines.
+    package private(set) var needs: [EngineNeed] = []
+
+    /// A parameter at one place.
+    package struct Occurrence: Sendable {
+        /// With its sign: `:name`.
+        package let name: String
+        package let range: Range<Int>
+        /// The only member of `IN (…)`.
+        package let isList: Bool
+    }
+
+    /// A parser of the tokens of a text.
+    package init(_ bytes: [UInt8], _ tokens: [Token]) {
+        self.bytes = bytes
+        self.tokens = tokens
+    }
+
+    /// Reads the statement.
+    package mutating func statement() throws(SQLSyntaxError) -> Statement {
+        let with = try with()
+        let statement: Statement
+        switch current.text {
+        case "SELECT", "VALUES": statement = .select(try select(with))
+        case "INSERT", "REPLACE": statement = .insert(try insert(with))
+        case "UPDATE": statement = .update(try update(with))
+        case "DELETE": statement = .delete(try delete(with))
+        default:
+            throw SQLSyntaxError(
+                current.range.lowerBound, "only SELECT, VALUES, INSERT, REPLACE, UPDATE and DELETE can be checked")
+        }
+        guard current.kind == .end else { throw unexpected() }
+        return statement
+    }
+}
+
+// MARK: Tokens
+
+extension Parser {
+    var current: Token { tokens[position] }
+
+    func token(after distance: Int) -> Token { tokens[min(position + distance, tokens.count - 1)] }
+
+    /// The end of the token before the current one.
+    var lastEnd: Int { position > 0 ? tokens[position - 1].range.upperBound : 0 }
+
+    mutating func advance() { position = min(position + 1, tokens.count - 1) }
+
+    func isKeyword(_ keyword: String) -> Bool { current.kind == .word && current.text == keyword }
+
+    func isSign(_ sign: String) -> Bool { current.kind == .sign && current.text == sign }
+
+    mutating func skip(keyword: String) -> Bool {
+        guard isKeyword(keyword) else { return false }
+        advance()
+        return true
+    }
+
+    mutating func skip(sign: String) -> Bool {
+        guard isSign(sign) else { return false }
+        advance()
+        return true
+    }
+
+    mutating func require(keyword: String) throws(SQLSyntaxError) {
+        guard skip(keyword: keyword) else { throw unexpected() }
+    }
+
+    mutating func require(sign: String) throws(SQLSyntaxError) {
+        guard skip(sign: sign) else { throw unexpected() }
+    }
+
+    /// A name, in quotes or not.
+    mutating func name() throws(SQLSyntaxError) -> String {
+        guard current.kind == .word || current.kind == .quotedName || current.kind == .text else { throw unexpected() }
+        defer { advance() }
+        // The text of a word is in upper case.
+        return current.kind == .word ? String(decoding: bytes[current.range], as: UTF8.self) : current.text
+    }
+
+    mutating func names() throws(SQLSyntaxError) -> [String] {
+        try list { parser throws(SQLSyntaxError) in try parser.name() }
+    }
+
+    /// Elements that commas separate.
+    mutating func list<T>(
+        _ element: (inout Parser) throws(SQLSyntaxError) -> T
+    ) throws(SQLSyntaxError) -> [T] {
+        var elements = [try element(&self)]
+        while skip(sign: ",") { elements.append(try element(&self)) }
+        return elements
+    }
+
+    /// What is in parentheses.
+    mutating func parenthesized<T>(
+        _ content: (inout Parser) throws(SQLSyntaxError) -> T
+    ) throws(SQLSyntaxError) -> T {
+        try require(sign: "(")
+        let result = try content(&self)
+        try require(sign: ")")
+        return result
+    }
+
+    mutating func nested<T>(_ content: (inout Parser) throws(SQLSyntaxError) -> T) throws(SQLSyntaxError) -> T {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < 1000 else { throw SQLSyntaxError(current.range.lowerBound, "the statement is nested too deeply") }
+        return try content(&self)
+    }
+
+    func unexpected() -> SQLSyntaxError {
+        let what = current.kind == .end ? "the end of the statement" : "'\(current.text)'"
+        return SQLSyntaxError(current.range.lowerBound, "\(what) is not understood here")
+    }
+
+    mutating func note(parameter token: Token, isList: Bool) {
+        parameters.append(Occurrence(name: token.text, range: token.range, isList: isList))
+    }
+
+    mutating func need(_ version: EngineVersion, _ feature: String, at offset: Int? = nil) {
+        needs.append(EngineNeed(version: version, feature: feature, offset: offset ?? current.range.lowerBound))
+    }
+}

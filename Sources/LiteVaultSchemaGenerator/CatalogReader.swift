@@ -1,0 +1,85 @@
+internal import LiteVaultSQLAnalysis
+
+/// Makes the catalog that statements are analyzed with of the schema's tables and their Swift types.
+struct CatalogReader {
+    private let types: ColumnTypes
+    private let directives: Directives
+
+    init(_ types: ColumnTypes, _ directives: Directives) {
+        self.types = types
+        self.directives = directives
+    }
+
+    func catalog(_ relations: [Relation]) -> Catalog { Catalog(relations.map(table)) }
+
+    private func table(_ relation: Relation) -> Catalog.Table {
+        var columns = relation.columns.map { column in
+            Catalog.Column(
+                name: column.name, typing: typing(column, in: relation), isGenerated: column.isGenerated,
+                isAnnotated: directives.type(of: column.name, in: relation.name) != nil)
+        }
+        let kind: Catalog.Kind
+        switch relation.kind {
+        case .table(let hasRowid, let alias): kind = .table(hasRowid: hasRowid, rowidAlias: alias)
+        case .view: kind = .view(sql: relation.sql)
+        case .virtual(let module):
+            kind = .virtual(module: module)
+            columns += relation.hiddenColumns.map { hidden($0, in: relation, module) }
+        }
+        return Catalog.Table(name: relation.name, columns: columns, kind: kind)
+    }
+
+    private func hidden(_ name: String, in relation: Relation, _ module: String) -> Catalog.Column {
+        var typing = Typing(.unknown("the schema does not say what it holds"), canBeNull: true)
+        if module.hasPrefix("fts") {
+            let type: ValueType = name == "rank" ? .real : name == "docid" ? .integer : .text
+            typing = Typing(.value(type), canBeNull: name != "docid")
+        }
+        return Catalog.Column(name: name, typing: typing, isHidden: true)
+    }
+
+    private func typing(_ column: Column, in relation: Relation) -> Typing {
+        let origin = Typing.Origin(table: relation.name, column: column.name)
+        let declared = types.declared(column, in: relation)
+        if let asked = directives.type(of: column.name, in: relation.name) {
+            let storage = declared.flatMap { Self.standard[$0]?.storage } ?? .any
+            let name = asked.hasSuffix("?") ? String(asked.dropLast()) : asked
+            return Typing(
+                .value(ValueType(storage, name)), canBeNull: asked.hasSuffix("?"), origin: origin)
+        }
+        if case .virtual(let module) = relation.kind, module.hasPrefix("fts"), isUnindexed(column.name, relation.sql) {
+            return Typing(
+                .unknown("\(relation.name).\(column.name) is UNINDEXED, so it holds values of any type"),
+                canBeNull: true, origin: origin)
+        }
+        guard let declared, let type = Self.standard[declared] else {
+            let why = column.declaredType.isEmpty ? "has no declared type" : "is declared \(column.declaredType)"
+            return Typing(
+                .unknown("\(relation.name).\(column.name) \(why)"), canBeNull: column.canBeNull, origin: origin)
+        }
+        var canBeNull = column.canBeNull
+        // The coordinates of an R*Tree are numbers, always.
+        if case .virtual("rtree") = relation.kind { canBeNull = false }
+        return Typing(.value(type), canBeNull: canBeNull, origin: origin)
+    }
+
+    /// Whether a full-text table only stores a column. What it indexes is text.
+    private func isUnindexed(_ column: String, _ sql: String) -> Bool {
+        let words = sql.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "," }.map { $0.lowercased() }
+        return zip(words, words.dropFirst()).contains { word, next in
+            word.split(separator: ",").last.map(String.init) == column.lowercased() && next.hasPrefix("unindexed")
+        }
+    }
+
+    /// The types that declared types stand for.
+    static let standard: [String: ValueType] = [
+        "Int64": .integer, "Double": .real, "String": .text, "Data": .blob, "Bool": .boolean,
+        "Date": ValueType(.text, "Date"), "UUID": ValueType(.text, "UUID"), "URL": ValueType(.text, "URL"),
+    ]
+
+    /// The typing that an annotation gives: `String`, `Date?`.
+    static func annotated(_ type: String) -> Typing {
+        let name = type.hasSuffix("?") ? String(type.dropLast()) : type
+        return Typing(.value(standard[name] ?? ValueType(.any, name)), canBeNull: type.hasSuffix("?"))
+    }
+}

@@ -1,0 +1,101 @@
+/// A record that a table becomes.
+struct RecordModel {
+    /// What the engine and the record do with a column.
+    enum Role: Equatable { case plain, rowID, key, defaulted, generated, version }
+
+    /// A column and its property.
+    struct Property {
+        let column: Column
+        let name: String
+        /// The type of the property, with `?`.
+        let type: String
+        /// The type of the column in queries.
+        let columnType: String
+        let role: Role
+        /// The value in the initializer, as Swift; nil if it has to be given.
+        let initialValue: String?
+        let isJSON: Bool
+    }
+
+    let directive: RecordDirective
+    let table: Relation
+    let properties: [Property]
+
+    /// The properties of the primary key, in the order of the key's columns.
+    var key: [Property] {
+        properties.filter { $0.column.keyPosition > 0 }.sorted { $0.column.keyPosition < $1.column.keyPosition }
+    }
+}
+
+/// Makes records of tables.
+struct RecordModelReader {
+    private let directives: Directives
+    private let types: ColumnTypes
+
+    init(_ directives: Directives, _ types: ColumnTypes) {
+        self.directives = directives
+        self.types = types
+    }
+
+    /// - Throws: ``Diagnostics`` for a table that is not there, and for a column without a type.
+    func records(_ tables: [Relation]) throws -> [RecordModel] {
+        try directives.records.map { directive in
+            guard let table = tables.first(where: { $0.name.lowercased() == directive.table.lowercased() }),
+                case .table = table.kind
+            else { throw Diagnostics(directive.location, "there is no table \(directive.table) to make a record of") }
+            return RecordModel(
+                directive: directive, table: table,
+                properties: try table.columns.map { try property($0, in: table, directive) })
+        }
+    }
+
+    private func property(
+        _ column: Column, in table: Relation, _ directive: RecordDirective
+    ) throws -> RecordModel.Property {
+        let json = directives.jsonType(of: column.name, in: table.name)
+        guard let columnType = types.type(of: column, in: table) else {
+            throw Diagnostics(
+                directive.location,
+                "column \(column.name) of \(table.name) has no type, which a record needs: write "
+                    + "'-- litevault: \(table.name).\(column.name) as Type'")
+        }
+        let isOptional = columnType.hasSuffix("?")
+        let base = json ?? (isOptional ? String(columnType.dropLast()) : columnType)
+        func property(_ role: RecordModel.Role, _ type: String, _ initial: String?) -> RecordModel.Property {
+            .init(
+                column: column, name: SwiftNames.member(column.name), type: type, columnType: columnType, role: role,
+                initialValue: initial, isJSON: json != nil)
+        }
+        if case .table(_, let alias?) = table.kind, alias == column.name { return property(.rowID, base + "?", "nil") }
+        if column.isGenerated { return property(.generated, base + "?", "nil") }
+        if directives.isVersion(column.name, in: table.name) { return property(.version, base, "0") }
+        if column.keyPosition > 0 { return property(.key, base, nil) }
+        let type = isOptional ? base + "?" : base
+        guard let written = column.defaultValue, written.uppercased() != "NULL" else {
+            return property(.plain, type, isOptional ? "nil" : nil)
+        }
+        if json == nil, let value = literal(written, base) { return property(.plain, type, value) }
+        // A literal that Swift has no value for has to be given; what the engine computes can be left to it.
+        return Self.isLiteral(written) ? property(.plain, type, nil) : property(.defaulted, base + "?", "nil")
+    }
+
+    private static func isLiteral(_ sql: String) -> Bool {
+        sql.hasPrefix("'") || sql.hasPrefix("\"") || Double(sql) != nil || ["TRUE", "FALSE"].contains(sql.uppercased())
+    }
+
+    /// A default as Swift; nil if it is not a literal of the type.
+    private func literal(_ sql: String, _ type: String) -> String? {
+        let text =
+            sql.first == "'" && sql.last == "'" && sql.count > 1
+            ? String(sql.dropFirst().dropLast()).replacing("''", with: "'") : nil
+        switch type {
+        case "Int64": return Int64(sql).map(String.init)
+        case "Double": return Double(sql).map { "\($0)" }
+        case "Bool": return ["1": "true", "TRUE": "true", "0": "false", "FALSE": "false"][sql.uppercased()]
+        case "String": return text?.debugDescription
+        default:
+            let enumeration = directives.enumerations.first { $0.name == type }
+            return enumeration?.cases.first { $0.value == text ?? sql }.map { ".\($0.name)" }
+        }
+    }
+}

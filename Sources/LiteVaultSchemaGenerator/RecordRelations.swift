@@ -1,0 +1,163 @@
+/// A relation of a record, from a foreign key.
+struct RecordRelation {
+    /// The record that has it.
+    let origin: String
+    let name: String
+    /// What it leads to: `Folder`, `Folder?` or `[Note]`.
+    let destination: String
+    /// How it is made, as Swift.
+    let value: String
+}
+
+/// Makes relations of the foreign keys between tables that are records.
+struct RelationReader {
+    private let database: MemoryDatabase
+    private let records: [RecordModel]
+
+    init(_ database: MemoryDatabase, _ records: [RecordModel]) {
+        self.database = database
+        self.records = records
+    }
+
+    /// A foreign key of a record that refers to a record.
+    private struct ForeignKey {
+        let child: RecordModel
+        let parent: RecordModel
+        let columns: [RecordModel.Property]
+        /// The columns that it refers to, if they are not the primary key.
+        let references: [RecordModel.Property]
+        /// At most one row refers to each parent.
+        let isUnique: Bool
+
+        var isRequired: Bool { columns.allSatisfy { !$0.columnType.hasSuffix("?") } }
+
+        /// What it is called: the column without its ending.
+        var name: String {
+            guard columns.count == 1, let column = columns.first else { return RelationReader.member(parent) }
+            let plain = column.name.replacing("`", with: "")
+            for ending in ["Id", "ID"] where plain.hasSuffix(ending) && plain.count > ending.count {
+                return String(plain.dropLast(ending.count))
+            }
+            return RelationReader.member(parent)
+        }
+    }
+
+    func relations() throws -> [RecordRelation] {
+        let keys = try records.flatMap(foreignKeys)
+        var relations: [RecordRelation] = []
+        var taken: [String: Set<String>] = [:]
+        for record in records {
+            taken[record.directive.name] = Set(record.properties.map(\.name)).union(["table", "id"])
+        }
+        // A name that the record has already is left to what has it.
+        func add(_ origin: RecordModel, _ name: String, _ destination: String, _ value: String) -> Bool {
+            guard taken[origin.directive.name]?.insert(SwiftNames.member(name)).inserted == true else { return false }
+            relations.append(
+                .init(
+                    origin: origin.directive.name, name: SwiftNames.member(name), destination: destination, value: value
+                ))
+            return true
+        }
+        // What each foreign key is called, where its name was free.
+        var names: [String?] = []
+        for key in keys {
+            let destination = key.parent.directive.name + (key.isRequired ? "" : "?")
+            let value =
+                ".belongsTo(\(columns(key.columns, of: key.child))"
+                + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent))") + ")"
+            names.append([key.name, key.name + "Record"].first { add(key.child, $0, destination, value) })
+        }
+        for key in keys where key.references.isEmpty {
+            let others = keys.filter {
+                $0.child.table.name == key.child.table.name && $0.parent.table.name == key.parent.table.name
+            }
+            let isAmbiguous = others.count > 1 || key.child.table.name == key.parent.table.name
+            let suffix = isAmbiguous ? "By" + key.name.prefix(1).uppercased() + key.name.dropFirst() : ""
+            let member = Self.member(key.child)
+            let arguments = columns(key.columns, of: key.child)
+            if key.isUnique {
+                _ = add(key.parent, member + suffix, key.child.directive.name + "?", ".hasOne(\(arguments))")
+            } else {
+                _ = add(
+                    key.parent, Self.plural(member) + suffix, "[\(key.child.directive.name)]", ".hasMany(\(arguments))")
+            }
+        }
+        for record in records { addThrough(record, Array(zip(keys, names)), add) }
+        return relations
+    }
+
+    /// A table whose primary key is two foreign keys joins the tables that they refer to.
+    private func addThrough(
+        _ record: RecordModel, _ keys: [(key: ForeignKey, name: String?)],
+        _ add: (RecordModel, String, String, String) -> Bool
+    ) {
+        let named = keys.filter { $0.key.child.table.name == record.table.name && $0.key.references.isEmpty }
+        let own = named.map(\.key)
+        let columns = Set(own.flatMap(\.columns).map(\.name))
+        guard own.count == 2, own[0].parent.table.name != own[1].parent.table.name, record.key.count > 1,
+            columns == Set(record.key.map(\.name))
+        else { return }
+        for (one, other, name) in [(own[0], own[1], named[1].name), (own[1], own[0], named[0].name)] {
+            guard let name else { continue }
+            let children = Self.plural(Self.member(record))
+            _ = add(
+                one.parent, Self.plural(Self.member(other.parent)), "[\(other.parent.directive.name)]",
+                ".hasMany(through: \(one.parent.directive.name).\(children), \(record.directive.name).\(name))")
+        }
+    }
+
+    private func foreignKeys(_ child: RecordModel) throws -> [ForeignKey] {
+        let rows = try database.rows("PRAGMA foreign_key_list(\(quoted(child.table.name)))")
+        let unique = try uniqueColumns(of: child.table.name)
+        return Dictionary(grouping: rows, by: { $0[0] ?? "" }).sorted { $0.key < $1.key }.compactMap { _, rows in
+            let rows = rows.sorted { (Int($0[1] ?? "") ?? 0) < (Int($1[1] ?? "") ?? 0) }
+            guard let parent = records.first(where: { $0.table.name.lowercased() == rows[0][2]?.lowercased() }) else {
+                return nil
+            }
+            func properties(_ names: [String], _ record: RecordModel) -> [RecordModel.Property] {
+                names.compactMap { name in
+                    record.properties.first { $0.column.name.lowercased() == name.lowercased() }
+                }
+            }
+            let from = properties(rows.compactMap { $0[3] }, child)
+            let to = properties(rows.compactMap { $0[4] }, parent)
+            guard from.count == rows.count else { return nil }
+            let isPrimary = to.isEmpty || to.map(\.name) == parent.key.map(\.name)
+            return ForeignKey(
+                child: child, parent: parent, columns: from, references: isPrimary ? [] : to,
+                isUnique: unique.contains(Set(from.map { $0.column.name.lowercased() }))
+                    || child.key.count == from.count && Set(child.key.map(\.name)) == Set(from.map(\.name)))
+        }
+    }
+
+    /// The sets of columns that have a unique index.
+    private func uniqueColumns(of table: String) throws -> Set<Set<String>> {
+        var result: Set<Set<String>> = []
+        for index in try database.rows("PRAGMA index_list(\(quoted(table)))") where index[2] == "1" {
+            // A partial index is unique among some rows only.
+            guard index.count < 5 || index[4] == "0", let name = index[1] else { continue }
+            result.insert(
+                Set(try database.rows("PRAGMA index_info(\(quoted(name)))").compactMap { $0[2]?.lowercased() }))
+        }
+        return result
+    }
+
+    private func columns(_ properties: [RecordModel.Property], of record: RecordModel) -> String {
+        let names = properties.map { "\(record.directive.name).\($0.name)" }
+        return names.count == 1 ? names[0] : "[\(names.joined(separator: ", "))]"
+    }
+
+    /// `Models.NoteTag` becomes `noteTag`.
+    fileprivate static func member(_ record: RecordModel) -> String {
+        let name = record.directive.name.split(separator: ".").last.map(String.init) ?? record.directive.name
+        return name.prefix(1).lowercased() + name.dropFirst()
+    }
+
+    private static func plural(_ name: String) -> String {
+        if name.hasSuffix("y"), let before = name.dropLast().last, !"aeiou".contains(before) {
+            return name.dropLast() + "ies"
+        }
+        if ["s", "x", "ch", "sh"].contains(where: name.hasSuffix) { return name + "es" }
+        return name + "s"
+    }
+}

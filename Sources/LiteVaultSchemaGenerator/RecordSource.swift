@@ -1,0 +1,127 @@
+/// Writes the Swift source of records: the struct of a table, and its conformance to `Record`.
+struct RecordSourceWriter {
+    let directives: Directives
+    let relations: [RecordRelation]
+
+    private var access: String { directives.isPublic ? "public " : "" }
+
+    func source(of records: [RecordModel]) -> [String] {
+        var lines: [String] = []
+        for enumeration in directives.enumerations { lines += self.lines(of: enumeration) }
+        for record in records {
+            if !record.directive.isExtension { lines += definition(record) }
+            lines += conformance(record)
+        }
+        return lines
+    }
+
+    private func lines(of enumeration: EnumerationDirective) -> [String] {
+        let type = enumeration.isInteger ? "Int64" : "String"
+        let cases = enumeration.cases.map { one in
+            "    case \(SwiftNames.member(one.name)) = \(enumeration.isInteger ? one.value : one.value.debugDescription)"
+        }
+        return [
+            "/// The values of a column.",
+            "\(access)enum \(enumeration.name): \(type), Value, Codable, CaseIterable, Sendable {",
+        ]
+            + cases + ["}", ""]
+    }
+
+    // MARK: The struct
+
+    private func definition(_ record: RecordModel) -> [String] {
+        let path = record.directive.name.split(separator: ".").map(String.init)
+        let protocols = ["Hashable", "Codable", "Sendable"].filter { !record.directive.without.contains($0) }
+        let inherited = protocols.isEmpty ? "" : ": " + protocols.joined(separator: ", ")
+        var lines = [
+            "/// A row of the table `\(record.table.name)`.", "\(access)struct \(path[path.count - 1])\(inherited) {",
+        ]
+        lines += record.properties.map { "    \(access)var \($0.name): \($0.type)" }
+        let parameters = record.properties.map { "\($0.name): \($0.type)" + ($0.initialValue.map { " = \($0)" } ?? "") }
+        lines += ["", "    /// Creates a record, which is not in the database yet.", "    \(access)init("]
+        lines += parameters.enumerated().map { "        \($0.element)" + ($0.offset + 1 < parameters.count ? "," : "") }
+        lines += ["    ) {"] + record.properties.map { "        self.\($0.name) = \($0.name)" } + ["    }", "}"]
+        guard path.count > 1 else { return lines + [""] }
+        return ["extension \(path.dropLast().joined(separator: ".")) {"] + lines.map { $0.isEmpty ? "" : "    " + $0 }
+            + ["}", ""]
+    }
+
+    // MARK: The conformance
+
+    private func conformance(_ record: RecordModel) -> [String] {
+        let name = record.directive.name
+        let isIdentifiable =
+            !record.directive.isExtension && !record.directive.without.contains("Identifiable")
+            && (!record.key.isEmpty || record.properties.contains { $0.name == "id" })
+        var lines = ["extension \(name): Record\(isIdentifiable ? ", Identifiable" : "") {"]
+        lines += record.properties.map { property in
+            "    \(access)static let \(property.name) = SQLExpression<\(property.columnType)>"
+                + "(\(property.column.name.debugDescription))"
+        }
+        lines += [
+            "", "    \(access)static let table = RecordTable<\(name)>(",
+            "        \(record.table.name.debugDescription),", "        [",
+        ]
+        lines += record.properties.map { "            \(column($0))," } + ["        ])", ""]
+        lines += key(record)
+        if isIdentifiable, !record.properties.contains(where: { $0.name == "id" }) {
+            lines += ["    \(access)var id: PrimaryKey? { primaryKey }", ""]
+        }
+        lines += ["    \(access)init(row: inout RecordReader) throws {"]
+        lines +=
+            record.properties.map { "        \($0.name) = try row.\($0.isJSON ? "nextJSON" : "next")()" } + [
+                "    }", "",
+            ]
+        let throwing = record.properties.contains(where: \.isJSON) ? " throws" : ""
+        lines += ["    \(access)func write(to row: inout RecordWriter)\(throwing) {"]
+        lines += record.properties.map {
+            $0.isJSON ? "        try row.bindJSON(\($0.name))" : "        row.bind(\($0.name))"
+        }
+        lines += ["    }"]
+        let own = relations.filter { $0.origin == name }
+        if !own.isEmpty { lines.append("") }
+        lines += own.map { "    \(access)static let \($0.name): Relation<\(name), \($0.destination)> = \($0.value)" }
+        return lines + ["}", ""]
+    }
+
+    private func column(_ property: RecordModel.Property) -> String {
+        let name = property.column.name.debugDescription
+        switch property.role {
+        case .plain: return name
+        case .rowID: return ".rowID(\(name), \\.\(property.name))"
+        case .key: return ".key(\(name))"
+        case .defaulted: return ".defaulted(\(name))"
+        case .generated: return ".generated(\(name))"
+        case .version: return ".version(\(name), \\.\(property.name))"
+        }
+    }
+
+    private func key(_ record: RecordModel) -> [String] {
+        func bare(_ type: String) -> String { type.hasSuffix("?") ? String(type.dropLast()) : type }
+        let key = record.key
+        switch key.count {
+        case 0: return []
+        case 1:
+            let type = bare(key[0].type)
+            return [
+                "    \(access)typealias PrimaryKey = \(type)",
+                "    \(access)var primaryKey: \(type)? { \(key[0].name) }", "",
+            ]
+        default:
+            // The key is written in the order of the columns of the table, not in that of the key.
+            let columns = record.properties.filter { $0.column.keyPosition > 0 }
+            let parameters = columns.map { "\($0.name): \(bare($0.type))" }.joined(separator: ", ")
+            var lines = [
+                "    /// The primary key of the table `\(record.table.name)`.",
+                "    \(access)struct PrimaryKey: CompositeKey {",
+            ]
+            lines += columns.map { "        \(access)var \($0.name): \(bare($0.type))" }
+            lines += ["", "        /// Creates a key.", "        \(access)init(\(parameters)) {"]
+            lines += columns.map { "            self.\($0.name) = \($0.name)" } + ["        }", ""]
+            lines += ["        \(access)func write(to row: inout RecordWriter) {"]
+            lines += columns.map { "            row.bind(\($0.name))" } + ["        }", "    }", ""]
+            let values = columns.map { "\($0.name): \($0.name)" }.joined(separator: ", ")
+            return lines + ["    \(access)var primaryKey: PrimaryKey? { PrimaryKey(\(values)) }", ""]
+        }
+    }
+}

@@ -1,0 +1,93 @@
+"""Records: the structs that tables become, their conformance, and their relations."""
+from support import case, generate
+
+
+def writes(name, sql, *lines, queries=(), without=()):
+    """Each line is in the source."""
+    status, said, source, functions = generate(("schema.sql", sql), queries=queries)
+    declared = [line.strip() for line in ((source or "") + (functions or "")).splitlines()]
+    missing = [line for line in lines if line not in declared]
+    extra = [line for line in without if line in declared]
+    case(name, status == 0 and not missing and not extra, f"{status} {said} lacks {missing} has {extra} in {source}")
+
+
+def refuses(name, sql, diagnostic):
+    status, said, source, _ = generate(("schema.sql", sql))
+    case(name, status == 1 and len(said) == 1 and said[0].startswith(diagnostic) and source is None, f"{status} {said}")
+
+
+writes("a table becomes a struct with defaults, an initializer and a conformance",
+       "-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT, "
+       "pinned BOOLEAN NOT NULL DEFAULT 0, colour TEXT NOT NULL DEFAULT 'it''s red', weight REAL NOT NULL DEFAULT 1.5, "
+       "created_at DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP)",
+       "struct Note: Hashable, Codable, Sendable {", "var id: Int64?", "var title: String", "var createdAt: Date?",
+       "id: Int64? = nil,", "title: String,", "body: String? = nil,", "pinned: Bool = false,",
+       'colour: String = "it\\\'s red",', "weight: Double = 1.5,", "createdAt: Date? = nil",
+       "extension Note: Record, Identifiable {", 'static let createdAt = SQLExpression<Date>("created_at")',
+       "static let table = RecordTable<Note>(", '.rowID("id", \\.id),', '"title",', '.defaulted("created_at"),',
+       "var primaryKey: Int64? { id }", "title = try row.next()", "row.bind(createdAt)",
+       "func write(to row: inout RecordWriter) {")
+writes("a text key is given, and is what identifies the record",
+       "-- litevault: record tag\nCREATE TABLE tag (name TEXT NOT NULL PRIMARY KEY, colour TEXT)", '.key("name"),',
+       "var primaryKey: String? { name }", "var id: PrimaryKey? { primaryKey }")
+writes("a composite key is a struct in the order of the columns",
+       "-- litevault: record membership\nCREATE TABLE membership (since DATE, player INT NOT NULL, team INT NOT NULL, "
+       "PRIMARY KEY (team, player))",
+       "struct PrimaryKey: CompositeKey {", "init(player: Int64, team: Int64) {",
+       "var primaryKey: PrimaryKey? { PrimaryKey(player: player, team: team) }", '.key("player"),')
+writes("a table without a key has none", "-- litevault: record log\nCREATE TABLE log (line TEXT NOT NULL)",
+       "extension Log: Record {", without=["extension Log: Record, Identifiable {"])
+writes("enumerations, JSON and versions by directive",
+       "-- litevault: record note\n-- litevault: enum State open=0 done=1\n-- litevault: note.state as State\n"
+       "-- litevault: note.tags json [String]\n-- litevault: version note.revision\n"
+       "CREATE TABLE note (id INTEGER PRIMARY KEY, state INT NOT NULL DEFAULT 1, tags TEXT NOT NULL, revision INT NOT NULL)",
+       "enum State: Int64, Value, Codable, CaseIterable, Sendable {", "case done = 1", "state: State = .done,",
+       "var tags: [String]", "tags = try row.nextJSON()", "try row.bindJSON(tags)", 'static let tags = SQLExpression<String>("tags")',
+       '.version("revision", \\.revision),', "revision: Int64 = 0", "func write(to row: inout RecordWriter) throws {")
+writes("a record is public, nested or an extension, and without protocols that are not wanted",
+       "-- litevault: public\n-- litevault: record a as Models.First without Codable, Hashable\n-- litevault: record b extends Second\n"
+       "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY)",
+       "extension Models {", "public struct First: Sendable {", "extension Models.First: Record, Identifiable {",
+       "extension Second: Record {", "public init(row: inout RecordReader) throws {", without=["public struct Second: Hashable, Codable, Sendable {"])
+writes("foreign keys become relations, in both directions and through tables that join",
+       "-- litevault: relations\n-- litevault: record shelf\n-- litevault: record note\n-- litevault: record tag\n-- litevault: record note_tag\n"
+       "-- litevault: record cover\n"
+       "CREATE TABLE shelf (id INTEGER PRIMARY KEY, parent_id INT REFERENCES shelf(id));\n"
+       "CREATE TABLE note (id INTEGER PRIMARY KEY, shelf_id INT NOT NULL REFERENCES shelf(id));\n"
+       "CREATE TABLE tag (name TEXT NOT NULL PRIMARY KEY);\n"
+       "CREATE TABLE note_tag (note_id INT NOT NULL REFERENCES note(id), tag TEXT NOT NULL REFERENCES tag, PRIMARY KEY (note_id, tag));\n"
+       "CREATE TABLE cover (note_id INTEGER PRIMARY KEY REFERENCES note(id))",
+       "static let parent: Relation<Shelf, Shelf?> = .belongsTo(Shelf.parentId)",
+       "static let shelfsByParent: Relation<Shelf, [Shelf]> = .hasMany(Shelf.parentId)",
+       "static let shelf: Relation<Note, Shelf> = .belongsTo(Note.shelfId)",
+       "static let notes: Relation<Shelf, [Note]> = .hasMany(Note.shelfId)",
+       "static let note: Relation<NoteTag, Note> = .belongsTo(NoteTag.noteId)",
+       "static let tagRecord: Relation<NoteTag, Tag> = .belongsTo(NoteTag.tag)",
+       "static let noteTags: Relation<Note, [NoteTag]> = .hasMany(NoteTag.noteId)",
+       "static let tags: Relation<Note, [Tag]> = .hasMany(through: Note.noteTags, NoteTag.tagRecord)",
+       "static let cover: Relation<Note, Cover?> = .hasOne(Cover.noteId)")
+writes("several keys between the same tables have names of their own, and composite ones are lists",
+       "-- litevault: relations\n-- litevault: record person\n-- litevault: record book\n-- litevault: record chapter\nCREATE TABLE person (id INTEGER PRIMARY KEY, mail TEXT UNIQUE);\n"
+       "CREATE TABLE book (shelf INT NOT NULL, place INT NOT NULL, author_id INT NOT NULL REFERENCES person, mail TEXT REFERENCES person(mail), "
+       "PRIMARY KEY (shelf, place));\n"
+       "CREATE TABLE chapter (id INTEGER PRIMARY KEY, shelf INT NOT NULL, place INT NOT NULL, FOREIGN KEY (shelf, place) REFERENCES book(shelf, place))",
+       "static let author: Relation<Book, Person> = .belongsTo(Book.authorId)",
+       "static let person: Relation<Book, Person?> = .belongsTo(Book.mail, references: Person.mail)",
+       "static let booksByAuthor: Relation<Person, [Book]> = .hasMany(Book.authorId)",
+       "static let book: Relation<Chapter, Book> = .belongsTo([Chapter.shelf, Chapter.place])",
+       "static let chapters: Relation<Book, [Chapter]> = .hasMany([Chapter.shelf, Chapter.place])")
+writes("a statement whose columns are those of a record returns records",
+       "-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT)",
+       "func titled(title: String) throws -> [Note] {", "return try Note.all(self, sql: sql, with: title)",
+       "func note(id: Int64) throws -> Note {", "func heads() throws -> [Schema.HeadsRow] {",
+       queries=[("q.sql", "-- name: titled(title:) :many\nSELECT * FROM note WHERE title = :title;\n-- name: note(id:) :one\n"
+                          "SELECT n.* FROM note n WHERE n.id = :id;\n-- name: heads :many\nSELECT id, title FROM note")])
+status, said, source, _ = generate(
+    ("1.sql", "-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL)"),
+    ("2.sql", "ALTER TABLE note ADD COLUMN body TEXT"))
+case("a migration that changes a table changes the struct", status == 0 and "var body: String?" in source, (said, source))
+
+refuses("a record needs a table", "-- litevault: record nothing\nCREATE TABLE note (id INTEGER PRIMARY KEY)",
+        "schema.sql:1:1: error: there is no table nothing to make a record of")
+refuses("a record needs the types of all columns", "CREATE TABLE note (id INTEGER PRIMARY KEY, x);\n-- litevault: record note",
+        "schema.sql:2:1: error: column x of note has no type, which a record needs")

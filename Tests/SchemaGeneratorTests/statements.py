@@ -1,0 +1,131 @@
+"""Checked SQL: what functions come out of named statements, and where it says that something is wrong."""
+import resource
+
+from support import case, generate
+
+notes = ("schema.sql", "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT, written_at DATETIME, any);\n"
+         "CREATE INDEX note_title ON note(title);")
+
+
+def declares(name, sql, *lines):
+    """Each line is in the source."""
+    status, said, _, source = generate(notes, queries=[("q.sql", sql)])
+    declared = [line.strip() for line in (source or "").splitlines()]
+    missing = [line for line in lines if line not in declared]
+    case(name, status == 0 and not missing, f"{status} {said} lacks {missing} in {source}")
+
+
+def refuses(name, sql, *diagnostics, schema=notes):
+    """The build fails with just these diagnostics, and nothing is written."""
+    status, said, _, source = generate(schema, queries=[("q.sql", sql)])
+    same = len(said) == len(diagnostics) and all(one.startswith(other) for one, other in zip(said, diagnostics))
+    case(name, status == 1 and same and source is None, f"{status} {said}")
+
+
+declares("a statement becomes a function of a connection, and two of pools and queues",
+         "-- name: titles(text:) :many\nSELECT title FROM note WHERE body = :text",
+         "func titles(text: String) throws -> [String] {",
+         'return try all(sql, with: text, transform: { try $0.get(0, as: String.self) })',
+         "return try read { try $0.titles(text: text) }", "func titles(text: String) async throws -> [String] {",
+         "return try await read { try $0.titles(text: text) }")
+declares("statements that write are run in a write",
+         "-- name: rename(_ id:to title:) :count\nUPDATE note SET title = :title WHERE id = :id;",
+         "@discardableResult func rename(_ id: Int64, to title: String) throws -> Int {",
+         "return try write { try $0.rename(id, to: title) }")
+declares("comments become documentation",
+         "-- name: all :many\n-- The titles of all notes,\n-- in order.\nSELECT title FROM note ORDER BY title",
+         "/// The titles of all notes,", "/// in order.", "/// q.sql, line 1")
+declares("equal columns share a struct, which the first function or the author names",
+         "-- name: a :many\nSELECT id, title FROM note;\n-- name: b :many\n-- result: Head\nSELECT id, title FROM note WHERE id > 1;",
+         "struct Head: Sendable, Hashable {", "func a() throws -> [Schema.Head] {",
+         "func b() throws -> [Schema.Head] {")
+declares("annotations give types where nothing else does",
+         "-- name: values(limit:) :many\n-- param limit: Int64?\n-- column value: Double?\nSELECT any AS value FROM note WHERE any = :limit",
+         "func values(limit: Int64?) throws -> [Double?] {")
+declares("a parameter can have any name",
+         "-- name: f(sql:class:) :many\nSELECT id FROM note WHERE title = :sql OR body = :class",
+         "func f(sql: String, `class`: String) throws -> [Int64] {", 'return try all(sql_, with: sql, `class`, transform: { try $0.get(0, as: Int64.self) })')
+declares("what is in quotes and comments is not a parameter",
+         "-- name: f :many\nSELECT ':no' || \"title\" /* :no */ -- :no\n  || '--' AS [a b] FROM note; -- end",
+         "func f() throws -> [String] {")
+declares("a function can have any name", "-- name: default(in:) :optional\nSELECT title FROM note WHERE id = :in",
+         "func `default`(`in`: Int64) throws -> String? {", "return try read { try $0.`default`(in: `in`) }")
+declares("functions of one name with other labels are others",
+         "-- name: f(id:) :one\nSELECT title FROM note WHERE id = :id;\n-- name: f(title:) :one\nSELECT id FROM note WHERE title = :title;",
+         "func f(id: Int64) throws -> String {", "func f(title: String) throws -> Int64 {")
+declares("functions and collations of the application are declared",
+         "-- litevault: function slug as String?\n-- litevault: collation localized\n"
+         "-- name: f(text:) :many\nSELECT slug(title) AS slug FROM note WHERE title = :text COLLATE localized",
+         "func f(text: String) throws -> [String?] {")
+declares("what finds its rows by an index is :indexed",
+         "-- name: f(title:) :many :indexed\nWITH found AS (SELECT id FROM note WHERE title = :title) SELECT n.id FROM found JOIN note n ON n.id = found.id",
+         "func f(title: String) throws -> [Int64] {")
+
+declares("expressions may be as long as the engine takes them",
+         "-- name: f :many\nSELECT " + " || ".join(["title"] * 990) + " AS x FROM note;\n-- name: g :many\nSELECT id FROM note WHERE "
+         + " OR ".join(["id = 1"] * 990) + ";\n-- name: h :many\nSELECT id FROM note WHERE " + "(" * 150 + "NOT " * 150 + "id" + ")" * 150,
+         "func f() throws -> [String] {", "func g() throws -> [Int64] {")
+refuses("an error of SQL is reported at its word", "-- name: f :many\nSELECT title\nFROM notes;", "q.sql:3:6: error: no such table: notes")
+refuses("a column that is not there is reported at its word", "-- name: f :many\nSELECT\n  titel FROM note;", "q.sql:3:3: error: no such column: titel")
+refuses("a syntax error is reported at its word", "-- name: f :many\nSELECT title FORM note;", 'q.sql:2:19: error: near "note": syntax error')
+refuses("the errors of all statements are reported at once",
+        "-- name: f :many\nSELECT x FROM note;\n-- name: g :many\nSELECT y FROM note;", "q.sql:2:8: error: no such column: x",
+        "q.sql:4:8: error: no such column: y")
+refuses("a column without a type is reported", "-- name: f :many\nSELECT id, any FROM note",
+        "q.sql:2:12: error: the type of any cannot be known: note.any has no declared type; write '-- column any: Type?' above")
+refuses("a value of JSON has no type", "-- name: f :many\nSELECT coalesce(any, 1) AS x FROM note",
+        "q.sql:2:8: error: the type of x cannot be known: note.any has no declared type; write '-- column x: Type'")
+refuses("branches of different types are reported", "-- name: f :many\nSELECT CASE id WHEN 1 THEN 'a' ELSE 2 END AS x FROM note",
+        "q.sql:2:8: error: the type of x cannot be known: it is String or Int64")
+refuses("a parameter without a type is reported", "-- name: f(a:) :many\nSELECT id FROM note WHERE :a = any",
+        "q.sql:2:27: error: the type of :a cannot be known: nothing says what type it has; write '-- param a: Type'")
+refuses("a parameter of two types is reported", "-- name: f(a:) :many\nSELECT id FROM note WHERE id = :a OR title = :a",
+        "q.sql:2:32: error: the type of :a cannot be known: it is Int64 in one place and String in another")
+refuses("a parameter needs a name", "-- name: f :many\nSELECT id FROM note WHERE id = ?", "q.sql:2:32: error: a parameter needs a name")
+refuses("the name lists all parameters", "-- name: f(a:) :many\nSELECT id FROM note WHERE id = :a AND title = :b",
+        "q.sql:1:1: error: the name does not list the parameter :b")
+refuses("the name lists no other parameters", "-- name: f(a:c:) :many\nSELECT id FROM note WHERE id = :a",
+        "q.sql:1:1: error: the statement has no parameter :c, which its name lists")
+refuses("an annotation of nothing is reported", "-- name: f :many\n-- column x: Int64\nSELECT id FROM note", "q.sql:2:1: error: the statement has no column x")
+refuses("a list is not a single value", "-- name: f(a:) :many\nSELECT id FROM note WHERE id IN (:a) OR id = :a",
+        "q.sql:2:34: error: :a is a list in one place and a single value in another")
+declares("a function without AS is called after the function", "-- name: f :one\nSELECT count(*), max(written_at) FROM note",
+         "var count: Int64", "var max: Date?")
+refuses("columns need names", "-- name: f :many\nSELECT id, id + 1 FROM note", "q.sql:2:12: error: column 2 needs a name: write AS")
+refuses("columns need different names", "-- name: f :many\nSELECT a.id, b.id FROM note a JOIN note b", "q.sql:1:1: error: two columns would be called id")
+refuses("a statement without rows returns none", "-- name: f :many\nDELETE FROM note", "q.sql:1:1: error: it returns no rows, so it cannot be :many")
+refuses("a statement with rows returns them", "-- name: f :exec\nSELECT 1", "q.sql:1:1: error: it returns rows, so it cannot be :exec")
+refuses("a name without a kind is not understood", "-- name: f\nSELECT 1 AS x", "q.sql:1:1: error: after the name comes one of :many")
+refuses("an unknown kind is not understood", "-- name: f :some\nSELECT 1 AS x", "q.sql:1:1: error: after the name comes one of :many")
+refuses("two functions of one name are refused", "-- name: f :many\nSELECT 1 AS x;\n-- name: f :many\nSELECT 2 AS x;",
+        "q.sql:3:1: error: f() is the name of another statement, in line 1 of q.sql")
+refuses("a statement needs a name", "SELECT 1;\n-- name: f :many\nSELECT 1 AS x", "q.sql:1:1: error: a statement needs a name")
+refuses("each statement needs its own name", "-- name: f :many\nSELECT 1 AS x;\nSELECT 2", "q.sql:3:1: error: each statement needs a name of its own")
+refuses("a name needs a statement", "-- name: f :many\n-- nothing\n", "q.sql:2:11: error: there is no statement below the name f")
+refuses("only statements with rows are checked", "-- name: f :exec\nDROP TABLE note", "q.sql:2:1: error: only SELECT, VALUES, INSERT")
+refuses("two structs of one name are refused", "-- name: a :many\n-- result: R\nSELECT id, title FROM note;\n-- name: b :many\n-- result: R\nSELECT title, id FROM note",
+        "q.sql:5:1: error: R is what a returns, and its columns are different")
+refuses("a scan is not :indexed", "-- name: f(text:) :many :indexed\nSELECT id FROM note WHERE body = :text",
+        "q.sql:1:1: error: it does not find its rows by an index: SCAN")
+refuses("a statement for a newer engine than the oldest is refused, at what needs it",
+        "-- litevault: engine 3.24\n-- name: f(title:) :one\nINSERT INTO note (title) VALUES (:title) RETURNING id",
+        "q.sql:3:42: error: RETURNING needs SQLite 3.35, and '-- litevault: engine 3.24' names an older one")
+refuses("window functions, filters, operators of JSON and new functions name their engines",
+        "-- litevault: engine 3.24\n-- name: a :many\nSELECT row_number() OVER (ORDER BY id) AS x FROM note;\n"
+        "-- name: b :one\nSELECT count(*) FILTER (WHERE body IS NULL) FROM note;\n-- name: c :many\nSELECT body -> '$.a' FROM note;\n"
+        "-- name: d :one\nSELECT concat('a', 'b');\n-- name: e :many\nSELECT a.id FROM note a FULL JOIN note b ON a.id = b.id;",
+        *(f"q.sql:{line}: error: {what}" for line, what in
+          [("3:8", "the function row_number() needs SQLite 3.25"), ("5:17", "FILTER of an aggregate needs SQLite 3.30"),
+           ("7:13", "the operator -> needs SQLite 3.38"), ("9:8", "the function concat() needs SQLite 3.44"),
+           ("11:25", "a FULL JOIN needs SQLite 3.39")]))
+
+tables = "\n".join(f"CREATE TABLE t{n} (id INTEGER PRIMARY KEY, name TEXT NOT NULL, parent INTEGER, body TEXT, at DATETIME);" for n in range(200))
+many = "\n".join(
+    f"-- name: f{n}(text:ids:) :many\nSELECT a.id, a.name, b.body, count(*) AS total, max(b.at) AS last FROM t{n % 200} a\n"
+    f"LEFT JOIN t{(n + 1) % 200} b ON b.parent = a.id WHERE a.name LIKE '%' || :text || '%' AND a.id IN (:ids)\nGROUP BY a.id;\n"
+    for n in range(500))
+before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+status, said, _, source = generate(("schema.sql", tables), queries=[("q.sql", many)])
+seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+case("200 tables and 500 statements take less than a second of the processor",
+     status == 0 and source.count("struct F0Row") == 1 and source.count("struct ") == 1 and seconds < 1, (status, said[:3], seconds))
