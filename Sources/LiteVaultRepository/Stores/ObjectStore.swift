@@ -21,7 +21,7 @@ public protocol ObjectStore: Sendable {
     /// Stores `bytes` under `name` durably: once it returns, the object survives a crash.
     ///
     /// - Returns: the object's tag, for ``PutCondition/unchanged(_:)``.
-    /// - Throws: `VaultError` with code ``VaultError/Code/conflict`` if `condition` does not hold. Nothing is stored then.
+    /// - Throws: `VaultError` with code `conflict` if `condition` does not hold. Nothing is stored then.
     @discardableResult
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag
 
@@ -34,7 +34,7 @@ public protocol ObjectStore: Sendable {
 
     /// Reads a whole object of at most 64 MiB.
     ///
-    /// - Throws: `VaultError` with code ``VaultError/Code/missing`` if there is none, ``VaultError/Code/damaged`` if it is
+    /// - Throws: `VaultError` with code `missing` if there is none, ``VaultError/Code/damaged`` if it is
     ///   larger.
     func get(_ name: String) async throws -> [UInt8]
 
@@ -43,7 +43,7 @@ public protocol ObjectStore: Sendable {
     /// - Throws: as ``get(_:)``. A larger object is not read into memory.
     func get(_ name: String, upTo limit: Int) async throws -> [UInt8]
 
-    /// Reads a range of the object's bytes; throws ``VaultError/Code/damaged`` if the object is shorter.
+    /// Reads a range of the object's bytes; throws `VaultError` `damaged` if the object is shorter.
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8]
 
     /// Writes the object to a new file at `path`, in constant memory.
@@ -51,7 +51,7 @@ public protocol ObjectStore: Sendable {
 
     /// Writes the object into a new file at `path` if it has no more than `limit` bytes.
     ///
-    /// - Throws: as ``fetch(_:into:)``, and ``VaultError/Code/damaged`` for a larger one; there is no file then.
+    /// - Throws: as ``fetch(_:into:)``, and `VaultError` `damaged` for a larger one; there is no file then.
     func fetch(_ name: String, into path: String, upTo limit: Int64) async throws
 
     /// The attributes of the object; nil if it does not exist.
