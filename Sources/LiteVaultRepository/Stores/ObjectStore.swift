@@ -34,7 +34,7 @@ public protocol ObjectStore: Sendable {
 
     /// Reads a whole object of at most 64 MiB.
     ///
-    /// - Throws: `VaultError` with code `missing` if there is none, ``VaultError/Code/damaged`` if it is
+    /// - Throws: `VaultError` with code `missing` if there is none, `damaged` if it is
     ///   larger.
     func get(_ name: String) async throws -> [UInt8]
 
