@@ -48,7 +48,7 @@ package final class LocalFile: Sendable {
     /// Opens an existing file for reading and writing.
     package convenience init(updating path: String) throws { try self.init(path: path, flags: O_RDWR) }
 
-    /// Creates a file of mode 0600; throws ``VaultError/Code/conflict`` if it exists.
+    /// Creates a file of mode 0600; throws `VaultError` `conflict` if it exists.
     package convenience init(creating path: String) throws {
         try self.init(path: path, flags: O_RDWR | O_CREAT | O_EXCL)
     }

@@ -22,7 +22,7 @@ public protocol ObjectStore: Sendable {
     /// Stores `bytes` under `name` durably: once it returns, the object survives a crash.
     ///
     /// - Returns: the object's tag, for ``PutCondition/unchanged(_:)``.
-    /// - Throws: `VaultError` with code ``VaultError/Code/conflict`` if `condition` does not hold. Nothing is stored then.
+    /// - Throws: `VaultError` with code `conflict` if `condition` does not hold. Nothing is stored then.
     @discardableResult
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag
 
@@ -35,8 +35,8 @@ public protocol ObjectStore: Sendable {
 
     /// Reads a whole object of at most 64 MiB.
     ///
-    /// - Throws: `VaultError` with code ``VaultError/Code/missing`` if it does not exist,
-    ///   ``VaultError/Code/damaged`` if it is larger.
+    /// - Throws: `VaultError` with code `missing` if it does not exist,
+    ///   `damaged` if it is larger.
     func get(_ name: String) async throws -> [UInt8]
 
     /// Reads a whole object of at most `limit` bytes.
@@ -44,7 +44,7 @@ public protocol ObjectStore: Sendable {
     /// - Throws: as ``get(_:)``. A larger object is not read into memory.
     func get(_ name: String, upTo limit: Int) async throws -> [UInt8]
 
-    /// Reads a range of the object's bytes; throws ``VaultError/Code/damaged`` if the object is shorter.
+    /// Reads a range of the object's bytes; throws `VaultError` `damaged` if the object is shorter.
     func get(_ name: String, range: Range<Int64>) async throws -> [UInt8]
 
     /// Writes the object to a new file at `path`, in constant memory.
@@ -52,7 +52,7 @@ public protocol ObjectStore: Sendable {
 
     /// Writes the object to a new file at `path` if it has at most `limit` bytes.
     ///
-    /// - Throws: as ``fetch(_:into:)``, and ``VaultError/Code/damaged`` for a larger object; no file is created then.
+    /// - Throws: as ``fetch(_:into:)``, and `VaultError` `damaged` for a larger object; no file is created then.
     func fetch(_ name: String, into path: String, upTo limit: Int64) async throws
 
     /// The attributes of the object; nil if it does not exist.
