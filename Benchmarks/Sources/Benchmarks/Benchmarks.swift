@@ -12,8 +12,7 @@ enum Benchmarks {
                 ("fetch by expression", fetchByExpression), ("structs", fetchStructs),
                 ("structs of numbers", fetchNumbers), ("structs by Codable", fetchByCodable),
                 ("structs of numbers by Codable", fetchNumbersByCodable), ("typed look-up", typedLookUp),
-                ("build", build), ("record insert", insertRecords), ("record find", findRecords),
-                ("record structs", fetchRecords), ("record parents", fetchFamilies),
+                ("build", build),
             ]
             let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.0) }.map {
                 name, make in

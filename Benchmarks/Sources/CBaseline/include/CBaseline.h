@@ -40,8 +40,4 @@ int64_t baseline_people(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
 /// Reads rows of 10 numbers, as `baseline_fetch` does, into an array of structs.
 int64_t baseline_wide(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
 
-/// Reads rows of (integer, text) into an array of structs, and rows of (integer, integer, text) into arrays below those whose
-/// first integer is their second: both in the order of that.
-int64_t baseline_family(struct sqlite3 *_Nonnull db, const char *_Nonnull parentsSQL, const char *_Nonnull childrenSQL);
-
 #endif
