@@ -23,7 +23,7 @@ extension Connection {
     /// Runs any number of SQL statements, without values and without reading rows (`sqlite3_exec`).
     ///
     /// - Parameter SQL: statements, separated by semicolons.
-    /// - Throws: `DatabaseError` of the first statement that fails; ``EngineUnsupported`` when the linked engine is too
+    /// - Throws: `DatabaseError` of the first statement that fails; `VaultError` `unsupported` when the linked engine is too
     ///   old for it. Earlier statements stay in effect, unless they are in a transaction.
     public func execute(_ SQL: String) throws {
         let db = try enter()
@@ -71,7 +71,7 @@ extension Connection {
     ///   - sql: one SQL statement.
     ///   - a: a value for each parameter, in order, up to 12; or ``Bindings``, for more and for values by name.
     /// - Returns: the number of changed rows, and the inserted rowid.
-    /// - Throws: `DatabaseError`, also for the wrong number of values; `EngineUnsupported` for SQL that the linked engine is too
+    /// - Throws: `DatabaseError`, also for the wrong number of values; `VaultError` `unsupported` for SQL that the linked engine is too
     ///   old for. Nothing is changed then.
     @discardableResult
     @_disfavoredOverload

@@ -98,7 +98,7 @@ extension Connection {
     /// the connection caches the ones it used last.
     ///
     /// - Parameter sql: one SQL statement. Use ``execute(_:)`` for several.
-    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; ``EngineUnsupported``,
+    /// - Throws: `DatabaseError` when the text is not valid SQL or contains a second statement; `VaultError` `unsupported`,
     ///   which names the required version, when the linked engine is too old for it.
     public func prepare(_ sql: String) throws -> Statement { try Statement(self, sql: sql) }
 }
