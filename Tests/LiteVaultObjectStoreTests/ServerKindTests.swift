@@ -202,7 +202,8 @@ import Testing
         try file.truncate(to: RepositoryFormat.dataPackSize(blocks: RepositoryFormat.packBlocks))
         try await proxy.plan()
         try await store.put("data/pack", file: path, condition: .absent)
-        #expect(try await proxy.log().map(\.method) == ["PUT"])
+        // In parts it would begin with a POST. A slow machine may have to send the one request again.
+        #expect(Set(try await proxy.log().map(\.method)) == ["PUT"])
     }
 
     @Test func `H-OBJ-08 TLS to a port without it is reported in plain words, at once`() async throws {
