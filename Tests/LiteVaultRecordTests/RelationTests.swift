@@ -176,10 +176,12 @@ import Testing
         #expect(try plan(Person.filter(Person.books.count > 1)).contains("bookByAuthor"))
         #expect(try plan(Person.filter(Person.books.exists(where: Book.pages > 5))).contains("bookByAuthor"))
         let joined = try plan(Book.query.joined(to: Book.author).select(Book.title, Book.author[Person.name]))
-        #expect(joined.contains("USING INTEGER PRIMARY KEY"))
         let filtered = try plan(Book.query.joined(to: Book.author).filter(Book.author[Person.name] == "x"))
-        #expect(filtered.contains("USING INTEGER PRIMARY KEY") || filtered.contains("bookByAuthor"))
-        #expect(!(joined + filtered).contains("MATERIALIZE") && !(joined + filtered).contains("AUTOMATIC"))
+        // Old engines do not see through the right side of an outer join: they make an index for the statement.
+        let isOld = EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 35)
+        #expect(joined.contains(isOld ? "AUTOMATIC" : "USING INTEGER PRIMARY KEY"))
+        #expect((joined + filtered).contains("AUTOMATIC") == isOld)
+        #expect(!(joined + filtered).contains("MATERIALIZE"))
     }
 
     // MARK: Mistakes
