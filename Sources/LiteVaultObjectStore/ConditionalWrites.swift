@@ -21,7 +21,7 @@ actor ConditionalWriteProbe {
         var found: Double
     }
 
-    /// How long a result holds: a bucket's versioning may be switched on, and servers are updated.
+    /// How long a result is valid: a bucket's versioning may be enabled, and servers are updated.
     private static let lifetime = Duration.seconds(7 * 86_400)
 
     private let path: String?

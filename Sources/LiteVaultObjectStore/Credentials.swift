@@ -192,7 +192,7 @@ struct CredentialChain: Sendable {
 actor CredentialCache {
     private let source: @Sendable () async throws -> AWSCredentials
     private var held: AWSCredentials?
-    /// How long before they expire credentials are renewed.
+    /// How long before their expiration credentials are renewed.
     private static let renewalTime = Duration.seconds(300)
     private var renewal: Task<AWSCredentials, any Error>?
 
@@ -223,7 +223,7 @@ package struct AWSCredentials: Sendable, CustomStringConvertible, CustomDebugStr
     package let accessKey: String
     package let secretKey: String
     package let sessionToken: String?
-    /// When they expire; nil for permanent credentials.
+    /// The expiration time; nil for permanent credentials.
     package let expiration: Date?
 
     package init(accessKey: String, secretKey: String, sessionToken: String? = nil, expiration: Date? = nil) {

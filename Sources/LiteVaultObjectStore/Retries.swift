@@ -36,7 +36,7 @@ package final class RetryBudget: Sendable {
 /// Servers tolerate 15 minutes; a machine whose clock is further off can still make backups.
 final class ServerClock: Sendable {
     private let local: @Sendable () -> Date
-    /// How far the server's clock is ahead of the local clock.
+    /// The time by which the server's clock is ahead of the local clock.
     private let ahead = Locked(Duration.zero)
 
     /// - Parameter local: the local clock.

@@ -14,7 +14,7 @@ struct S3Failure: Error {
     let message: String
     /// The region of the bucket, where the server says it.
     let region: String?
-    /// How far the time of the request was ahead of the server's; nil without a `Date` header.
+    /// The time by which the request was ahead of the server's clock; nil without a `Date` header.
     let skew: Duration?
     /// The server's time; nil without a `Date` header.
     let serverTime: Date?

@@ -53,7 +53,7 @@ package struct SignatureV4: Sendable {
 
     /// `20130524T000000Z`.
     private static func stamp(_ time: Date) -> String {
-        // Whatever a clock says: a number of seconds that does not fit is not converted.
+        // An out-of-range number of seconds, from a wrong clock, is not converted.
         var seconds = time_t(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
         var parts = tm()
         gmtime_r(&seconds, &parts)

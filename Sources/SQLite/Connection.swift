@@ -69,13 +69,13 @@ extension Connection {
         set { throwsExtendedErrors = newValue }
     }
 
-    /// Calls a closure with the text of each statement that begins to run, values included (`sqlite3_trace_v2`,
+    /// Calls a closure with the text of each statement that starts, including values (`sqlite3_trace_v2`,
     /// `sqlite3_expanded_sql`).
     ///
     /// Keys are never part of it: statements that may carry one are shown with their literals replaced and without bound
     /// values. The connection must not be used in the closure.
     ///
-    /// - Parameter callback: nil removes it.
+    /// - Parameter callback: nil removes the trace.
     public func trace(_ callback: ((String) -> Void)?) { setTrace(callback) }
 
     /// Runs a block in a savepoint: releases it when the block returns, rolls back to it when it throws.
@@ -85,7 +85,7 @@ extension Connection {
     /// - Parameters:
     ///   - name: any text; a new one by default.
     ///   - block: what runs in the savepoint.
-    /// - Returns: what the block returns.
+    /// - Returns: the result of the block.
     /// - Throws: as `transaction(_:block:)`.
     @discardableResult
     public func savepoint<T>(_ name: String = UUID().uuidString, block: () throws -> T) throws -> T {
@@ -206,9 +206,9 @@ extension Connection {
     /// The rowid of the last row inserted on this connection (`sqlite3_last_insert_rowid`); 0 before the first.
     public var lastInsertRowid: Int64 { lastInsertedRowID }
 
-    /// How many rows the last INSERT, UPDATE or DELETE changed (`sqlite3_changes64`), triggers not counted.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed (`sqlite3_changes64`), excluding triggers.
     public var changes: Int { changedRowCount }
 
-    /// How many rows were changed since the connection was opened (`sqlite3_total_changes64`), by triggers too.
+    /// The number of rows changed since the connection was opened (`sqlite3_total_changes64`), including triggers.
     public var totalChanges: Int { totalChangedRowCount }
 }

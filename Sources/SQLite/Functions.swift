@@ -10,7 +10,7 @@ extension Connection {
     /// - Parameters:
     ///   - functionName: its name in SQL, at most 255 bytes.
     ///   - argumentCount: the number of arguments; nil for any number.
-    ///   - deterministic: whether the same arguments always give the same result. Only then can it be used in an index.
+    ///   - deterministic: whether equal arguments always give the same result. Only then can indexes use the function.
     ///   - block: the arguments, each `Int64`, `Double`, `String`, `Blob` or nil; returns the result.
     public func createFunction(
         _ functionName: String, argumentCount: UInt? = nil, deterministic: Bool = false,

@@ -36,7 +36,7 @@ extension Connection {
         }
     }
 
-    /// Under the lock.
+    /// Called under the lock.
     private func installUpdateHook(_ db: OpaquePointer) {
         guard hooks.update != nil || hooks.observer != nil else {
             sqlite3_update_hook(db, nil, nil)
@@ -77,7 +77,7 @@ extension Connection {
         }
     }
 
-    /// Under the lock.
+    /// Called under the lock.
     private func installCommitHook(_ db: OpaquePointer) {
         guard hooks.commit != nil || hooks.observer != nil else {
             sqlite3_commit_hook(db, nil, nil)
@@ -149,12 +149,12 @@ final class HookBox<Argument, Result> {
         self.body = body
     }
 
-    /// What the engine hands back to the callback.
+    /// The pointer that the engine passes to the callback.
     var pointer: UnsafeMutableRawPointer { ObjectAddress.unretained(self) }
 
     /// Runs the closure of a pointer; the connection must not be used meanwhile.
     static func call(_ pointer: UnsafeMutableRawPointer?, _ argument: Argument) -> Result {
-        // The engine only ever passes what it was given together with this callback, and that is never null.
+        // The engine passes only the pointer registered with this callback, which is never null.
         let box = ObjectAddress.object(pointer.unsafelyUnwrapped, as: HookBox.self)
         return box.connection.insideCallback { box.body(argument) }
     }
@@ -167,27 +167,27 @@ struct Hooks {
     fileprivate var update: ((Connection.Operation, String, String, Int64) -> Void)?
     fileprivate var commit: (() throws -> Void)?
     fileprivate var rollback: (() -> Void)?
-    /// What the engine was given for each of them. Kept as long as it may call it.
+    /// The boxes passed to the engine, retained for as long as it may call them.
     var tracing: AnyObject?
     fileprivate var updating: AnyObject?
     fileprivate var committing: AnyObject?
     fileprivate var rollingBack: HookBox<Void, Void>?
-    /// What checkpoints after commits, instead of the engine.
+    /// Checkpoints after commits, instead of the engine.
     var checkpoints: (any CommitCheckpoints)?
-    /// Notified of everything before the closures above, which are the user's.
+    /// Notified before the user's closures above.
     var observer: (any ConnectionObserver)?
 }
 
-/// Checkpoints after commits, in the engine's place.
+/// Checkpoints after commits, instead of the engine.
 protocol CommitCheckpoints: AnyObject {
-    /// After how many pages in the log.
+    /// The number of pages in the log after which to checkpoint.
     var pages: Int { get }
-    /// Closes what it has opened. The connection is about to close, or to give it up.
+    /// Closes the guardian. The connection is about to close, or to drop it.
     func letGo()
 }
 
-/// Is notified of changes on a connection. All of it is called inside callbacks of the engine, on the thread that runs the
-/// statement and under the connection's lock: the connection must not be used.
+/// Is notified of changes on a connection, inside callbacks of the engine, on the thread that runs the statement and
+/// under the connection's lock: the connection must not be used.
 package protocol ConnectionObserver: AnyObject {
     /// A statement starts (`SQLITE_TRACE_STMT`), excluding those of triggers.
     ///

@@ -54,7 +54,7 @@ extension Connection {
     private func perform(_ work: DeferredWork.Item) {
         switch work {
         case .finalization(let statement): recycle(statement)
-        // Unless something else was begun on it since.
+        // Unless another execution of it has begun since.
         case .endOfIteration(let statement, let iteration) where statement.execution == iteration:
             sqlite3_reset(statement.handle)
         case .endOfIteration: break

@@ -74,7 +74,7 @@ extension Connection {
 
     /// Caches or finalizes a statement whose owner was released. Called under the lock.
     func recycle(_ statement: PreparedStatement) {
-        // An iteration over it that is still to be ended is over.
+        // A pending end of an iteration over it no longer applies.
         statement.execution &+= 1
         guard db != nil else { return }
         statement.isInUse = false

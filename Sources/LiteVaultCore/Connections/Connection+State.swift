@@ -109,7 +109,7 @@ extension Connection {
 
     /// The value of a pragma that returns one number.
     ///
-    /// SQLCipher answers some of SQLite's pragmas itself (page_size of an encrypted database), and in text.
+    /// SQLCipher implements some of SQLite's pragmas itself (page_size of an encrypted database), and returns text.
     package func integer(_ pragma: String) throws -> Int64 {
         let value = try untypedValue("PRAGMA \(pragma)")
         return value as? Int64 ?? (value as? String).flatMap { Int64($0) } ?? 0
@@ -130,7 +130,7 @@ extension Connection {
         return mode.flatMap { JournalMode(rawValue: $0.lowercased()) } ?? .delete
     }
 
-    /// Changes the journal mode, and throws where a file keeps another one.
+    /// Changes the journal mode, and throws if a file keeps another one.
     func changeJournalMode(to mode: JournalMode) throws {
         let actual = try requestJournalMode(mode)
         guard actual == mode || !location.isFile else {
@@ -138,7 +138,7 @@ extension Connection {
         }
     }
 
-    /// Asks for a journal mode, and returns the one that is in force then.
+    /// Requests a journal mode, and returns the mode then in effect.
     package func requestJournalMode(_ mode: JournalMode) throws -> JournalMode {
         let answer = try untypedValue("PRAGMA journal_mode = \(mode.rawValue)") as? String
         guard let answer, let actual = JournalMode(rawValue: answer.lowercased()) else {
@@ -147,6 +147,6 @@ extension Connection {
         return actual
     }
 
-    /// Whether there is a file that may be written: only such a database has a journal mode to choose.
+    /// Whether there is a writable file: only such a database has a choice of journal modes.
     package var canChangeJournalMode: Bool { !isReadOnly && !description.isEmpty }
 }

@@ -99,7 +99,7 @@ package struct Execution {
     @usableFromInline
     package var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 
-    /// The statement, to be used again by ``Connection/reuse(_:)``.
+    /// The statement, for reuse by ``Connection/reuse(_:)``.
     package var statement: PreparedStatement { prepared.object }
 
     /// The number of rows to reserve memory for: as many as the statement returned last. Growing arrays are copied.
@@ -200,12 +200,12 @@ extension Connection {
     }
 }
 
-// A parameter pack would do for all of this, but the compiler does not specialise the loop over one (Swift 6.3), which then
-// costs half as much as inserting a row. With a type parameter for each argument everything is inlined, and those that are
-// left out cost nothing.
+// A parameter pack would do for all of this, but the compiler does not specialize the loop over one (Swift 6.3), which
+// then costs half as much as inserting a row. With a type parameter for each argument everything is inlined, and
+// omitted ones cost nothing.
 
 extension Execution {
-    /// Binds the arguments that are given, in order.
+    /// Binds the given arguments, in order.
     @inlinable
     @inline(__always)
     func bind<

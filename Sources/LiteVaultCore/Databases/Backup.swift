@@ -202,9 +202,9 @@ public final class Backup {
 extension Backup {
     /// Rejects copies that the engine makes without complaint but that would be unreadable, or readable by everybody.
     ///
-    /// SQLCipher 3 copies an encrypted database into a plain file in the clear, and a plain one into an encrypted file
-    /// unreadably. Every version copies between encrypted databases of different page sizes into a file that no setting
-    /// opens.
+    /// SQLCipher 3 copies an encrypted database into a plain file as plaintext, and a plain one into an encrypted file
+    /// unreadably. Every version copies between encrypted databases of different page sizes into a file that no
+    /// settings open.
     private static func refuseUnreadableCopy(
         from source: Connection, _ sourceName: String, to target: Connection, _ targetName: String
     ) throws {

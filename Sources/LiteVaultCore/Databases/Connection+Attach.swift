@@ -41,8 +41,8 @@ extension Connection {
 
     /// Rebuilds the database file without free pages (`VACUUM`).
     ///
-    /// It needs up to twice the file's size in free disk space. Rowids of tables without INTEGER PRIMARY KEY may change. A copy
-    /// without free pages, in a file of its own, is made by `DatabaseFile.vacuum(into:)`.
+    /// It needs up to twice the file's size in free disk space. Rowids of tables without INTEGER PRIMARY KEY may
+    /// change. `DatabaseFile.vacuum(into:)` writes a copy without free pages to a new file.
     ///
     /// - Throws: `DatabaseError`, for example inside a transaction; the database is unchanged then.
     @_disfavoredOverload

@@ -3,8 +3,8 @@
 enum EngineRequirement {
     private typealias Need = (feature: String, version: SQLiteVersion)
 
-    /// The error of an engine that is too old for a statement, in place of its "syntax error"; nil when it lacks nothing
-    /// that is known here, or complains of something else.
+    /// The error for an engine that is too old for a statement, in place of its "syntax error"; nil when no known
+    /// feature is missing, or the error is a different one.
     static func unmet(by sql: String, _ error: DatabaseError) -> VaultError? {
         guard error.resultCode.primary == .error, isAboutSyntax(error.message) else { return nil }
         let words = SQLTokens(sql).lazy.filter { $0.kind != .space && $0.kind != .comment }
@@ -71,7 +71,7 @@ enum EngineRequirement {
         }
     }
 
-    /// UPDATE and DELETE take ORDER BY and LIMIT only from a parser that was made with them.
+    /// UPDATE and DELETE accept ORDER BY and LIMIT only in a parser that was built with them.
     private static func unmetLimit(_ tokens: [String]) -> VaultError? {
         guard let first = tokens.first, first == "UPDATE" || first == "DELETE",
             !EngineInfo.linked.hasCompileOption("ENABLE_UPDATE_DELETE_LIMIT")

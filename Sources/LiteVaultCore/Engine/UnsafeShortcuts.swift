@@ -1,12 +1,12 @@
 public import LiteVaultEngine
 
-// Every shortcut around Swift's references in this target, each with the invariant that makes it sound. The first exists for speed:
-// counting references costs more than everything else that is added to the engine for a row (`Benchmarks/run`, select). The others
-// exist because C takes addresses.
+// Every shortcut around Swift's references in this target, each with the invariant that makes it sound. The first
+// exists for speed: counting references costs more than all other overhead over the engine for a row (`Benchmarks/run`,
+// select). The others exist because C takes addresses.
 
-// MARK: References that are not counted
+// MARK: Uncounted references
 
-/// A reference that is not counted.
+/// An uncounted reference.
 ///
 /// Invariant: something else keeps the object for as long as this is used. For a statement in use that is the cache, or the
 /// reference that `Execution` takes of one that is not cached; for a connection it is the caller; for a row the
@@ -26,23 +26,23 @@ package struct Uncounted<Object: AnyObject> {
         try reference._withUnsafeGuaranteedRef(body)
     }
 
-    /// The object, as a reference that is counted.
+    /// The object, as a counted reference.
     package var object: Object { reference.takeUnretainedValue() }
 
     /// Counts one reference, until ``release()``.
     func retain() { _ = reference.retain() }
 
-    /// Gives up the reference that ``retain()`` counted.
+    /// Releases the reference taken by ``retain()``.
     func release() { reference.release() }
 }
 
-// MARK: Objects in the hands of C
+// MARK: Objects passed to C
 
-/// The address of an object, as a callback of the engine or a word that is read atomically holds it.
+/// The address of an object, for a callback of the engine or a word that is read atomically.
 enum ObjectAddress {
-    /// The address of an object that its owner keeps.
+    /// The address of an object that its owner retains.
     ///
-    /// Invariant: the owner, the connection, takes the callback away before it gives the object up, and when it closes.
+    /// Invariant: the owner, the connection, removes the callback before it releases the object, and when it closes.
     static func unretained(_ object: AnyObject) -> UnsafeMutableRawPointer {
         Unmanaged.passUnretained(object).toOpaque()
     }
@@ -52,22 +52,22 @@ enum ObjectAddress {
 
     /// The object at an address.
     ///
-    /// Invariants: it was made here, of an object of this type; the engine hands back the address only that it was given
-    /// together with the callback that asks.
+    /// Invariants: it was created here, from an object of this type; the engine passes a callback only the address that
+    /// was registered with it.
     static func object<Object: AnyObject>(
         _ address: UnsafeMutableRawPointer, as type: Object.Type = Object.self
     ) -> Object {
         Unmanaged<Object>.fromOpaque(address).takeUnretainedValue()
     }
 
-    /// Gives up an object that ``retained(_:)`` keeps. The engine calls it when a function or a collation is replaced, and when
-    /// the connection closes.
+    /// Releases an object retained by ``retained(_:)``. The engine calls it when a function or a collation is replaced,
+    /// and when the connection closes.
     static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { address in
         if let address { Unmanaged<AnyObject>.fromOpaque(address).release() }
     }
 }
 
-/// `SQLITE_TRANSIENT`: the engine copies the bytes. A cast macro, which is not imported into Swift.
+/// `SQLITE_TRANSIENT`: the engine copies the bytes. The macro contains a cast, and is not imported into Swift.
 ///
 /// Invariant: the engine compares this address and never calls it.
 @usableFromInline

@@ -1,4 +1,4 @@
-/// Splits SQL text into words, literals, spaces and the rest: just enough to find statements and literals in it.
+/// Splits SQL text into words, literals, spaces and the rest: just enough to find statements and literals.
 package struct SQLTokens: IteratorProtocol, Sequence {
     /// A piece of the text.
     package struct Token {
@@ -6,7 +6,7 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         package let kind: Kind
         package let text: String
 
-        /// A quoted name without its quotes; anything else as it is.
+        /// A quoted name without its quotes; anything else unchanged.
         package var unquoted: String {
             guard kind == .literal, text.count >= 2, let first = text.first, "\"'`[".contains(first) else {
                 return text
@@ -36,7 +36,7 @@ package struct SQLTokens: IteratorProtocol, Sequence {
             }
             return .space
         case 0xef where peek(1) == 0xbb && peek(2) == 0xbf:
-            // A byte order mark: a blank to SQLite at the start of a token.
+            // A byte order mark: white space to SQLite at the start of a token.
             position += 3
             return .space
         case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
@@ -72,7 +72,7 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         }
     }
 
-    /// A doubled quote stands for itself; an unterminated literal reaches to the end.
+    /// A doubled quote stands for itself; an unterminated literal extends to the end.
     private mutating func skipQuoted(by quote: UInt8) {
         position += 1
         while position < bytes.count {
@@ -89,7 +89,7 @@ package struct SQLTokens: IteratorProtocol, Sequence {
         position + distance < bytes.count ? bytes[position + distance] : nil
     }
 
-    /// Whether a byte is one of a name.
+    /// Whether a byte can be part of a name.
     static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -100,12 +100,12 @@ package struct SQLTokens: IteratorProtocol, Sequence {
     }
 }
 
-/// A name as an SQL identifier, whatever characters it holds.
+/// A name as a quoted SQL identifier; it may have any characters.
 package func quoted(_ identifier: String) -> String { quoted(identifier, by: "\"") }
 
-/// A text in quotes, those within it doubled.
+/// A text in quotes, with the quotes in it doubled.
 ///
-/// By Unicode scalars, as SQLite reads it: a quote with a combining accent is one `Character`, and no quote among those.
+/// By Unicode scalars, as in SQLite: a quote with a combining accent is one `Character`, and not equal to a quote.
 func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
     var result = String.UnicodeScalarView()
     result.append(quote)

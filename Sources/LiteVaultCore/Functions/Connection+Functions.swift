@@ -25,7 +25,7 @@ extension Connection {
                     guard let context, let pointer = sqlite3_user_data(context) else { return }
                     ObjectAddress.object(pointer, as: FunctionBox.self).call(context, functionArguments(count, values))
                 }, nil, nil, ObjectAddress.release)
-            // The engine releases the box when it fails as well.
+            // The engine releases the box on failure as well.
             try check(code)
         }
     }

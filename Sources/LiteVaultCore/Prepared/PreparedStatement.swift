@@ -24,9 +24,9 @@ package final class PreparedStatement {
     var mayHaveNewNames = true
     /// The number of rows of the last array.
     var lastRowCount = 0
-    /// The row that was copied last: its memory is used again unless it was kept.
+    /// The row that was copied last: its memory is reused unless the row was kept.
     private var cells: RowCells?
-    /// What the columns of copied rows are called.
+    /// The names of the columns of copied rows.
     private var layout: ColumnLayout?
     private var names: [String] = []
     private var nameReprepares: Int32 = -1
@@ -150,7 +150,7 @@ extension PreparedStatement {
 /// Marks columns that no query describes.
 private final class NamedByStatement {}
 
-/// What is known about the columns of a statement's rows.
+/// The known properties of the columns of a statement's rows.
 private struct ColumnLayout {
     let columns: RowColumns
     let origin: AnyObject

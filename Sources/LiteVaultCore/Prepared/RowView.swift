@@ -14,7 +14,7 @@ public struct RowView: ~Copyable {
         self.prepared = prepared
     }
 
-    /// The current row of a statement that somebody keeps.
+    /// The current row of a retained statement.
     package init(_ prepared: PreparedStatement) { self.init(prepared.handle, of: Uncounted(prepared)) }
 
     /// The value of a column, by its position from 0.
@@ -42,7 +42,7 @@ public struct RowView: ~Copyable {
     /// The number of columns.
     public var count: Int { Int(sqlite3_column_count(statement)) }
 
-    /// The names of the columns, as the query gives them.
+    /// The names of the columns, as in the query.
     public var columnNames: [String] { prepared.object.columnNames }
 
     /// Returns a copy that can be kept.

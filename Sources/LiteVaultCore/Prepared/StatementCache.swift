@@ -1,18 +1,18 @@
 internal import CEngineSupport
 internal import LiteVaultEngine
 
-/// The prepared statements that a connection keeps: the most recently used ones, by their SQL text.
+/// The prepared statements that a connection caches: the most recently used ones, by their SQL text.
 ///
-/// Kept is what is safe to run again later: queries, changes and transaction control. Never a PRAGMA (it may act while it
-/// is being prepared, keys included), ATTACH or a change of the schema.
+/// It caches statements that are safe to run again later: queries, changes and transaction control. Never a PRAGMA (it
+/// may take effect while it is prepared, including keys), ATTACH or a change of the schema.
 struct StatementCache {
     private var statements: [String: PreparedStatement] = [:]
-    /// The statement of the last look-up: code that repeats one statement does not even hash its text.
+    /// The statement of the last lookup: for code that repeats one statement, its text is not even hashed.
     private var last: PreparedStatement?
     private var uses: UInt64 = 0
     let capacity = 64
 
-    /// The statement of this text, if it is here and nobody uses it. It stays in the cache.
+    /// The statement for this text, if it is cached and not in use. It stays in the cache.
     mutating func statement(for sql: String) -> PreparedStatement? {
         if let last, !last.isInUse, last.isOf(sql) { return last }
         guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
@@ -22,20 +22,20 @@ struct StatementCache {
         return found
     }
 
-    /// The statement of the last look-up, if it is of this text and nobody uses it.
+    /// The statement of the last lookup, if it is for this text and not in use.
     func lastStatement(for utf8: UnsafeBufferPointer<UInt8>) -> PreparedStatement? {
         if let last, !last.isInUse, last.isOf(utf8) { return last }
         return nil
     }
 
-    /// Takes the statement of this text out of the cache, for somebody who keeps it.
+    /// Removes the statement for this text from the cache, for an owner of its own.
     mutating func remove(_ sql: String) -> PreparedStatement? {
         guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
         remove(found)
         return found
     }
 
-    /// Keeps a statement that nobody uses. Returns the one that has to go: this one, or the least recently used.
+    /// Caches an unused statement. Returns the one that has to be dropped: this one, or the least recently used.
     mutating func insert(_ statement: PreparedStatement) -> PreparedStatement? {
         guard statement.isCacheable, statements[statement.sql] == nil else { return statement }
         uses += 1
@@ -57,14 +57,14 @@ struct StatementCache {
         if last === statement { last = nil }
     }
 
-    /// Empties the cache of everything that is not in use.
+    /// Removes all statements that are not in use.
     mutating func removeAll() -> [PreparedStatement] {
         let idle = statements.values.filter { !$0.isInUse }
         for statement in idle { remove(statement) }
         return idle
     }
 
-    /// Whether a statement that begins like this may be kept.
+    /// Whether a statement that begins like this may be cached.
     static func isCacheable(_ sql: String) -> Bool {
         for token in SQLTokens(sql) {
             switch token.kind {

@@ -268,7 +268,7 @@ extension Statement {
         return false
     }
 
-    /// Notes that the statement itself is being executed.
+    /// Records that the statement itself is being executed.
     private func noteExecution(_ prepared: PreparedStatement) {
         if base == nil { prepared.execution &+= 1 }
     }
@@ -315,12 +315,12 @@ extension Statement {
     }
 }
 
-// Rows that are carried from one connection to another
+// Copying rows between connections
 
 extension Statement {
     /// Runs the statement with the columns of a row of another statement, unconverted (`sqlite3_bind_value`).
     ///
-    /// The locks of both connections are held by the caller.
+    /// The caller holds the locks of both connections.
     ///
     /// - Throws: `DatabaseError`; the statement is reset.
     package func runCopying(_ row: borrowing RowView) throws {
@@ -334,7 +334,7 @@ extension Statement {
         while try step(prepared) {}
     }
 
-    /// Whether the current row is equal to a row of another statement, in storage classes and in content.
+    /// Whether the current row is equal to a row of another statement, in storage classes and content.
     package func isCurrentRowEqual(to row: borrowing RowView) -> Bool {
         guard let prepared else { return false }
         return RowView(prepared).isEqual(to: row)

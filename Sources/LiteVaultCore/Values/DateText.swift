@@ -162,7 +162,7 @@ public enum DateText {
 
 /// The formatter that module `SQLite` offers as the global `dateFormatter`.
 ///
-/// Nobody pays for it who does not ask: until it is read or set for the first time, ``DateText`` writes and reads alone.
+/// It costs nothing unless it is used: until it is first read or set, ``DateText`` writes and reads alone. From then on
 /// From then on the formatter is used, because its format may be changed.
 package final class DateFormat: Sendable {
     package static let shared = DateFormat()
@@ -180,7 +180,7 @@ package final class DateFormat: Sendable {
         set { inUse.withLock { $0 = newValue } }
     }
 
-    /// Forgets the formatter: ``DateText`` is alone again.
+    /// Drops the formatter: ``DateText`` is used alone again.
     package func reset() { inUse.withLock { $0 = nil } }
 
     func string(from date: Date) -> String? { inUse.withLock { $0?.string(from: date) } }

@@ -57,7 +57,7 @@ final class OpenConnections: Sendable {
         return opened
     }
 
-    /// Closes a writer that cannot be used any more.
+    /// Closes a writer that can no longer be used.
     func discard(_ writer: Connection) {
         state.withLock { state in
             // A barrier may have opened another one.

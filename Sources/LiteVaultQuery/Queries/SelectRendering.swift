@@ -7,7 +7,7 @@ extension QueryClauses {
 extension SQLBuilder {
     /// Appends a query as a SELECT.
     ///
-    /// - Parameter limit: the most rows, unless the query's own limit is lower. Its offset stays.
+    /// - Parameter limit: the maximum number of rows, unless the query's own limit is lower. Its offset stays.
     mutating func append(_ clauses: QueryClauses, limit: Int? = nil) {
         if clauses.rare == nil {
             appendSelection(clauses)

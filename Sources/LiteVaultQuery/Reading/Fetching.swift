@@ -214,7 +214,7 @@ extension Connection {
 
     /// Takes the lock and a statement for a query, and binds its values. Balance with `end(_:)`, unless this throws.
     ///
-    /// - Parameter limit: the most rows, unless the query's own limit is lower.
+    /// - Parameter limit: the maximum number of rows, unless the query's own limit is lower.
     @usableFromInline
     package func begin(_ clauses: QueryClauses, limit: Int? = nil) throws -> Execution {
         var builder = SQLBuilder()

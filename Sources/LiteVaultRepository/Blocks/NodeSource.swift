@@ -12,7 +12,7 @@ package final class NodeSource: Sendable {
 
     private struct Files {
         var open: [PackID: LocalFile] = [:]
-        /// Those that are open, in the order in which they were opened.
+        /// The open files, in the order in which they were opened.
         var order: [PackID] = []
         /// Copies that were compared with their hashes.
         var whole: Set<PackID> = []

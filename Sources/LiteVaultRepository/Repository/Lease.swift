@@ -63,7 +63,7 @@ final class Lease: Sendable {
 
     private struct State {
         var record: Record
-        /// Of the object as this holder stored it last.
+        /// The tag of the object as last stored by this holder.
         var tag: ETag
         var renewal: Task<Void, Never>?
         var isAbandoned = false

@@ -64,7 +64,7 @@ public protocol ObjectStore: Sendable {
     /// Deletes the object; does nothing if it does not exist.
     func remove(_ name: String) async throws
 
-    /// The time of the store's own clock. The ages of objects are measured by it.
+    /// The time of the store's own clock, by which the ages of objects are measured.
     func now() async throws -> Date
 
     /// Deletes the remains of interrupted writes that do not appear in listings, once they are old enough to be

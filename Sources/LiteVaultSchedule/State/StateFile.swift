@@ -10,7 +10,7 @@ internal import LiteVaultSupport
 package final class StateFile: Sendable {
     package let path: String
     private let state: Locked<ScheduleState>
-    /// Of the lock file; -1 until ``lock()``.
+    /// The descriptor of the lock file; -1 until ``lock()``.
     private let descriptor = Locked<Int32>(-1)
 
     /// Reads the state of the configuration at path `configuration` from the directory `folder`.

@@ -27,7 +27,7 @@ final class KeyReader: Sendable {
         _ = try variable(name)
     }
 
-    /// The variable of that name, removed from the environment when it is asked for first.
+    /// The variable of that name, removed from the environment on first use.
     private func variable(_ name: String) throws(Failure) -> SecretBuffer {
         try variables.withLock { variables throws(Failure) in
             if let known = variables[name] { return known }
