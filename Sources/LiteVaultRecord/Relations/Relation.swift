@@ -1,3 +1,4 @@
+internal import LiteVaultCore
 public import LiteVaultQuery
 
 /// How the rows of one record's table belong to those of another's. The second type tells how many there are.
