@@ -173,7 +173,9 @@ package struct SegmentApplier {
             if endsTransaction { pageCount = frame.word(4) }
             return number != stop
         }
-        guard endsTransaction else { throw VaultError(.internalFailure, "the frame does not end a transaction", path: path) }
+        guard endsTransaction else {
+            throw VaultError(.internalFailure, "the frame does not end a transaction", path: path)
+        }
         isComplete = stop == nil || stop == segment.lastFrame
         last = (segment, sums)
     }

@@ -287,7 +287,7 @@ extension RecordTable {
         if let text = variants.withLock({ $0[variant] }) { return text }
         let text = make()
         variants.withLock { variants in
-            // There are as many as sets of columns: whoever sets others each time does without.
+            // One for each set of columns. A program with hundreds of sets renders the rest each time.
             if variants.count < 512 { variants[variant] = text }
         }
         return text
