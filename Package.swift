@@ -83,10 +83,14 @@ let package = Package(
             dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema", "LiteVaultSupport"] + engine,
             swiftSettings: swift),
         .target(
+            name: "LiteVaultRecord",
+            dependencies: ["LiteVaultCore", "LiteVaultQuery", "LiteVaultPool", "LiteVaultSupport"],
+            swiftSettings: swift),
+        .target(
             name: "LiteVault",
             dependencies: [
                 "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultSchema",
-                "LiteVaultPool",
+                "LiteVaultPool", "LiteVaultRecord",
             ],
             swiftSettings: swift),
         // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
@@ -181,6 +185,7 @@ let package = Package(
             name: "CheckedSQLTests", dependencies: ["LiteVault"], swiftSettings: swift,
             plugins: ["LiteVaultSchemaPlugin"]),
         .testTarget(name: "LiteVaultPoolTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
+        .testTarget(name: "LiteVaultRecordTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
         .testTarget(
             name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
             swiftSettings: swift),

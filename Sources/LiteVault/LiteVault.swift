@@ -4,4 +4,5 @@
 @_exported public import LiteVaultOperators
 @_exported public import LiteVaultPool
 @_exported public import LiteVaultQuery
+@_exported public import LiteVaultRecord
 @_exported public import LiteVaultSchema

@@ -73,6 +73,9 @@ extension Connection {
     /// How many rows were changed since the connection was opened (`sqlite3_total_changes64`), by triggers too.
     package var totalChangedRowCount: Int { reading { Int(truncatingIfNeeded: lv_total_changes($0)) } ?? 0 }
 
+    /// How many parameters a statement may have (`SQLITE_LIMIT_VARIABLE_NUMBER`): 999 on older engines, 32766 and more on newer.
+    package var parameterLimit: Int { reading { Int(sqlite3_limit($0, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) } ?? 0 }
+
     /// Whether errors are thrown as `DatabaseError.extendedError`. The extended code is part of every error either way, see
     /// `DatabaseError.extendedCode`.
     package var throwsExtendedErrors: Bool {

@@ -1,3 +1,4 @@
+internal import CEngineSupport
 public import LiteVaultEngine
 
 /// One execution of a statement, from taking the connection's lock to giving it back.
@@ -7,8 +8,8 @@ public import LiteVaultEngine
 /// to be cached, by `begin` and `end`.
 @usableFromInline
 package struct Execution {
-    @usableFromInline let handle: OpaquePointer
-    @usableFromInline let parameterCount: Int32
+    @usableFromInline package let handle: OpaquePointer
+    @usableFromInline package let parameterCount: Int32
     @usableFromInline let prepared: Unmanaged<PreparedStatement>
     private let connection: Unmanaged<Connection>
 
@@ -80,7 +81,22 @@ package struct Execution {
         while try step() {}
     }
 
+    /// Throws when a value could not be bound.
+    ///
+    /// - Parameters:
+    ///   - code: the first result of binding that was not `SQLITE_OK`.
+    ///   - count: the number of values.
+    @inlinable
+    package func check(binding code: Int32, count: Int32) throws {
+        if code != SQLITE_OK || count != parameterCount { throw bindingFailure(code, count: count) }
+    }
+
+    /// How many rows the statement changed, triggers not counted: for an INSERT, UPDATE or DELETE that has ended.
+    @usableFromInline
+    package var changedRowCount: Int { Int(truncatingIfNeeded: lv_changes(sqlite3_db_handle(handle))) }
+
     /// The rowid of the last row inserted on the connection.
+    @usableFromInline
     package var lastInsertRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 
     /// The statement, to be used again by ``Connection/reuse(_:)``.

@@ -22,13 +22,16 @@ public struct QueryClauses: SQLFragment {
 
     @usableFromInline package var from: From
     var isDistinct = false
-    var columns: [SQLNode] = allColumns
+    @usableFromInline package var columns: [SQLNode] = allColumns
     @usableFromInline package var condition: SQLNode?
-    var order: [SQLNode] = []
-    var limit: (length: Int, offset: Int?)?
+    package var order: [SQLNode] = []
+    @usableFromInline package var limit: (length: Int, offset: Int?)?
     /// The clauses that most queries do not have. Every step of building a query copies the clauses; absent ones cost
     /// nothing.
     private(set) var rare: Rare?
+
+    /// Whether the query is a plain choice of one table's rows: there are no joins, groups, limits and the like.
+    package var isPlain: Bool { rare == nil && limit == nil && !isDistinct && from.alias == nil }
 
     private static let allColumns: [SQLNode] = [.text("*")]
 

@@ -1,0 +1,152 @@
+internal import Foundation
+public import LiteVaultCore
+
+/// Reads the columns of a row in their order.
+///
+/// It is handed to ``Record/init(row:)`` and belongs to the row: it cannot be kept.
+public struct RecordReader: ~Copyable {
+    @usableFromInline let statement: OpaquePointer
+    /// The column that was read last.
+    @usableFromInline var index: Int32
+
+    /// - Parameter index: the first column.
+    @inlinable
+    @inline(__always)
+    init(_ execution: Execution, from index: Int = 0) {
+        statement = execution.handle
+        self.index = Int32(truncatingIfNeeded: index) &- 1
+    }
+
+    /// The value of the next column.
+    ///
+    /// - Throws: `QueryError` when it is NULL and the type is not optional, or cannot be read as this type.
+    @inlinable
+    @inline(__always)
+    public mutating func next<V: ColumnValue>(_ type: V.Type = V.self) throws -> V {
+        index &+= 1
+        return try V.read(from: ColumnReader(statement, index))
+    }
+
+    /// The value of the next column, which holds JSON as text or as a blob of it. NULL is nil for an optional type.
+    ///
+    /// - Throws: `QueryError`; `DecodingError` when the JSON is not of this type.
+    public mutating func nextJSON<T: Decodable>(_ type: T.Type = T.self) throws -> T {
+        index &+= 1
+        let column = ColumnReader(statement, index)
+        switch try StoredValue.read(from: column) {
+        case .text(let text): return try JSONDecoder().decode(T.self, from: Data(text.utf8))
+        case .blob(let bytes): return try JSONDecoder().decode(T.self, from: Data(bytes))
+        case .null:
+            guard let type = T.self as? any ExpressibleByNilLiteral.Type, let none = type.init(nilLiteral: ()) as? T
+            else { throw column.mismatch(expected: "JSON") }
+            return none
+        default: throw column.mismatch(expected: "JSON")
+        }
+    }
+
+    /// Whether the next columns are all NULL: those of an outer join without a row.
+    @usableFromInline
+    borrowing func areNull(_ count: Int) -> Bool {
+        for offset in 1...Int32(clamping: max(1, count))
+        where !ColumnReader(statement, index &+ offset).isNull { return false }
+        return true
+    }
+}
+
+/// Binds the columns of a row in their order.
+///
+/// It is handed to ``Record/write(to:)`` and belongs to one execution of a statement: it cannot be kept.
+public struct RecordWriter: ~Copyable {
+    /// nil to find out only which values are nil.
+    @usableFromInline let statement: OpaquePointer?
+    /// The column or parameter that was bound last, from 1.
+    @usableFromInline var index: Int32
+    /// The last parameter of the statement. Columns after it do not occur in it.
+    @usableFromInline let limit: Int32
+    /// The first result of binding that was not `SQLITE_OK` (0).
+    @usableFromInline var code: Int32 = 0
+    /// The columns whose value is nil.
+    @usableFromInline var nulls = ColumnSet()
+
+    @inlinable
+    @inline(__always)
+    init(_ statement: OpaquePointer?, after index: Int32 = 0, limit: Int32) {
+        self.statement = statement
+        self.index = index
+        self.limit = limit
+    }
+
+    /// Binds the value of the next column.
+    @inlinable
+    @inline(__always)
+    public mutating func bind<V: ColumnValue>(_ value: V) {
+        index &+= 1
+        guard index <= limit, let statement else { return }
+        let bound = value.bind(to: statement, at: index)
+        if code == 0 { code = bound }
+    }
+
+    /// Binds the value of the next column; NULL for nil.
+    @inlinable
+    @inline(__always)
+    public mutating func bind<V: ColumnValue>(_ value: V?) {
+        guard let value else { return bindNull() }
+        bind(value)
+    }
+
+    /// Binds the value of the next column as JSON text; NULL for nil.
+    ///
+    /// - Throws: `EncodingError`
+    public mutating func bindJSON<T: Encodable>(_ value: T?) throws {
+        guard let value else { return bindNull() }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys  // equal values are equal texts
+        bind(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func bindNull() {
+        // Parameters that are not bound are NULL.
+        index &+= 1
+        nulls.insert(Int(index))
+    }
+}
+
+/// A set of columns, by their positions from 1. Up to 64 take no memory.
+@usableFromInline
+struct ColumnSet: Hashable, Sendable {
+    @usableFromInline var low: UInt64 = 0
+    @usableFromInline var high: [Int] = []
+
+    @inlinable
+    init() {}
+
+    init(_ positions: some Sequence<Int>) {
+        for position in positions { insert(position) }
+    }
+
+    @inlinable
+    mutating func insert(_ position: Int) {
+        if position <= 64 { low |= 1 << UInt64(truncatingIfNeeded: position &- 1) } else { insertHigh(position) }
+    }
+
+    @usableFromInline
+    mutating func insertHigh(_ position: Int) { if !high.contains(position) { high.append(position) } }
+
+    func contains(_ position: Int) -> Bool {
+        position <= 64 ? low & (1 << UInt64(truncatingIfNeeded: position &- 1)) != 0 : high.contains(position)
+    }
+
+    @inlinable
+    var isEmpty: Bool { low == 0 && high.isEmpty }
+
+    /// The columns that are in both.
+    @usableFromInline
+    func intersection(_ other: ColumnSet) -> ColumnSet {
+        var result = self
+        result.low &= other.low
+        result.high = high.filter(other.high.contains)
+        return result
+    }
+}

@@ -1,0 +1,301 @@
+internal import LiteVaultCore
+public import LiteVaultQuery
+internal import LiteVaultSupport
+
+/// A column of a record's table, and what the engine does with it. A string literal is a plain column.
+public struct RecordColumn<R>: ExpressibleByStringLiteral, Sendable {
+    enum Role: Sendable { case plain, rowID, key, generated, version }
+
+    let name: String
+    let role: Role
+    /// Left out of an INSERT when the value is nil.
+    let isDefaulted: Bool
+    /// Puts the rowid of an inserted row into the record.
+    fileprivate let setRowID: (@Sendable (inout R, Int64) throws -> Void)?
+    /// Counts the record's version up.
+    fileprivate let increment: (@Sendable (inout R) -> Void)?
+
+    private init(
+        _ name: String, _ role: Role, isDefaulted: Bool = false,
+        setRowID: (@Sendable (inout R, Int64) throws -> Void)? = nil, increment: (@Sendable (inout R) -> Void)? = nil
+    ) {
+        self.name = name
+        self.role = role
+        self.isDefaulted = isDefaulted
+        self.setRowID = setRowID
+        self.increment = increment
+    }
+
+    /// A plain column.
+    public init(stringLiteral name: String) { self.init(name, .plain) }
+
+    /// A column that is read and written.
+    public static func column(_ name: String) -> RecordColumn { RecordColumn(name, .plain) }
+
+    /// The column of an INTEGER PRIMARY KEY: where the property is nil, inserting gets a number from the engine and sets the
+    /// property.
+    public static func rowID<V: Value>(
+        _ name: String, _ property: any WritableKeyPath<R, V?> & Sendable
+    ) -> RecordColumn where V.Datatype == Int64, V.ValueType == V {
+        RecordColumn(name, .rowID, setRowID: { $0[keyPath: property] = try V.fromDatatypeValue($1) })
+    }
+
+    /// A column of any other primary key. Several make a composite key, in the order of the list.
+    ///
+    /// - Parameters:
+    ///   - name: the column.
+    ///   - defaulted: whether the column has a DEFAULT that applies where the property is nil, as ``defaulted(_:)``.
+    public static func key(_ name: String, defaulted: Bool = false) -> RecordColumn {
+        RecordColumn(name, .key, isDefaulted: defaulted)
+    }
+
+    /// A column with a DEFAULT, and a property that is optional: where it is nil, inserting leaves the column out, and reads what
+    /// the engine has put there.
+    public static func defaulted(_ name: String) -> RecordColumn { RecordColumn(name, .plain, isDefaulted: true) }
+
+    /// A column that the engine computes (`GENERATED ALWAYS AS`): it is never written, and read again after each write.
+    public static func generated(_ name: String) -> RecordColumn { RecordColumn(name, .generated) }
+
+    /// A column that counts the writes of the row, for optimistic locking: an update or delete of a record whose version is not
+    /// that of the row throws ``RecordError`` `staleVersion` and changes nothing.
+    ///
+    /// ``Record/updateAll(_:_:)`` and SQL leave the number as it is: set it there as well.
+    public static func version<V: FixedWidthInteger & Sendable>(
+        _ name: String, _ property: any WritableKeyPath<R, V> & Sendable
+    ) -> RecordColumn { RecordColumn(name, .version, increment: { $0[keyPath: property] &+= 1 }) }
+}
+
+/// A table as a record sees it: its name, and its columns in the order in which the record reads and writes them.
+///
+/// The SQL text of each statement is made once, so that the connection's cache finds the prepared statement by it. Parameters are
+/// numbered like the columns: all statements take a record's values in the same order, and use those that they need.
+public final class RecordTable<R: Record>: Sendable {
+    /// The table's name.
+    public let name: String
+    /// The names of the columns.
+    public let columns: [String]
+    /// The names of the primary key's columns; empty without one.
+    public let primaryKey: [String]
+
+    let database: String?
+    let list: [RecordColumn<R>]
+    /// The positions, from 1, of the key's columns.
+    let keyPositions: [Int]
+    private let versionPosition: Int?
+    @usableFromInline let defaulted: ColumnSet
+    @usableFromInline let hasDefaults: Bool
+    @usableFromInline let hasGenerated: Bool
+    @usableFromInline let setRowID: (@Sendable (inout R, Int64) throws -> Void)?
+    @usableFromInline let increment: (@Sendable (inout R) -> Void)?
+    @usableFromInline let columnCount: Int
+    @usableFromInline let columnList: String
+    @usableFromInline let quotedName: String
+    fileprivate let variants = Locked([Variant: String]())
+
+    /// INSERT of every column.
+    @usableFromInline let insertSQL: String
+    @usableFromInline let updateSQL: String
+    @usableFromInline let deleteSQL: String
+    /// The row with the key of a record: its parameters are those of the record.
+    @usableFromInline let refreshSQL: String
+    /// All rows.
+    @usableFromInline let selectSQL: String
+    /// The row of a key: its parameters are the key's columns.
+    @usableFromInline let findSQL: String
+    @usableFromInline let existsSQL: String
+    @usableFromInline let deleteKeySQL: String
+    @usableFromInline let countSQL: String
+    let selection: SQLNode
+
+    /// Creates a table.
+    ///
+    /// - Parameters:
+    ///   - name: the table.
+    ///   - database: its database: `main`, `temp` or an attached one. By default SQLite searches all of them.
+    ///   - columns: all columns that the record has, in the order in which it reads and writes them.
+    public init(_ name: String, database: String? = nil, _ columns: [RecordColumn<R>]) {
+        self.name = name
+        self.database = database
+        list = columns
+        self.columns = columns.map(\.name)
+        let keys = columns.indices.filter { columns[$0].role == .key || columns[$0].role == .rowID }
+        primaryKey = keys.map { columns[$0].name }
+        keyPositions = keys.map { $0 + 1 }
+        let version = columns.firstIndex { $0.role == .version }.map { $0 + 1 }
+        versionPosition = version
+        defaulted = ColumnSet(columns.indices.filter { columns[$0].isDefaulted }.map { $0 + 1 })
+        hasDefaults = columns.contains { $0.isDefaulted }
+        hasGenerated = columns.contains { $0.role == .generated }
+        setRowID = columns.lazy.compactMap(\.setRowID).first
+        increment = columns.lazy.compactMap(\.increment).first
+
+        let table = (database.map { quoted($0) + "." } ?? "") + quoted(name)
+        let list = columns.map { quoted($0.name) }.joined(separator: ", ")
+        // Keys are never NULL where they identify a row: `=` is what indexes are used for on all engines.
+        let key = keys.map { "\(quoted(columns[$0].name)) = ?\($0 + 1)" }.joined(separator: " AND ")
+        let versioned = key + (version.map { " AND \(quoted(columns[$0 - 1].name)) IS ?\($0)" } ?? "")
+        let ownKey = keys.enumerated().map { "\(quoted(columns[$1].name)) = ?\($0 + 1)" }.joined(separator: " AND ")
+        quotedName = table
+        columnList = list
+        columnCount = columns.count
+        insertSQL = Self.insertSQL(into: table, columns, omitting: ColumnSet())
+        updateSQL = Self.updateSQL(of: table, columns, positions: Self.updated(columns), version, where: versioned)
+        deleteSQL = "DELETE FROM \(table) WHERE \(versioned)"
+        refreshSQL = "SELECT \(list) FROM \(table) WHERE \(key)"
+        selectSQL = "SELECT \(list) FROM \(table)"
+        findSQL = "SELECT \(list) FROM \(table) WHERE \(ownKey)"
+        existsSQL = "SELECT 1 FROM \(table) WHERE \(ownKey)"
+        deleteKeySQL = "DELETE FROM \(table) WHERE \(ownKey)"
+        countSQL = "SELECT count(*) FROM \(table)"
+        selection = .text(columns.map { "\(table).\(quoted($0.name))" }.joined(separator: ", "))
+    }
+}
+
+// MARK: SQL
+
+extension RecordTable {
+    /// A statement that depends on the columns that a record sets.
+    fileprivate enum Variant: Hashable, Sendable {
+        case insert(omitting: ColumnSet)
+        case insertReturning(omitting: ColumnSet)
+        case update(ColumnSet)
+        case updateReturning(ColumnSet)
+        case upsert(on: [String], omitting: ColumnSet)
+        case upsertUpdate(on: [String], omitting: ColumnSet)
+    }
+
+    /// The positions of the columns that an UPDATE of the whole record sets.
+    private static func updated(_ columns: [RecordColumn<R>]) -> [Int] {
+        columns.indices.filter { columns[$0].role == .plain }.map { $0 + 1 }
+    }
+
+    private static func insertSQL(
+        into table: String, _ columns: [RecordColumn<R>], omitting omitted: ColumnSet
+    ) -> String {
+        let written = columns.indices.filter { columns[$0].role != .generated && !omitted.contains($0 + 1) }
+        guard !written.isEmpty else { return "INSERT INTO \(table) DEFAULT VALUES" }
+        let names = written.map { quoted(columns[$0].name) }.joined(separator: ", ")
+        let values = written.map { "?\($0 + 1)" }.joined(separator: ", ")
+        return "INSERT INTO \(table) (\(names)) VALUES (\(values))"
+    }
+
+    private static func updateSQL(
+        of table: String, _ columns: [RecordColumn<R>], positions: [Int], _ version: Int?, where condition: String
+    ) -> String {
+        var assignments = positions.map { "\(quoted(columns[$0 - 1].name)) = ?\($0)" }
+        if let version { assignments.append("\(quoted(columns[version - 1].name)) = ?\(version) + 1") }
+        if assignments.isEmpty {
+            // Nothing but the key: whether the row is there, and locked for the transaction.
+            assignments = columns.prefix(1).map { "\(quoted($0.name)) = \(quoted($0.name))" }
+        }
+        return "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \(condition)"
+    }
+
+    /// INSERT without some columns.
+    @usableFromInline
+    func insertSQL(omitting omitted: ColumnSet) -> String {
+        if omitted.isEmpty { return insertSQL }
+        return text(.insert(omitting: omitted)) { Self.insertSQL(into: quotedName, list, omitting: omitted) }
+    }
+
+    /// INSERT without some columns, and with the whole row as its result.
+    func insertReturningSQL(omitting omitted: ColumnSet) -> String {
+        text(.insertReturning(omitting: omitted)) { insertSQL(omitting: omitted) + returning }
+    }
+
+    private var returning: String { " RETURNING \(columnList)" }
+
+    /// UPDATE of all columns, with the whole row as its result.
+    var updateReturningSQL: String { text(.updateReturning(ColumnSet())) { updateSQL + returning } }
+
+    /// UPDATE of some columns, with the whole row as its result.
+    func updateReturningSQL(setting changed: [Int]) -> String {
+        text(.updateReturning(ColumnSet(changed))) { updateSQL(setting: changed) + returning }
+    }
+
+    /// UPDATE of some columns. The parameters after those of the columns are the old key and version.
+    func updateSQL(setting changed: [Int]) -> String {
+        text(.update(ColumnSet(changed))) {
+            let identity = identityPositions.enumerated().map { index, position in
+                "\(quoted(list[position - 1].name)) \(position == versionPosition ? "IS" : "=") ?\(list.count + index + 1)"
+            }
+            return Self.updateSQL(
+                of: quotedName, list, positions: changed, versionPosition, where: identity.joined(separator: " AND "))
+        }
+    }
+
+    /// The positions of what identifies a row for an update: the key, and the version.
+    var identityPositions: [Int] { keyPositions + (versionPosition.map { [$0] } ?? []) }
+
+    /// The positions of the columns that a record may change: not the generated ones, nor the version.
+    var changeablePositions: [Int] {
+        list.indices.filter { list[$0].role != .generated && list[$0].role != .version }.map { $0 + 1 }
+    }
+
+    /// INSERT … ON CONFLICT … DO UPDATE.
+    func upsertSQL(on target: [String], omitting omitted: ColumnSet) -> String {
+        text(.upsert(on: target, omitting: omitted)) {
+            let assignments = assignments(on: target, omitting: omitted) { "excluded.\(quoted($0.name))" }
+            return """
+                \(insertSQL(omitting: omitted)) ON CONFLICT (\(target.map { quoted($0) }.joined(separator: ", "))) \
+                DO UPDATE SET \(assignments)\(EngineFeatures.hasReturning ? returning : "")
+                """
+        }
+    }
+
+    /// The UPDATE of an upsert on engines that have none.
+    func upsertUpdateSQL(on target: [String], omitting omitted: ColumnSet) -> String {
+        text(.upsertUpdate(on: target, omitting: omitted)) {
+            let assignments = assignments(on: target, omitting: omitted) { "?\(position(of: $0.name))" }
+            return "UPDATE \(quotedName) SET \(assignments) WHERE \(condition(on: target))"
+        }
+    }
+
+    /// The row that an upsert wrote.
+    func selectSQL(on target: [String]) -> String { "\(selectSQL) WHERE \(condition(on: target))" }
+
+    /// The row of the rowid that is the only parameter.
+    var selectByRowIDSQL: String { "\(selectSQL) WHERE rowid = ?1" }
+
+    /// The values of a record: a statement that gives its parameters back.
+    var valuesSQL: String { "SELECT " + list.indices.map { "?\($0 + 1)" }.joined(separator: ", ") }
+
+    private func condition(on target: [String]) -> String {
+        target.map { "\(quoted($0)) = ?\(position(of: $0))" }.joined(separator: " AND ")
+    }
+
+    private func assignments(
+        on target: [String], omitting omitted: ColumnSet, _ value: (RecordColumn<R>) -> String
+    ) -> String {
+        let names = Set(target)
+        var assignments = list.indices.filter {
+            list[$0].role == .plain && !names.contains(list[$0].name) && !omitted.contains($0 + 1)
+        }.map { "\(quoted(list[$0].name)) = \(value(list[$0]))" }
+        if let versionPosition {
+            let version = quoted(list[versionPosition - 1].name)
+            assignments.append("\(version) = \(quotedName).\(version) + 1")
+        }
+        // There is nothing to change, but the row has to be found.
+        if assignments.isEmpty { assignments = target.prefix(1).map { "\(quoted($0)) = \(quoted($0))" } }
+        return assignments.joined(separator: ", ")
+    }
+
+    /// The position of a column, from 1; 0 for one that is not there, which the engine refuses as a parameter.
+    func position(of name: String) -> Int { (columns.firstIndex(of: name) ?? -1) + 1 }
+
+    private func text(_ variant: Variant, _ make: () -> String) -> String {
+        if let text = variants.withLock({ $0[variant] }) { return text }
+        let text = make()
+        variants.withLock { variants in
+            // There are as many as sets of columns: whoever sets others each time does without.
+            if variants.count < 512 { variants[variant] = text }
+        }
+        return text
+    }
+}
+
+/// What the linked engine can do in one statement.
+enum EngineFeatures {
+    static let hasReturning = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 35)
+    static let hasUpsert = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 24)
+}

@@ -1,0 +1,224 @@
+public import LiteVaultCore
+public import LiteVaultQuery
+
+extension Record where PrimaryKey: StatementArgument {
+    /// Returns the record with a primary key.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - key: the primary key.
+    /// - Throws: ``RecordError`` `notFound`; `QueryError`; `DatabaseError`.
+    @inlinable
+    public static func find(_ db: some RecordDatabase, _ key: PrimaryKey) throws -> Self {
+        guard let record = try first(db, key: key) else { throw RecordError.notFound(table.name) }
+        return record
+    }
+
+    /// Returns the record with a primary key; nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - key: the primary key.
+    /// - Throws: `QueryError`; `DatabaseError`.
+    @inlinable
+    public static func first(_ db: some RecordDatabase, key: PrimaryKey) throws -> Self? {
+        try db.withReader { db in
+            let execution = try db.begin(table.findSQL)
+            defer { db.end(execution) }
+            var index: Int32 = 0
+            let code = try key.bind(to: execution.handle, after: &index)
+            try execution.check(binding: code, count: index)
+            return try execution.step() ? try read(execution) : nil
+        }
+    }
+
+    /// Returns the records with some primary keys, in the order of the keys.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - keys: the primary keys. One that occurs twice gives its record twice.
+    /// - Throws: ``RecordError`` `notFound` when one of them is missing; `QueryError`; `DatabaseError`.
+    public static func find(_ db: some RecordDatabase, _ keys: some Sequence<PrimaryKey>) throws -> [Self] {
+        let keys = Array(keys)
+        var found: [PrimaryKey: Self] = [:]
+        for record in try all(db, keys: Set(keys)) {
+            if let key = record.primaryKey { found[key] = record }
+        }
+        return try keys.map { key in
+            guard let record = found[key] else { throw RecordError.notFound(table.name) }
+            return record
+        }
+    }
+
+    /// Returns the records with some primary keys, as far as they exist, in no particular order.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - keys: the primary keys. More than a statement may have parameters take several statements.
+    /// - Throws: `QueryError`; `DatabaseError`.
+    public static func all(_ db: some RecordDatabase, keys: some Collection<PrimaryKey>) throws -> [Self] {
+        try db.withReader { db in
+            var records: [Self] = []
+            try KeyList(columns: table.primaryKey).forEachPart(of: Array(keys), on: db) { condition, keys in
+                let execution = try db.begin("\(table.selectSQL) WHERE \(condition)")
+                defer { db.end(execution) }
+                try KeyList.bind(keys, to: execution)
+                while try execution.step() { records.append(try read(execution)) }
+            }
+            return records
+        }
+    }
+
+    /// Whether there is a row with a primary key.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - key: the primary key.
+    /// - Throws: `DatabaseError`
+    public static func exists(_ db: some RecordDatabase, key: PrimaryKey) throws -> Bool {
+        try db.withReader { try rowExists($0, key) }
+    }
+
+    /// Deletes the row with a primary key, whatever its version. The callbacks are not called.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - key: the primary key.
+    /// - Returns: whether there was one.
+    /// - Throws: `DatabaseError`
+    @discardableResult
+    public static func delete(_ db: some RecordDatabase, key: PrimaryKey) throws -> Bool {
+        try db.withWriter { try $0.run(table.deleteKeySQL, with: key).changes > 0 }
+    }
+}
+
+extension Record {
+    /// Returns the one record that meets a condition on unique columns.
+    ///
+    /// ```swift
+    /// let user = try User.find(db, where: User.email == "ada@example.org")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - condition: what identifies the row, such as values of the columns of a unique index.
+    /// - Throws: ``RecordError`` `notFound`, and `notUnique` when there are several; `QueryError`; `DatabaseError`.
+    public static func find(_ db: some RecordDatabase, where condition: SQLExpression<Bool>) throws -> Self {
+        try filter(condition).one(db)
+    }
+
+    /// Returns the one record that meets a condition on unique columns that may be NULL.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - condition: what identifies the row. NULL does not meet it.
+    /// - Throws: as the other form.
+    public static func find(_ db: some RecordDatabase, where condition: SQLExpression<Bool?>) throws -> Self {
+        try filter(condition).one(db)
+    }
+
+    /// Returns all records of the table, in no particular order.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: `QueryError`; `DatabaseError`.
+    @inlinable
+    public static func all(_ db: some RecordDatabase) throws -> [Self] {
+        try db.withReader { db in
+            let execution = try db.begin(table.selectSQL)
+            defer { db.end(execution) }
+            return try readAll(execution)
+        }
+    }
+
+    /// Returns any record of the table; nil when it is empty.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: `QueryError`; `DatabaseError`.
+    public static func first(_ db: some RecordDatabase) throws -> Self? { try query.first(db) }
+
+    /// The number of rows of the table.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: `DatabaseError`
+    public static func count(_ db: some RecordDatabase) throws -> Int {
+        try db.withReader { try $0.value(table.countSQL, as: Int.self) }
+    }
+
+    /// Reads the rows of a SELECT that is written by hand. Its columns have to be those of the record, by name and order:
+    /// ``columnList``.
+    ///
+    /// ```swift
+    /// try Note.all(db, sql: "SELECT \(Note.columnList) FROM note WHERE title LIKE ?", with: "A%")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - sql: one SQL statement.
+    ///   - values: a value for each parameter, in order, or `Bindings`.
+    /// - Throws: ``RecordError`` `conformance` for other columns; `QueryError`; `DatabaseError`.
+    public static func all(
+        _ db: some RecordDatabase, sql: String, with values: any StatementArgument...
+    ) throws -> [Self] {
+        try db.withReader { db in
+            let execution = try begin(db, sql, values)
+            defer { db.end(execution) }
+            return try readAll(execution)
+        }
+    }
+
+    /// Reads the first row of a SELECT that is written by hand; nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - sql: one SQL statement, as for `all`.
+    ///   - values: a value for each parameter, in order, or `Bindings`.
+    /// - Throws: as `all`.
+    public static func first(
+        _ db: some RecordDatabase, sql: String, with values: any StatementArgument...
+    ) throws -> Self? {
+        try db.withReader { db in
+            let execution = try begin(db, sql, values)
+            defer { db.end(execution) }
+            guard try execution.step() else { return nil }
+            let record = try read(execution)
+            try execution.finish()
+            return record
+        }
+    }
+
+    private static func begin(_ db: Connection, _ sql: String, _ values: [any StatementArgument]) throws -> Execution {
+        let execution = try db.begin(sql)
+        do {
+            var index: Int32 = 0
+            var code: Int32 = 0
+            for value in values {
+                let bound = try value.bind(to: execution.handle, after: &index)
+                if code == 0 { code = bound }
+            }
+            try execution.check(binding: code, count: index)
+            let names = execution.withPrepared { $0.rowColumns().names }
+            guard names.count == table.columnCount,
+                zip(names, table.columns).allSatisfy({ $0.lowercased() == $1.lowercased() })
+            else {
+                throw RecordError(
+                    code: .conformance, message: "The statement gives the columns \(names.joined(separator: ", ")).",
+                    table: table.name, remedy: "Select \(table.columns.joined(separator: ", ")), in this order.")
+            }
+            return execution
+        } catch {
+            db.end(execution)
+            throw error
+        }
+    }
+
+    /// Reads all rows.
+    @inlinable
+    @inline(__always)
+    static func readAll(_ execution: Execution) throws -> [Self] {
+        var records: [Self] = []
+        records.reserveCapacity(execution.expectedRowCount)
+        while try execution.step() { records.append(try read(execution)) }
+        execution.noteRowCount(records.count)
+        return records
+    }
+}

@@ -1,0 +1,217 @@
+public import LiteVaultCore
+public import LiteVaultQuery
+
+extension Record {
+    /// Inserts the record as a new row.
+    ///
+    /// What the engine has put into the row comes back into the record: the number of an INTEGER PRIMARY KEY, defaults of columns
+    /// that are nil, and columns that it computes.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: `DatabaseError`: `constraintPrimaryKey` or `constraintUnique` when there is such a row; what the callbacks and reading
+    ///   the row back throw.
+    @inlinable
+    public mutating func insert(_ db: some RecordDatabase) throws { try db.withWriter { try insertRow($0) } }
+
+    /// Inserts the record, or updates the row that has its primary key already, by one statement where the engine can
+    /// (SQLite 3.24 and later).
+    ///
+    /// The record then has the values of the row. A version column is counted up, not compared.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: as ``insert(_:)``.
+    public mutating func upsert(_ db: some RecordDatabase) throws {
+        try db.withWriter { try upsertRow($0, on: Self.table.primaryKey) }
+    }
+
+    /// Inserts the record, or updates the row that has the same values in other unique columns than the primary key.
+    ///
+    /// The row keeps its primary key, which the record then has.
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - columns: the columns of a UNIQUE constraint or unique index.
+    /// - Throws: as ``insert(_:)``; `DatabaseError` when there is no such constraint.
+    public mutating func upsert(_ db: some RecordDatabase, onConflictOf columns: any Expressible...) throws {
+        try db.withWriter { try upsertRow($0, on: try Self.names(of: columns)) }
+    }
+}
+
+extension Record where PrimaryKey: StatementArgument {
+    /// Updates the row of the record; inserts the record when there is no such row, or it has no key yet.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: as ``insert(_:)`` and ``update(_:)``.
+    public mutating func save(_ db: some RecordDatabase) throws { try db.withWriter { try saveRow($0) } }
+
+    mutating func saveRow(_ db: Connection) throws {
+        guard primaryKey != nil else { return try insertRow(db) }
+        try db.atomically { if try rowExists(db) { try updateRow(db) } else { try insertRow(db) } }
+    }
+}
+
+// MARK: The way to the engine
+
+extension Record {
+    @inlinable
+    mutating func insertRow(_ db: Connection) throws {
+        try willWrite(.insert, db)
+        let table = Self.table
+        var omitted = ColumnSet()
+        if table.hasDefaults { omitted = try nulls().intersection(table.defaulted) }
+        if omitted.isEmpty, !table.hasGenerated {
+            let rowID = try Self.run(table.insertSQL, with: self, db) { $0.lastInsertRowid }
+            if let setRowID = table.setRowID, primaryKey == nil { try setRowID(&self, rowID) }
+        } else {
+            try insertReadingBack(db, omitting: omitted)
+        }
+        try didWrite(.insert, db)
+    }
+
+    @usableFromInline
+    mutating func insertReadingBack(_ db: Connection, omitting omitted: ColumnSet) throws {
+        let table = Self.table
+        if EngineFeatures.hasReturning {
+            try reload(from: table.insertReturningSQL(omitting: omitted), with: self, db)
+            return
+        }
+        try db.atomically {
+            let rowID = try Self.run(table.insertSQL(omitting: omitted), with: self, db) { $0.lastInsertRowid }
+            let nulls = try nulls()
+            if !table.keyPositions.isEmpty, !table.keyPositions.contains(where: nulls.contains) {
+                try reload(from: table.refreshSQL, with: self, db)
+            } else {
+                try reload(from: table.selectByRowIDSQL, db) { rowID.bind(to: $0.handle, after: &$1) }
+            }
+        }
+    }
+
+    mutating func upsertRow(_ db: Connection, on target: [String]) throws {
+        guard !target.isEmpty else { return try insertRow(db) }
+        try willWrite(.upsert, db)
+        let table = Self.table
+        let nulls = try nulls()
+        let omitted = nulls.intersection(table.defaulted)
+        // NULL conflicts with nothing, and a value that is left out is not known before the row is written.
+        let cannotConflict = target.contains { nulls.contains(table.position(of: $0)) }
+        if EngineFeatures.hasReturning {
+            try reload(from: table.upsertSQL(on: target, omitting: omitted), with: self, db)
+        } else if cannotConflict {
+            try insertReadingBack(db, omitting: omitted)
+        } else {
+            try db.atomically {
+                if EngineFeatures.hasUpsert {
+                    try Self.run(table.upsertSQL(on: target, omitting: omitted), with: self, db) { _ in }
+                } else {
+                    let update = table.upsertUpdateSQL(on: target, omitting: omitted)
+                    let changes = try Self.run(update, with: self, db) { $0.changedRowCount }
+                    if changes == 0 {
+                        try Self.run(table.insertSQL(omitting: omitted), with: self, db) { _ in }
+                    }
+                }
+                try reload(from: table.selectSQL(on: target), with: self, db)
+            }
+        }
+        try didWrite(.upsert, db)
+    }
+
+    /// Runs a statement with the values of a record to its end.
+    ///
+    /// - Parameter result: called before the statement is given back.
+    @inlinable
+    @inline(__always)
+    static func run<T>(
+        _ sql: String, with record: Self, _ db: Connection, _ result: (Execution) throws -> T
+    ) throws -> T {
+        let execution = try db.begin(sql)
+        defer { db.end(execution) }
+        try bind(record, to: execution)
+        while try execution.step() {}
+        return try result(execution)
+    }
+
+    /// Binds the columns of a record, as far as the statement has parameters for them.
+    @inlinable
+    @inline(__always)
+    static func bind(_ record: Self, to execution: Execution) throws {
+        var writer = RecordWriter(execution.handle, limit: execution.parameterCount)
+        try record.write(to: &writer)
+        if writer.code != 0 { try execution.check(binding: writer.code, count: execution.parameterCount) }
+        if Int(writer.index) != table.columnCount {
+            throw RecordError.count(table.name, "write(to:)", Int(writer.index), of: table.columnCount)
+        }
+    }
+
+    /// Reads a row.
+    @inlinable
+    @inline(__always)
+    static func read(_ execution: Execution, from start: Int = 0) throws -> Self {
+        var reader = RecordReader(execution, from: start)
+        let record = try Self(row: &reader)
+        let count = Int(reader.index) &+ 1 &- start
+        if count != table.columnCount {
+            throw RecordError.count(table.name, "init(row:)", count, of: table.columnCount)
+        }
+        return record
+    }
+
+    /// Runs a statement with the values of a record, and reads its row into this one.
+    ///
+    /// - Returns: whether there was a row.
+    @discardableResult
+    mutating func reload(from sql: String, with record: Self, _ db: Connection) throws -> Bool {
+        let execution = try db.begin(sql)
+        defer { db.end(execution) }
+        try Self.bind(record, to: execution)
+        return try reload(execution)
+    }
+
+    /// Runs a statement whose values a closure binds, and reads its row into this one.
+    @discardableResult
+    mutating func reload(
+        from sql: String, _ db: Connection, _ bind: (Execution, inout Int32) throws -> Int32
+    ) throws -> Bool {
+        let execution = try db.begin(sql)
+        defer { db.end(execution) }
+        var index: Int32 = 0
+        let code = try bind(execution, &index)
+        try execution.check(binding: code, count: index)
+        return try reload(execution)
+    }
+
+    private mutating func reload(_ execution: Execution) throws -> Bool {
+        guard try execution.step() else { return false }
+        var reader = RecordReader(execution)
+        try reload(row: &reader)
+        let count = Int(reader.index) + 1
+        // Only at its end has a statement that writes done everything.
+        while try execution.step() {}
+        guard count == Self.table.columnCount else {
+            throw RecordError.count(Self.table.name, "reload(row:)", count, of: Self.table.columnCount)
+        }
+        return true
+    }
+
+    /// The columns whose values are nil.
+    @usableFromInline
+    func nulls() throws -> ColumnSet {
+        var writer = RecordWriter(nil, limit: 0)
+        try write(to: &writer)
+        return writer.nulls
+    }
+
+    /// The names of columns of this table.
+    ///
+    /// - Throws: ``RecordError`` `conformance` for an expression that is not one of them.
+    static func names(of columns: [any Expressible]) throws -> [String] {
+        try columns.map { column in
+            guard case .identifier(let name) = column.node.kind, table.position(of: name) > 0 else {
+                throw RecordError(
+                    code: .conformance, message: "'\(column.asSQL())' is not a column of the record.",
+                    table: table.name,
+                    remedy: "Name columns of the record's table.")
+            }
+            return name
+        }
+    }
+}

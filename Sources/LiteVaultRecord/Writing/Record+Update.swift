@@ -1,0 +1,259 @@
+public import LiteVaultCore
+
+extension Record where PrimaryKey: StatementArgument {
+    /// Writes all columns of the record to its row, which is found by the primary key.
+    ///
+    /// The columns of the key are not written: ``updateChanges(_:_:)`` can change them.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: ``RecordError`` `notFound` when there is no such row, `noKey` for a record that was never inserted, `staleVersion`
+    ///   when the row has another version; `DatabaseError`. Nothing is changed then.
+    @inlinable
+    public mutating func update(_ db: some RecordDatabase) throws { try db.withWriter { try updateRow($0) } }
+
+    /// Changes the record, and writes the columns whose values are others than before.
+    ///
+    /// ```swift
+    /// let isWritten = try note.updateChanges(db) { $0.title = "Groceries" }   // UPDATE note SET title = …
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - db: a connection, pool or queue.
+    ///   - change: changes the record. The primary key may be changed as well: the row is found by the old one.
+    /// - Returns: whether anything was written.
+    /// - Throws: as ``update(_:)``, and what the closure throws. A struct is as it was before then.
+    @discardableResult
+    public mutating func updateChanges(_ db: some RecordDatabase, _ change: (inout Self) throws -> Void) throws -> Bool
+    {
+        try db.withWriter { try updateRow($0, change) }
+    }
+
+    /// Deletes the row of the record.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Returns: whether there was a row.
+    /// - Throws: ``RecordError`` `noKey`, `staleVersion`; `DatabaseError`. Nothing is deleted then.
+    @discardableResult
+    public func delete(_ db: some RecordDatabase) throws -> Bool { try db.withWriter { try deleteRow($0) } }
+
+    /// Reads the row of the record again.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: ``RecordError`` `notFound` when there is no such row, `noKey`; `DatabaseError`.
+    public mutating func refresh(_ db: some RecordDatabase) throws { try db.withReader { try refreshRow($0) } }
+
+    /// Whether there is a row with the primary key of the record.
+    ///
+    /// - Parameter db: a connection, pool or queue.
+    /// - Throws: `DatabaseError`
+    public func exists(_ db: some RecordDatabase) throws -> Bool {
+        primaryKey != nil ? try db.withReader { try rowExists($0) } : false
+    }
+}
+
+// MARK: The way to the engine
+
+extension Record where PrimaryKey: StatementArgument {
+    @inlinable
+    mutating func updateRow(_ db: Connection) throws {
+        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        try willWrite(.update, db)
+        let table = Self.table
+        if table.hasGenerated {
+            try updateReadingBack(db)
+        } else {
+            let changes = try Self.run(table.updateSQL, with: self, db) { $0.changedRowCount }
+            if changes == 0 { throw try missing(db) }
+            table.increment?(&self)
+        }
+        try didWrite(.update, db)
+    }
+
+    @usableFromInline
+    mutating func updateReadingBack(_ db: Connection) throws {
+        let table = Self.table
+        if EngineFeatures.hasReturning {
+            guard try reload(from: table.updateReturningSQL, with: self, db) else { throw try missing(db) }
+            return
+        }
+        try db.atomically {
+            let changes = try Self.run(table.updateSQL, with: self, db) { $0.changedRowCount }
+            if changes == 0 { throw try missing(db) }
+            try reload(from: table.refreshSQL, with: self, db)
+        }
+    }
+
+    mutating func updateRow(_ db: Connection, _ change: (inout Self) throws -> Void) throws -> Bool {
+        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        let table = Self.table
+        let before = try values(db)
+        var changed = self
+        try change(&changed)
+        try changed.willWrite(.update, db)
+        let after = try changed.values(db)
+        let positions = table.changeablePositions.filter { !before[$0 - 1].isIdentical(to: after[$0 - 1]) }
+        guard !positions.isEmpty else {
+            self = changed
+            return false
+        }
+        let identity = table.identityPositions.map { before[$0 - 1] }
+        if table.hasGenerated {
+            try db.atomically {
+                if EngineFeatures.hasReturning {
+                    let sql = table.updateReturningSQL(setting: positions)
+                    let isFound = try changed.reload(from: sql, db) { try Self.bind(after, identity, to: $0, &$1) }
+                    if !isFound { throw try missing(db) }
+                } else {
+                    try update(db, positions, after, identity)
+                    try changed.reload(from: table.refreshSQL, with: changed, db)
+                }
+            }
+        } else {
+            try update(db, positions, after, identity)
+            table.increment?(&changed)
+        }
+        try changed.didWrite(.update, db)
+        self = changed
+        return true
+    }
+
+    /// Sets some columns of the row.
+    private func update(
+        _ db: Connection, _ positions: [Int], _ values: [StoredValue], _ identity: [StoredValue]
+    ) throws {
+        let execution = try db.begin(Self.table.updateSQL(setting: positions))
+        var isEnded = false
+        defer { if !isEnded { db.end(execution) } }
+        var index: Int32 = 0
+        let code = try Self.bind(values, identity, to: execution, &index)
+        try execution.check(binding: code, count: index)
+        while try execution.step() {}
+        let changes = execution.changedRowCount
+        db.end(execution)
+        isEnded = true
+        if changes == 0 { throw try missing(db) }
+    }
+
+    private static func bind(
+        _ values: [StoredValue], _ identity: [StoredValue], to execution: Execution, _ index: inout Int32
+    ) throws -> Int32 {
+        var code: Int32 = 0
+        for value in values + identity {
+            let bound = value.bind(to: execution.handle, after: &index)
+            if code == 0 { code = bound }
+        }
+        return code
+    }
+
+    func deleteRow(_ db: Connection) throws -> Bool {
+        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        var record = self
+        try record.willWrite(.delete, db)
+        let isDeleted = try Self.run(Self.table.deleteSQL, with: record, db) { $0.changedRowCount } > 0
+        if !isDeleted, Self.table.increment != nil, try rowExists(db) {
+            throw RecordError.staleVersion(Self.table.name)
+        }
+        if isDeleted { try record.didWrite(.delete, db) }
+        return isDeleted
+    }
+
+    mutating func refreshRow(_ db: Connection) throws {
+        guard primaryKey != nil else { throw RecordError.noKey(Self.table.name) }
+        guard try reload(from: Self.table.refreshSQL, with: self, db) else {
+            throw RecordError.notFound(Self.table.name)
+        }
+    }
+
+    func rowExists(_ db: Connection) throws -> Bool {
+        guard let primaryKey else { return false }
+        return try Self.rowExists(db, primaryKey)
+    }
+
+    static func rowExists(_ db: Connection, _ key: PrimaryKey) throws -> Bool {
+        try db.first(table.existsSQL, with: key, transform: { _ in true }) ?? false
+    }
+
+    /// Why an update has changed nothing: the row is not there, or has another version.
+    @usableFromInline
+    func missing(_ db: Connection) throws -> RecordError {
+        let isThere = Self.table.increment != nil ? try rowExists(db) : false
+        return isThere ? .staleVersion(Self.table.name) : .notFound(Self.table.name)
+    }
+}
+
+extension Record {
+    /// The values of the columns, as the engine would store them.
+    func values(_ db: Connection) throws -> [StoredValue] {
+        let table = Self.table
+        let execution = try db.begin(table.valuesSQL)
+        defer { db.end(execution) }
+        try Self.bind(self, to: execution)
+        guard try execution.step() else { return [] }
+        return try (0..<table.columnCount).map { try StoredValue.read(from: ColumnReader(execution, $0)) }
+    }
+}
+
+extension StoredValue {
+    /// Whether the engine would store the same. Zero and minus zero are equal, but not the same.
+    fileprivate func isIdentical(to other: StoredValue) -> Bool {
+        if case .real(let left) = self, case .real(let right) = other { return left.bitPattern == right.bitPattern }
+        return self == other
+    }
+}
+
+// MARK: Objects
+
+extension RecordObject {
+    /// Inserts the object as a new row: see ``Record/insert(_:)``.
+    public func insert(_ db: some RecordDatabase) throws {
+        try db.withWriter {
+            var object = self
+            try object.insertRow($0)
+        }
+    }
+
+    /// Inserts the object, or updates the row that has its primary key: see ``Record/upsert(_:)``.
+    public func upsert(_ db: some RecordDatabase) throws {
+        try db.withWriter {
+            var object = self
+            try object.upsertRow($0, on: Self.table.primaryKey)
+        }
+    }
+}
+
+extension RecordObject where PrimaryKey: StatementArgument {
+    /// Updates the row of the object, or inserts it: see ``Record/save(_:)``.
+    public func save(_ db: some RecordDatabase) throws {
+        try db.withWriter {
+            var object = self
+            try object.saveRow($0)
+        }
+    }
+
+    /// Writes all columns of the object to its row: see ``Record/update(_:)``.
+    public func update(_ db: some RecordDatabase) throws {
+        try db.withWriter {
+            var object = self
+            try object.updateRow($0)
+        }
+    }
+
+    /// Changes the object, and writes the columns that have changed: see ``Record/updateChanges(_:_:)``.
+    ///
+    /// - Throws: as that. The object keeps the changes then.
+    @discardableResult
+    public func updateChanges(_ db: some RecordDatabase, _ change: (Self) throws -> Void) throws -> Bool {
+        try db.withWriter {
+            var object = self
+            return try object.updateRow($0) { try change($0) }
+        }
+    }
+
+    /// Reads the row of the object again: see ``Record/refresh(_:)``.
+    public func refresh(_ db: some RecordDatabase) throws {
+        try db.withReader {
+            var object = self
+            try object.refreshRow($0)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import LiteVault
+import Testing
+
+@Suite struct FindingTests {
+    let db: Connection
+
+    init() throws {
+        db = try emptyDatabase()
+        for (name, population) in [("Bonn", 330), ("Ulm", 126), ("Jena", nil as Int?)] {
+            var city = City(name: name, population: population)
+            try city.insert(db)
+        }
+    }
+
+    // MARK: By key
+
+    @Test func `a key finds its record, or throws, or gives nil`() throws {
+        #expect(try City.find(db, 2).name == "Ulm")
+        #expect(try City.first(db, key: 2)?.name == "Ulm")
+        #expect(try City.first(db, key: 9) == nil)
+        #expect(try City.exists(db, key: 3))
+        #expect(try !City.exists(db, key: 9))
+        do {
+            _ = try City.find(db, 9)
+            Issue.record("there is no such row")
+        } catch let error as RecordError {
+            #expect(error.code == .notFound)
+            #expect(error.table == "city")
+            #expect(error.description == "city: There is no such row. It was never inserted, or is deleted.")
+        }
+    }
+
+    @Test func `finding a record runs one constant statement`() throws {
+        let run = try statements(of: db) { _ = try City.find(db, 1) }
+        #expect(run == [#"SELECT "id", "name", "population" FROM "city" WHERE "id" = 1"#])
+    }
+
+    @Test func `several keys give their records in the order of the keys`() throws {
+        #expect(try City.find(db, [3, 1, 3]).map(\.name) == ["Jena", "Bonn", "Jena"])
+        #expect(try City.find(db, [] as [Int]).isEmpty)
+        #expect { try City.find(db, [1, 9]) } throws: { RecordError.Code.notFound ~= $0 }
+        #expect(Set(try City.all(db, keys: [1, 9, 2]).map(\.name)) == ["Bonn", "Ulm"])
+    }
+
+    @Test func `a key of several columns finds its record`() throws {
+        for (team, player) in [(1, "Ada"), (1, "Grace"), (2, "Ada")] as [(Int64, String)] {
+            var member = Membership(team: team, player: player)
+            try member.insert(db)
+        }
+        let key = Membership.PrimaryKey(team: 1, player: "Grace")
+        #expect(try Membership.find(db, key) == Membership(team: 1, player: "Grace"))
+        let keys = [key, .init(team: 2, player: "Ada")]
+        #expect(try Membership.find(db, keys).map(\.team) == [1, 2])
+        #expect(try Membership.first(db, key: .init(team: 2, player: "Grace")) == nil)
+        #expect(try Membership.exists(db, key: key))
+        #expect(try Membership.delete(db, key: key))
+    }
+
+    @Test func `more keys than a statement has parameters take several statements`() throws {
+        let limit = db.parameterLimit
+        try db.transaction {
+            for id in 10..<(limit + 100) {
+                var city = City(id: id, name: "City \(id)")
+                try city.insert(db)
+            }
+        }
+        let keys = Array(10..<(limit + 100))
+        #expect(try City.find(db, keys).map(\.id) == keys)
+        let run = try statements(of: db) { _ = try City.all(db, keys: keys) }
+        #expect(run.count == 2)
+    }
+
+    // MARK: By unique columns
+
+    @Test func `a condition on unique columns finds one record, and several are an error`() throws {
+        #expect(try City.find(db, where: City.name == "Ulm").id == 2)
+        #expect(try City.find(db, where: City.population == 330).id == 1)
+        #expect { try City.find(db, where: City.name == "Rom") } throws: { RecordError.Code.notFound ~= $0 }
+        #expect { try City.find(db, where: City.population != nil) } throws: { RecordError.Code.notUnique ~= $0 }
+    }
+
+    // MARK: Queries
+
+    @Test func `a query gives records, tuples and numbers`() throws {
+        let cities = City.filter(City.population != nil).order(City.name.desc)
+        #expect(try cities.all(db).map(\.name) == ["Ulm", "Bonn"])
+        #expect(try cities.first(db)?.name == "Ulm")
+        #expect(try cities.limit(1).one(db).name == "Ulm")
+        #expect(try cities.count(db) == 2)
+        #expect(try cities.limit(1).count(db) == 1)
+        #expect(try cities.limit(0).first(db) == nil)
+        #expect(try cities.exists(db))
+        #expect(try !City.filter(City.name == "Rom").exists(db))
+        var names: [String] = []
+        try cities.forEach(db) { names.append($0.name) }
+        #expect(names == ["Ulm", "Bonn"])
+        let rows: [(String, Int?)] = try db.all(cities.select(City.name, City.population))
+        #expect(rows.map(\.0) == ["Ulm", "Bonn"])
+        #expect(try db.value(City.query.select(City.population.sum)) == 456)
+        #expect(try City.count(db) == 3)
+        #expect(try City.first(db) != nil)
+        #expect(try City.limit(1, offset: 2).all(db).count == 1)
+    }
+
+    @Test func `a query reads the record's columns, whatever else it selects, and under an alias`() throws {
+        let query = City.order(City.name).alias("c")
+        #expect(try query.select(City.population, City.name).all(db).map(\.name) == ["Bonn", "Jena", "Ulm"])
+        #expect(try query.first(db)?.name == "Bonn")
+        #expect(try query.limit(2).deleteAll(db) == 2)
+        #expect(try City.all(db).map(\.name) == ["Ulm"])
+    }
+
+    @Test func `SQL by hand gives records, if its columns are the record's`() throws {
+        let sql = "SELECT \(City.columnList) FROM city WHERE name > ? ORDER BY name"
+        #expect(try City.all(db, sql: sql, with: "C").map(\.name) == ["Jena", "Ulm"])
+        #expect(try City.first(db, sql: sql, with: Bindings(["C"]))?.name == "Jena")
+        #expect(try City.first(db, sql: sql, with: "Z") == nil)
+        #expect {
+            try City.all(db, sql: "SELECT id, population, name FROM city")
+        } throws: { RecordError.Code.conformance ~= $0 }
+        #expect { try City.all(db, sql: "SELECT name FROM city") } throws: { RecordError.Code.conformance ~= $0 }
+    }
+
+    @Test func `a value that the property cannot hold is an error that names the column`() throws {
+        try db.run("UPDATE city SET population = 'many' WHERE id = 1")
+        #expect {
+            try City.find(db, 1)
+        } throws: { ($0 as? QueryError) == .unexpectedType(name: "population", expected: "an integer", found: "text") }
+    }
+
+    @Test func `a conformance that forgets a column is an error, not a wrong value`() throws {
+        struct Short: Record {
+            var id: Int64?
+            static let table = RecordTable<Short>("city", [.rowID("id", \.id), "name", "population"])
+            var primaryKey: Int64? { id }
+            init() {}
+            init(row: inout RecordReader) throws { id = try row.next() }
+            func write(to row: inout RecordWriter) { row.bind(id) }
+        }
+        #expect { try Short.find(db, 1) } throws: { RecordError.Code.conformance ~= $0 }
+        var short = Short()
+        #expect { try short.insert(db) } throws: { RecordError.Code.conformance ~= $0 }
+        #expect(try City.count(db) == 3)
+    }
+}
