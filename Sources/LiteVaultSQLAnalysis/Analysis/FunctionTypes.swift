@@ -90,14 +90,14 @@ struct FunctionRule {
         json_array text never -
         json_array_length integer always t
         json_error_position integer strict t
-        json_insert text first tt-
+        json_insert text always tt-
         json_object text never -
         json_patch text strict t
         json_pretty text strict t
         json_quote text never -
         json_remove text always t
-        json_replace text first tt-
-        json_set text first tt-
+        json_replace text always tt-
+        json_set text always tt-
         json_type text always t
         json_valid boolean strict t
         bm25 real never -r
@@ -169,29 +169,56 @@ extension Analyzer {
             if let expected { expect(argument, Typing(expected, canBeNull: false)) }
             typings.append(try type(argument, in: scope))
         }
+        if call.name == "replace", typings.first?.type?.storage != .text, typings.first?.type != nil {
+            return .unknown("replace() returns a value that is not a text as it is")
+        }
         let canBeNull =
             switch rule.nullability {
             case .never: false
-            case .always: !(FunctionRule.ofDates.contains(call.name) && isNow(call)) && !isFormatted(call)
             case .strict: typings.contains(where: \.canBeNull)
+            case .always where changesParts(call): typings.first?.canBeNull ?? true
+            case .always: !(FunctionRule.ofDates.contains(call.name) && isNow(call)) && !isFormatted(call)
             case .first: typings.first?.canBeNull ?? true
             }
         return Typing(rule.result, canBeNull: canBeNull)
     }
 
-    /// `printf('%d', …)`: only without a format is the result NULL.
-    private func isFormatted(_ call: FunctionCall) -> Bool {
-        guard call.name == "printf" || call.name == "format", case .text = call.arguments.first?.form else {
-            return false
+    /// The characters after each `%` of a format.
+    private static func conversions(of format: String) -> [Character] {
+        var conversions: [Character] = []
+        var rest = format[...]
+        while let sign = rest.firstIndex(of: "%") {
+            rest = rest[rest.index(after: sign)...]
+            guard let conversion = rest.popFirst() else { return conversions + ["?"] }
+            conversions.append(conversion)
         }
-        return true
+        return conversions
+    }
+
+    /// `printf('no. %d', …)`: the result is NULL only for no text at all.
+    private func isFormatted(_ call: FunctionCall) -> Bool {
+        guard call.name == "printf" || call.name == "format", case .text(let format) = call.arguments.first?.form,
+            let first = format.first
+        else { return false }
+        return first != "%" || Self.conversions(of: format).first.map { "dsfixXeEgGcouqQ%".contains($0) } == true
+    }
+
+    /// `json_set(x, '$.a', …)`: the whole document can only be replaced by what is at `$`.
+    private func changesParts(_ call: FunctionCall) -> Bool {
+        guard ["json_set", "json_insert", "json_replace"].contains(call.name) else { return false }
+        return stride(from: 1, to: call.arguments.count, by: 2).allSatisfy { index in
+            if case .text(let path) = call.arguments[index].form { path.hasPrefix("$") && path != "$" } else { false }
+        }
     }
 
     /// `date()` and `date('now')`: only for other times, and with modifiers, can the result be NULL.
     private func isNow(_ call: FunctionCall) -> Bool {
         var times = call.arguments[...]
         if call.name == "strftime" {
-            guard case .text = times.popFirst()?.form else { return false }
+            // An unknown conversion makes the result NULL. Those of newer engines are unknown to older ones.
+            guard case .text(let format) = times.popFirst()?.form,
+                Self.conversions(of: format).allSatisfy({ "dfHjJmMsSwWY%".contains($0) })
+            else { return false }
         }
         guard let time = times.popFirst() else { return true }
         guard times.isEmpty, case .text(let text) = time.form else { return false }

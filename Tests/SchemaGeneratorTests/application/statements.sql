@@ -366,3 +366,9 @@ FROM note;
 -- name: notUnlike :many
 -- expects: -> body: String, written_at: Date
 SELECT body, written_at FROM note WHERE NOT (body = 'x' OR written_at < '2026-01-01') AND NOT NOT pinned;
+
+-- name: formatted :many
+-- expects: -> label: String, plain: String, year: String, changed: String?, whole: String?, date: String?
+SELECT printf('%d: %s', id, body) AS label, printf('no. %d', state) AS plain, strftime('%Y-%m', 'now') AS year,
+    json_set(meta, '$.author', title) AS changed, json_set('{}', '$', meta) AS whole, strftime('%Y', written_at) AS date
+FROM note;
