@@ -31,7 +31,7 @@ struct GeneratedRecordTests {
         var stale = author
         author.name = "Grace"
         try author.update(queue)
-        #expect(throws: RecordError.self) { try stale.update(queue) }
+        #expect { try stale.update(queue) } throws: { ($0 as? VaultError)?.code == .staleVersion }
     }
 
     @Test func `a composite key finds its row`() throws {
