@@ -168,6 +168,27 @@ struct LogLine: Record, Hashable {
     }
 }
 
+/// A column with the name that SQLite gives to the key of every table.
+struct Renamed: Record, Hashable {
+    var id: Int64?
+    var rowid: Int64
+    var made: String?
+
+    static let table = RecordTable<Renamed>("renamed", [.rowID("id", \.id), "rowid", .defaulted("made")])
+
+    var primaryKey: Int64? { id }
+
+    init(id: Int64? = nil, rowid: Int64, made: String? = nil) { (self.id, self.rowid, self.made) = (id, rowid, made) }
+
+    init(row: inout RecordReader) throws { (id, rowid, made) = (try row.next(), try row.next(), try row.next()) }
+
+    func write(to row: inout RecordWriter) {
+        row.bind(id)
+        row.bind(rowid)
+        row.bind(made)
+    }
+}
+
 /// A key that the table's DEFAULT makes, and an enumeration.
 struct Token: Record, Hashable {
     enum Kind: String, Value { case access, refresh }

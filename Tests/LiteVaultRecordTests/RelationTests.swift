@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultEngine
 import Testing
 
 @Suite struct RelationTests {
@@ -29,6 +30,18 @@ import Testing
         #expect(rows.allSatisfy { person, books in books.allSatisfy { $0.authorID == person.id } })
         let selects = many.filter { $0.hasPrefix("SELECT") }.count
         #expect(selects == 2 || db.parameterLimit < 2000)
+    }
+
+    @Test func `a filter's values count among the parameters of a statement`() throws {
+        try db.withHandle { sqlite3_limit($0, SQLITE_LIMIT_VARIABLE_NUMBER, 8) }
+        for id in Int64(10)..<21 {
+            try db.run("INSERT INTO person VALUES (?, 'Someone', NULL)", with: id)
+            try db.run("INSERT INTO book (title, authorID, pages) VALUES ('A', ?, 1), ('B', ?, 2)", with: id, id)
+        }
+        let rows = try Person.filter(Person.name == "Someone")
+            .including(Person.books.filter(Book.title == "B")).all(db)
+        #expect(rows.count == 11)
+        #expect(rows.allSatisfy { person, books in books.map(\.authorID) == [person.id] && books[0].title == "B" })
     }
 
     @Test func `several relations of any kind are loaded together`() throws {

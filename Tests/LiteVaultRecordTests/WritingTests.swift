@@ -17,6 +17,32 @@ import Testing
         #expect(try City.all(db) == [city])
     }
 
+    @Test func `a row that a trigger ignores gives the record no number`() throws {
+        try db.execute("INSERT INTO city VALUES (7, 'Ulm', NULL); INSERT INTO log VALUES ('last rowid', 1)")
+        try db.execute(
+            """
+            CREATE TRIGGER noBonn BEFORE INSERT ON city WHEN new.name = 'Bonn' BEGIN SELECT RAISE(IGNORE); END;
+            CREATE TRIGGER noNote BEFORE INSERT ON note BEGIN SELECT RAISE(IGNORE); END
+            """)
+        var city = City(name: "Bonn")
+        try city.insert(db)
+        #expect(city.id == nil)
+        var note = Note(title: "Milk")
+        try note.insert(db)
+        #expect(note.id == nil)
+        #expect(try City.all(db).map(\.name) == ["Ulm"])
+        #expect(try Note.count(db) == 0)
+    }
+
+    @Test func `another column may be called rowid`() throws {
+        try db.execute("CREATE TABLE renamed (id INTEGER PRIMARY KEY, rowid INTEGER, made TEXT NOT NULL DEFAULT 'now')")
+        var first = Renamed(rowid: 2)
+        var second = Renamed(rowid: 1)
+        try first.insert(db)
+        try second.insert(db)
+        #expect([first, second] == [Renamed(id: 1, rowid: 2, made: "now"), Renamed(id: 2, rowid: 1, made: "now")])
+    }
+
     @Test func `a number that the record has already is kept`() throws {
         var city = City(id: 40, name: "Bonn", population: 1)
         try city.insert(db)

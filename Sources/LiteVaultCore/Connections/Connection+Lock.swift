@@ -93,9 +93,8 @@ extension Connection {
         reading { $0 } ?? Self.placeholder
     }
 
-    /// The value of `unguardedHandle` after `close()`. Opening an in-memory database fails only when memory is
-    /// exhausted. It is
-    /// never closed, and has the engine's own mutex, so every thread may use it.
+    /// The value of `unguardedHandle` after `close()`. It is never closed, and has the engine's own mutex, so every thread may
+    /// use it. Opening it fails only when memory is exhausted, where Swift itself ends the process.
     private nonisolated(unsafe) static let placeholder: OpaquePointer = {
         var db: OpaquePointer?
         sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, nil)

@@ -5,7 +5,7 @@ internal import LiteVaultEngine
 ///
 /// ```swift
 /// do {
-///     try db.run("INSERT INTO users (email) VALUES (?)", email)
+///     try db.run("INSERT INTO users (email) VALUES (?)", with: email)
 /// } catch let DatabaseError.error(message, code, statement) where code == SQLITE_CONSTRAINT {
 ///     …
 /// } catch let error as DatabaseError where error.resultCode == .constraintUnique {

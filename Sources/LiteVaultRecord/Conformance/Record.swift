@@ -64,7 +64,7 @@ public protocol Record: RelatedToOne where RelatedRecord == Self {
     /// - Throws: as ``init(row:)``.
     mutating func reload(row: inout RecordReader) throws
 
-    /// Called before the record is written, inside of what is to be one transaction with it: to validate it, or to set a date.
+    /// Called before the record is written, in the same transaction on a pool or queue: to validate it, or to set a date.
     ///
     /// - Parameters:
     ///   - operation: what is about to be done. `save` is an insert or an update.

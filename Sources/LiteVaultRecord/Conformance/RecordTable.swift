@@ -254,8 +254,11 @@ extension RecordTable {
     /// The row that an upsert wrote.
     func selectSQL(on target: [String]) -> String { "\(selectSQL) WHERE \(condition(on: target))" }
 
-    /// The row of the rowid that is the only parameter.
-    var selectByRowIDSQL: String { "\(selectSQL) WHERE rowid = ?1" }
+    /// The row of the rowid that is the only parameter. Another column may be called "rowid" where the key has a name of its own.
+    var selectByRowIDSQL: String {
+        let key = list.first { $0.role == .rowID }.map { quoted($0.name) } ?? "rowid"
+        return "\(selectSQL) WHERE \(key) = ?1"
+    }
 
     /// The values of a record: a statement that gives its parameters back.
     var valuesSQL: String { "SELECT " + list.indices.map { "?\($0 + 1)" }.joined(separator: ", ") }

@@ -17,11 +17,14 @@ struct KeyList {
 
     /// Passes conditions to a closure, each with keys for its parameters: one for all keys, if a statement may have enough
     /// parameters.
+    ///
+    /// - Parameter others: the number of parameters that the statement has besides the keys.
     func forEachPart<Key>(
-        of keys: [Key], on db: Connection, _ body: (_ condition: String, _ keys: [Key]) throws -> Void
+        of keys: [Key], on db: Connection, besides others: Int = 0,
+        _ body: (_ condition: String, _ keys: [Key]) throws -> Void
     ) throws {
         guard !columns.isEmpty else { return }
-        let most = max(1, db.parameterLimit / columns.count)
+        let most = max(1, (db.parameterLimit - others) / columns.count)
         var start = 0
         while start < keys.count {
             let count = min(most, keys.count - start)

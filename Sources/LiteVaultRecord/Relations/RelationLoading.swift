@@ -58,7 +58,7 @@ extension Relation {
         var rows = [[Related]](repeating: [], count: keys.count)
         let source = RelationSource(self)
         var similar: [RelationKey: Int]?
-        try source.keyList.forEachPart(of: keys, on: db) { condition, keys in
+        try source.keyList.forEachPart(of: keys, on: db, besides: source.parameterCount) { condition, keys in
             let execution = try db.begin(source.select(where: condition, keys))
             defer { db.end(execution) }
             var current: (key: RelationKey, group: Int)?
@@ -140,6 +140,9 @@ struct RelationSource<Related: Record> {
         tail = .words(
             condition, order.isEmpty ? nil : .words(.text("ORDER BY"), .joined(order, separator: ", ")))
     }
+
+    /// The number of parameters besides those of the keys: the values of the relation's filter and order.
+    var parameterCount: Int { tail.bindings.count }
 
     /// The statement for some keys.
     func select(where keyCondition: String, _ keys: [RelationKey]) -> SQLNode {

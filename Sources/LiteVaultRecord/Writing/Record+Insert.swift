@@ -5,7 +5,7 @@ extension Record {
     /// Inserts the record as a new row.
     ///
     /// What the engine has put into the row comes back into the record: the number of an INTEGER PRIMARY KEY, defaults of columns
-    /// that are nil, and columns that it computes.
+    /// that are nil, and columns that it computes. Where a trigger ignores the row (`RAISE(IGNORE)`), the record stays as it is.
     ///
     /// - Parameter db: a connection, pool or queue.
     /// - Throws: `DatabaseError`: `constraintPrimaryKey` or `constraintUnique` when there is such a row; what the callbacks and reading
@@ -60,8 +60,11 @@ extension Record {
         var omitted = ColumnSet()
         if table.hasDefaults { omitted = try nulls().intersection(table.defaulted) }
         if omitted.isEmpty, !table.hasGenerated {
-            let rowID = try Self.run(table.insertSQL, with: self, db) { $0.lastInsertRowid }
-            if let setRowID = table.setRowID, primaryKey == nil { try setRowID(&self, rowID) }
+            // A trigger may have ignored the row: the last rowid is that of another one then.
+            let rowID = try Self.run(table.insertSQL, with: self, db) {
+                $0.changedRowCount > 0 ? $0.lastInsertRowid : nil
+            }
+            if let rowID, let setRowID = table.setRowID, primaryKey == nil { try setRowID(&self, rowID) }
         } else {
             try insertReadingBack(db, omitting: omitted)
         }
@@ -76,7 +79,10 @@ extension Record {
             return
         }
         try db.atomically {
-            let rowID = try Self.run(table.insertSQL(omitting: omitted), with: self, db) { $0.lastInsertRowid }
+            let rowID = try Self.run(table.insertSQL(omitting: omitted), with: self, db) {
+                $0.changedRowCount > 0 ? $0.lastInsertRowid : nil
+            }
+            guard let rowID else { return }
             let nulls = try nulls()
             if !table.keyPositions.isEmpty, !table.keyPositions.contains(where: nulls.contains) {
                 try reload(from: table.refreshSQL, with: self, db)
