@@ -46,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
         // The two engines: a module map and the only header that includes sqlite3.h.
@@ -104,6 +105,8 @@ let package = Package(
             dependencies: [
                 "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
                 .product(name: "Crypto", package: "swift-crypto"),
+                // By the name that both major versions have.
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: swift),
         .target(
@@ -147,6 +150,8 @@ let package = Package(
                 "LiteVaultSchedule",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.
+                .product(name: "Subprocess", package: "swift-subprocess", condition: .when(platforms: [.linux, .macOS])),
             ],
             swiftSettings: swift),
 

@@ -133,28 +133,10 @@ package struct ChildProcess: Sendable {
     /// Sends a signal to the child, or to its group if it leads one. Must not be called once it was waited for.
     package func signal(_ number: Int32) { kill(signalTarget, number) }
 
-    /// Whether the child has ended. Its number stays taken.
-    package var hasEnded: Bool {
-        var found = siginfo_t()
-        return waitid(P_PID, id_t(id), &found, WEXITED | WNOHANG | WNOWAIT) == 0 && found.si_signo == SIGCHLD
-    }
-
     /// Blocks until the child has ended. Its number stays taken.
     package func waitUntilEnded() {
         var found = siginfo_t()
         while waitid(P_PID, id_t(id), &found, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-    }
-
-    /// Checks whether the child has ended, and releases its number if so.
-    ///
-    /// - Returns: nil while it runs.
-    /// - Throws: ``SpawnError`` when somebody else waited for it.
-    package func poll() throws(SpawnError) -> Ending? {
-        var status: Int32 = 0
-        let found = waitpid(id, &status, WNOHANG)
-        if found == id { return Ending(status) }
-        if found < 0, errno != EINTR { throw SpawnError(code: errno) }
-        return nil
     }
 
     /// Blocks until the child has ended, and releases its number.

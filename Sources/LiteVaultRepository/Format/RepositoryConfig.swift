@@ -3,6 +3,7 @@ internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultSupport
+internal import _CryptoExtras
 
 /// The content of `repository.json`: the repository's identity, and the versions that can read and write it.
 struct RepositoryConfig: CheckedDocument, Sendable {
@@ -89,37 +90,18 @@ public struct RepositorySecret: Sendable {
         return try RepositorySecret(.raw, bytes)
     }
 
-    /// PBKDF2 (RFC 8018) with HMAC-SHA256, one block of output.
+    /// PBKDF2 (RFC 8018) with HMAC-SHA256, 32 bytes, by swift-crypto.
     func key(_ derivation: RepositoryConfig.Derivation) throws -> SymmetricKey {
         guard derivation.kdf == "pbkdf2-hmac-sha256", RepositoryFormat.iterations.contains(derivation.iterations),
-            let salt = [UInt8](hexadecimal: derivation.salt)
+            let salt = [UInt8](hexadecimal: derivation.salt), !salt.isEmpty
         else {
             throw VaultError(.unsupported, "the secret's key derivation is unknown", path: RepositoryFormat.config)
         }
-        let password = bytes.withBytes { SymmetricKey(data: $0) }
-        let keyed = HMAC<SHA256>(key: password)
-        var first = keyed
-        first.update(data: salt + [0, 0, 0, 1])
-        // What arrays would leave behind is in memory that is wiped; SymmetricKey wipes its own.
-        let result = try SecretBytes(count: 64) { memory in
-            let block = UnsafeMutableRawBufferPointer(rebasing: memory[32...])
-            first.finalize().withUnsafeBytes { code in
-                memory.copyMemory(from: code)
-                block.copyMemory(from: code)
-            }
-            for _ in 1..<derivation.iterations {
-                // A copy of the keyed state saves hashing the key each time.
-                var next = keyed
-                next.update(data: UnsafeRawBufferPointer(block))
-                next.finalize().withUnsafeBytes { code in
-                    for index in 0..<32 {
-                        block[index] = code[index]
-                        memory[index] ^= code[index]
-                    }
-                }
-            }
+        return try bytes.withBytes {
+            // Unchecked: a raw secret is random already and takes one round; those of a passphrase are bounded above.
+            try KDF.Insecure.PBKDF2.deriveKey(
+                from: $0, salt: salt, using: .sha256, outputByteCount: 32, unsafeUncheckedRounds: derivation.iterations)
         }
-        return result.withBytes { SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[..<32])) }
     }
 }
 
