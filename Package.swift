@@ -146,8 +146,8 @@ let package = Package(
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVault", "LiteVaultSupport", "DurableFile", "LiteVaultBackup", "LiteVaultObjectStore",
-                "LiteVaultSchedule",
+                "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
+                "LiteVaultObjectStore", "LiteVaultSchedule",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.

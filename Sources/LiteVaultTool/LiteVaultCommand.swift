@@ -19,8 +19,9 @@ struct LiteVaultCommand: ParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Vacuum.self,
-            Backup.self, SnapshotCommand.self, SnapshotsCommand.self, Restore.self, Forget.self, Check.self,
+            Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Query.self,
+            Dump.self, Vacuum.self, Backup.self, SnapshotCommand.self, SnapshotsCommand.self, Restore.self, Forget.self,
+            Check.self,
             Repair.self, Schedule.self,
         ])
 }

@@ -32,7 +32,7 @@ enum Main {
         do {
             let report = try command.perform(Session(terminal: terminal, reporter: reporter))
             terminal.drawStatus("")
-            try reporter.report(report, of: type(of: command).name)
+            if !report.isPrinted { try reporter.report(report, of: type(of: command).name) }
             guard let failure = report.failure else { return ExitStatus.done.rawValue }
             throw failure
         } catch {

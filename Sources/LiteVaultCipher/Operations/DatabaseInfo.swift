@@ -75,7 +75,7 @@ extension DatabaseFile {
     }
 
     /// The engine accepts any log with valid checksums, and uses its pages as those of the database.
-    private func requireOwnLog(_ unlocker: KeyUnlocker?, _ kind: FileKind) throws {
+    func requireOwnLog(_ unlocker: KeyUnlocker?, _ kind: FileKind) throws {
         var verification = Verification(self, unlocker, VerificationReport(kind: kind)) { _ in }
         guard try verification.logIsDangerous(), let problem = verification.report.problems.first else { return }
         throw VaultError(

@@ -7,11 +7,20 @@ struct Report {
     private(set) var results: [any Encodable]
     /// The lines of text output.
     private(set) var lines: [String] = []
+    /// Whether the command has printed its result already, as it may be of any size.
+    private(set) var isPrinted = false
     /// A check that found a problem has both a report and a failure, which decides the exit status.
     var failure: Failure?
 
     /// Creates a report whose JSON object has the members of `results`.
     init(_ results: any Encodable...) { self.results = results }
+
+    /// The report of a command that has printed its result.
+    static var printed: Report {
+        var report = Report()
+        report.isPrinted = true
+        return report
+    }
 
     /// Adds the members of `result` to the JSON object.
     mutating func add(_ result: any Encodable) { results.append(result) }

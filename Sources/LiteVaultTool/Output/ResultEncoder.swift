@@ -13,6 +13,26 @@ enum ResultEncoder {
         node.write(to: &text)
         return text
     }
+
+    /// A JSON string.
+    static func quoted(_ string: String) -> String {
+        var output = "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": output += "\\\""
+            case "\\": output += "\\\\"
+            case "\n": output += "\\n"
+            case "\r": output += "\\r"
+            case "\t": output += "\\t"
+            // Line separators and DEL are legal in JSON; escaped, one object stays one line for every reader.
+            case "\u{0}"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
+                let digits = String(scalar.value, radix: 16)
+                output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: output.unicodeScalars.append(scalar)
+            }
+        }
+        return output + "\""
+    }
 }
 
 /// Encodes nil as `null`. Without it, nil is left out.
@@ -49,7 +69,7 @@ private final class Node {
 
     func encode(_ value: any Encodable) throws {
         switch value {
-        case let text as String: content = .literal(Self.quoted(text))
+        case let text as String: content = .literal(ResultEncoder.quoted(text))
         case let flag as Bool: content = .literal(flag ? "true" : "false")
         // JSON has no infinities; no result is one.
         case let number as Double: content = .literal(number.isFinite ? String(number) : "null")
@@ -123,30 +143,11 @@ private final class Node {
             output += "{"
             for (index, member) in members.enumerated() {
                 if index > 0 { output += ", " }
-                output += Self.quoted(member.name) + ": "
+                output += ResultEncoder.quoted(member.name) + ": "
                 member.value.write(to: &output)
             }
             output += "}"
         }
-    }
-
-    private static func quoted(_ string: String) -> String {
-        var output = "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": output += "\\\""
-            case "\\": output += "\\\\"
-            case "\n": output += "\\n"
-            case "\r": output += "\\r"
-            case "\t": output += "\\t"
-            // Line separators and DEL are legal in JSON; escaped, one object stays one line for every reader.
-            case "\u{0}"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: output.unicodeScalars.append(scalar)
-            }
-        }
-        return output + "\""
     }
 }
 

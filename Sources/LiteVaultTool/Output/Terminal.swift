@@ -38,6 +38,24 @@ final class Terminal: Sendable {
         }
     }
 
+    /// Writes bytes of the result to standard output.
+    ///
+    /// - Returns: false if the reader has closed it.
+    /// - Throws: `io` or `no-space` if they cannot be written.
+    func writeResult(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Bool {
+        let code = status.withLock { status in
+            Self.erase(&status)
+            return Self.write(bytes, to: STDOUT_FILENO)
+        }
+        guard code == 0 || code == EPIPE else {
+            throw Failure(
+                code == ENOSPC ? .noSpace : .inputOutput,
+                "cannot write the result to standard output: \(String(cString: strerror(code)))",
+                remedy: "What was written is incomplete.")
+        }
+        return code == 0
+    }
+
     /// Writes one line to standard error.
     func printMessage(_ line: String) {
         status.withLock { status in
@@ -70,9 +88,13 @@ final class Terminal: Sendable {
 
     /// Writes everything, or returns the `errno` that stopped it.
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-        var bytes = Array(text.utf8)[...]
+        Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) }
+    }
+
+    private static func write(_ content: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+        var bytes = content
         while !bytes.isEmpty {
-            let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            let written = Foundation.write(descriptor, bytes.baseAddress, bytes.count)
             if written < 0 {
                 if errno == EINTR { continue }
                 if errno == EAGAIN {
@@ -83,7 +105,7 @@ final class Terminal: Sendable {
                 }
                 return errno
             }
-            bytes = bytes.dropFirst(written)
+            bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(written))
         }
         return 0
     }

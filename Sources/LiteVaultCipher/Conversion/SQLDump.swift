@@ -1,0 +1,247 @@
+package import LiteVaultCore
+internal import LiteVaultEngine
+
+/// A database as SQL text, in the form of the `.dump` of SQLite's shell: running it in an empty database makes the same schema
+/// with the same rows.
+package struct SQLDump {
+    /// What a dump contains.
+    package struct Content: Sendable {
+        /// Whether it contains the rows.
+        package var rows = true
+        /// Whether rows keep their implicit rowids, as an external-content full-text index needs.
+        package var rowids = false
+        /// The tables, with their indexes and triggers; nil for the whole database.
+        package var tables: [String]?
+
+        package init() {}
+    }
+
+    /// What was written.
+    package struct Summary: Sendable, Equatable {
+        package var tables = 0
+        package var rows: Int64 = 0
+    }
+
+    private let connection: Connection
+    private let content: Content
+    private let write: (borrowing SQLText) throws -> Void
+    private var summary = Summary()
+
+    /// Writes a dump.
+    ///
+    /// - Parameters:
+    ///   - connection: a connection in a read transaction.
+    ///   - write: receives the text in order, a statement at a time.
+    /// - Throws: `VaultError` `usage` for a table that does not exist; `DatabaseError`; what `write` throws.
+    package static func write(
+        _ connection: Connection, _ content: Content, to write: (borrowing SQLText) throws -> Void
+    ) throws -> Summary {
+        try withoutActuallyEscaping(write) { write in
+            var dump = SQLDump(connection: connection, content: content, write: write)
+            try dump.writeAll()
+            return dump.summary
+        }
+    }
+
+    private init(connection: Connection, content: Content, write: @escaping (borrowing SQLText) throws -> Void) {
+        self.connection = connection
+        self.content = content
+        self.write = write
+    }
+
+    private mutating func writeAll() throws {
+        let all = try SchemaObject.all(of: connection)
+        let named = content.tables.map { Set($0.map { $0.lowercased() }) }
+        if let named {
+            let known = Set(all.filter { $0.type == "table" || $0.type == "view" }.map { $0.name.lowercased() })
+            if let unknown = named.subtracting(known).min() {
+                throw VaultError(.usage, "There is no table '\(unknown)'", remedy: "'litevault info' lists the tables.")
+            }
+        }
+        let objects = all.filter { named?.contains($0.tableName.lowercased()) ?? true }
+        let encoding = try connection.value("PRAGMA encoding", as: String.self)
+
+        if encoding != "UTF-8" { try line("PRAGMA encoding = '\(encoding)';") }
+        try line("PRAGMA foreign_keys = OFF;")
+        try line("BEGIN TRANSACTION;")
+        try writeTables(objects, isUTF8: encoding == "UTF-8")
+        try writeRest(objects)
+        try line("COMMIT;")
+    }
+
+    /// Tables first, each with its rows. They are in the order of their names, so that equal databases have equal dumps; those
+    /// of the engine come last, as it makes them for others.
+    private mutating func writeTables(_ objects: [SchemaObject], isUTF8: Bool) throws {
+        let tables = objects.filter { $0.type == "table" }.sorted {
+            ($0.isEngines ? 1 : 0, $0.name) < ($1.isEngines ? 1 : 0, $1.name)
+        }
+        let hasVirtual = tables.contains { !$0.hasPages }
+        // The row of a virtual table: its CREATE would make its shadow tables, which have statements of their own here.
+        if hasVirtual { try line("PRAGMA writable_schema = ON;") }
+        for table in tables {
+            // What the engine keeps in its own tables are rows, too.
+            guard content.rows || !table.isEngines else { continue }
+            try writeTable(table)
+            guard table.hasPages, content.rows else { continue }
+            summary.tables += 1
+            try writeRows(of: table, isUTF8)
+        }
+        if hasVirtual { try line("PRAGMA writable_schema = OFF;") }
+    }
+
+    private func writeTable(_ table: SchemaObject) throws {
+        switch table.name {
+        // The engine makes it with the first table that has AUTOINCREMENT.
+        case "sqlite_sequence": try line("DELETE FROM sqlite_sequence;")
+        // The engine makes these; their rows follow.
+        case "sqlite_stat1": try line("ANALYZE sqlite_master;")
+        case let name where name.hasPrefix("sqlite_stat"): return
+        default:
+            guard let sql = table.sql else { return }
+            guard !table.hasPages else { return try line(sql + ";") }
+            let name = quotedText(table.name)
+            try line(
+                "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql)"
+                    + " VALUES ('table', \(name), \(name), 0, \(quotedText(sql)));")
+        }
+    }
+
+    private mutating func writeRows(of table: SchemaObject, _ isUTF8: Bool) throws {
+        let shape = try TableShape(table.name, in: connection)
+        // Statistics of the source engine may have columns that another one lacks; it computes its own.
+        guard table.name == "sqlite_stat1" || !table.name.hasPrefix("sqlite_stat") else { return }
+        let alias = content.rowids ? shape.rowidAlias : nil
+        let names = ((alias.map { [$0] } ?? []) + shape.columns.map(quoted)).joined(separator: ", ")
+        let start = "INSERT INTO \(quoted(table.name)) (\(names)) VALUES ("
+        // The engine's own tables have no order of their own.
+        let order = table.isEngines ? " ORDER BY \(names)" : shape.rowidAlias.map { " ORDER BY \($0)" } ?? ""
+        var text = SQLText(isUTF8: isUTF8)
+        try connection.forEach("SELECT \(names) FROM main.\(quoted(table.name)) NOT INDEXED" + order) { row in
+            text.removeAll()
+            text.append(start)
+            for index in 0..<row.count {
+                if index > 0 { text.append(", ") }
+                try text.appendLiteral(row, index)
+            }
+            text.append(");\n")
+            try write(text)
+            summary.rows += 1
+        }
+    }
+
+    /// Indexes, triggers and views, once the rows are there: triggers must not run, and indexes are faster to build.
+    private func writeRest(_ objects: [SchemaObject]) throws {
+        for type in ["index", "trigger", "view"] {
+            let found = objects.filter { $0.type == type }
+            // Triggers of one event run in the order of their creation.
+            for object in type == "trigger" ? found : found.sorted(by: { $0.name < $1.name }) {
+                if let sql = object.sql { try line(sql + ";") }
+            }
+        }
+    }
+
+    private func line(_ sql: String) throws {
+        var text = SQLText(isUTF8: true)
+        text.append(sql + "\n")
+        try write(text)
+    }
+
+    private func quotedText(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+}
+
+extension SchemaObject {
+    /// Whether the engine makes and fills the table: `sqlite_sequence` and statistics.
+    fileprivate var isEngines: Bool { name.hasPrefix("sqlite_") }
+}
+
+/// SQL text while it is put together, as bytes: text of a database need not be valid.
+package struct SQLText: ~Copyable {
+    private var storage: [UInt8] = []
+    /// Whether the database stores text in UTF-8, so that the bytes of a text can be cast back into it.
+    private let isUTF8: Bool
+
+    init(isUTF8: Bool) { self.isUTF8 = isUTF8 }
+
+    package func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+        try storage.withUnsafeBytes(body)
+    }
+
+    fileprivate mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
+    fileprivate mutating func append(_ text: String) { storage.append(contentsOf: text.utf8) }
+
+    /// Appends a column of the current row as a literal that stands for the same value of the same storage class.
+    fileprivate mutating func appendLiteral(_ row: borrowing RowView, _ index: Int) throws {
+        switch try row.get(index, as: StoredLiteral.self) {
+        case .null: append("NULL")
+        case .integer(let number): append(String(number))
+        case .real(let number) where number.isInfinite: append(number < 0 ? "-1e999" : "1e999")
+        case .real(let number): append(String(number))
+        case .blob(let bytes): appendBlob(bytes)
+        case .text(let bytes): appendText(bytes)
+        }
+    }
+
+    private mutating func appendBlob(_ bytes: [UInt8]) {
+        storage.reserveCapacity(storage.count + 2 * bytes.count + 3)
+        append("x'")
+        for byte in bytes {
+            storage.append(Self.digits[Int(byte >> 4)])
+            storage.append(Self.digits[Int(byte & 15)])
+        }
+        append("'")
+    }
+
+    /// A quoted string. A NUL would end the statement, so it is written as `char(0)`; bytes that are not UTF-8 are cast.
+    private mutating func appendText(_ bytes: [UInt8]) {
+        if isUTF8, !String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) {
+            append("CAST(")
+            appendBlob(bytes)
+            append(" AS TEXT)")
+            return
+        }
+        for (number, part) in bytes.split(separator: 0, omittingEmptySubsequences: false).enumerated() {
+            if number > 0 { append(" || char(0) || ") }
+            storage.append(Self.quote)
+            for byte in part {
+                if byte == Self.quote { storage.append(Self.quote) }
+                storage.append(byte)
+            }
+            storage.append(Self.quote)
+        }
+    }
+
+    private static let quote = UInt8(ascii: "'")
+    private static let digits = Array("0123456789abcdef".utf8)
+}
+
+/// The value of a column with the bytes of a text as they are stored.
+private enum StoredLiteral: ColumnValue {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text([UInt8])
+    case blob([UInt8])
+
+    static func read(from column: borrowing ColumnReader) throws -> StoredLiteral {
+        switch column.type {
+        case SQLITE_INTEGER: return .integer(sqlite3_value_int64(column.value))
+        case SQLITE_FLOAT: return .real(sqlite3_value_double(column.value))
+        case SQLITE_TEXT:
+            // The order matters: sqlite3_value_bytes returns the length in UTF-8 only after sqlite3_value_text.
+            let bytes = UnsafeRawPointer(sqlite3_value_text(column.value))
+            return .text(Self.copy(bytes, sqlite3_value_bytes(column.value)))
+        case SQLITE_BLOB:
+            return .blob(Self.copy(sqlite3_value_blob(column.value), sqlite3_value_bytes(column.value)))
+        default: return .null
+        }
+    }
+
+    private static func copy(_ bytes: UnsafeRawPointer?, _ count: Int32) -> [UInt8] {
+        Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count)))
+    }
+
+    /// Not used: literals are read only.
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { SQLITE_MISUSE }
+}

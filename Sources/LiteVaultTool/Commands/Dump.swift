@@ -1,0 +1,99 @@
+internal import ArgumentParser
+internal import DurableFile
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultCipher
+
+/// `litevault dump`: prints a database as SQL text.
+struct Dump: VaultCommand {
+    static let configuration = configured(
+        "dump", "Print a database as SQL text, unencrypted.",
+        """
+        Run in an empty database, the text makes the same schema with the same rows; SQLite's shell reads it too. The \
+        database may be in use: the dump is one consistent state, and nothing is written. Two dumps of equal content \
+        are equal, so 'diff' compares databases, whatever their keys.
+
+        The text is not encrypted. --output creates a file that only its owner can read, complete or not at all. \
+        Implicit rowids are numbered anew when the text is run, unless --preserve-rowids is given: an external-content \
+        full-text index needs them.
+        """,
+        examples: [
+            "litevault dump vault.db --key-file ~/.vault-key | less",
+            "litevault dump vault.db --key-file ~/.vault-key --output vault.sql",
+            "litevault dump notes.db --schema-only",
+            "diff <(litevault dump a.db) <(litevault dump b.db)",
+        ])
+
+    @OptionGroup var database: DatabaseOptions<OnlyArgument>
+
+    @Option(help: .init("Only this table or view, with its indexes and triggers. Repeatable.", valueName: "name"))
+    var table: [String] = []
+
+    @Flag(help: "Leave out the rows.")
+    var schemaOnly = false
+
+    @Flag(help: "Keep the rowids of tables without an INTEGER PRIMARY KEY.")
+    var preserveRowids = false
+
+    @Option(
+        name: .customLong("output"),
+        help: .init("The file to create. It must not exist.", valueName: "file"), completion: .file(),
+        transform: PathArgument.literal)
+    var destination: String?
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let database: String
+        let output: String
+        let size: Int64
+        let tables: Int
+        let rows: Int64
+        let seconds: Double
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        let path = database.path
+        try session.reserveKeySources(database.key)
+        if output.json, destination == nil {
+            throw Failure(
+                .usage, "--json needs --output: the text itself is not JSON", remedy: "Name a file with --output.")
+        }
+        try Preflight.requireSource(path)
+        if let destination { try Preflight.requireAbsent(destination) }
+        let key = try session.keyIfEncrypted(database)
+        guard let destination else {
+            let token = Interruption.shared.onEnd(immediately: true) {}
+            defer { Interruption.shared.remove(token) }
+            let stream = ResultStream(session.terminal)
+            do { _ = try write(to: stream, key) } catch is ResultStream.Closed {}
+            return .printed
+        }
+        let file = try ReplacementFile(destination: destination)
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file.path))
+        let stream = ResultStream { try handle.write(contentsOf: $0) }
+        let summary = try write(to: stream, key)
+        try handle.close()
+        try file.publish()
+        var report = Report(
+            Result(
+                database: path, output: destination, size: stream.size, tables: summary.tables, rows: summary.rows,
+                seconds: session.elapsed))
+        report.appendLine(
+            "Dumped \(Format.visible(path)) to \(Format.visible(destination)): "
+                + "\(Format.count(Int(summary.rows), "row")), \(Format.size(stream.size)).")
+        return report
+    }
+
+    private func write(to stream: ResultStream, _ key: DatabaseKey?) throws -> SQLDump.Summary {
+        var content = SQLDump.Content()
+        content.rows = !schemaOnly
+        content.rowids = preserveRowids
+        content.tables = table.isEmpty ? nil : table
+        let summary = try DatabaseFile(database.path).read(key: key, settings: database.cipher.settings()) {
+            try SQLDump.write($0, content) { text in try text.withBytes { try stream.append($0) } }
+        }
+        try stream.flush()
+        return summary
+    }
+}

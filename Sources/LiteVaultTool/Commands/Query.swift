@@ -1,0 +1,171 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultCore
+
+/// `litevault query`: runs one SQL statement and prints its rows.
+struct Query: VaultCommand {
+    static let configuration = configured(
+        "query", "Run one SQL statement and print its rows.",
+        """
+        Reads the database without writing a byte, pending log included, even if it is in use. With --write the \
+        statement may change the database. SQL is one statement; '-' reads it from standard input. The key never \
+        belongs into SQL: it is given by the options below.
+
+        Rows are printed as they come, so a result may be of any size; --quiet does not silence them. NULL is an empty \
+        field in CSV and null in JSON. A blob is x'…' in hexadecimal digits.
+        """,
+        examples: [
+            "litevault query notes.db 'SELECT * FROM note'",
+            "litevault query vault.db 'SELECT count(*) FROM note' --key-file ~/.vault-key",
+            "litevault query vault.db - --format csv <report.sql >report.csv",
+            "litevault query notes.db 'SELECT * FROM note WHERE title = :title' \\",
+            "    --bind title=Groceries --format json",
+            "litevault query notes.db 'DELETE FROM note WHERE done' --write",
+        ])
+
+    @OptionGroup var database: DatabaseOptions<OnlyArgument>
+
+    @Argument(help: "One SQL statement, or '-' for standard input.")
+    var sql: String
+
+    @Option(help: "Format of the rows: \(RowFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: table).")
+    var format: RowFormat?
+
+    @Option(
+        name: .customLong("bind"),
+        help: .init(
+            "Value for the parameter :NAME. Integers and reals are bound as numbers, all else as text.",
+            valueName: "name=value"))
+    var bindings: [String] = []
+
+    @Flag(help: "Let the statement change the database.")
+    var write = false
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func perform(_ session: Session) throws -> Report {
+        let path = database.path
+        try session.reserveKeySources(database.key)
+        if output.json, format != nil {
+            throw Failure(
+                .usage, "--json and --format exclude each other", remedy: "Use '--format json' for plain rows.")
+        }
+        var values: [String: (any Binding)?] = [:]
+        for argument in bindings {
+            let (name, value) = try Self.binding(argument)
+            values[name] = .some(value)
+        }
+        try Preflight.requireSource(path)
+        let key = try session.keyIfEncrypted(database)
+        let sql = sql == "-" ? try Self.standardInput() : sql
+        let stream = ResultStream(session.terminal)
+        var changes: Int?
+        do {
+            if write {
+                changes = try change(path, key, sql, values, stream)
+            } else {
+                // Nothing is written, so a signal may end the process at any point.
+                let token = Interruption.shared.onEnd(immediately: true) {}
+                defer { Interruption.shared.remove(token) }
+                changes = try DatabaseFile(path).read(key: key, settings: database.cipher.settings()) {
+                    try self.print($0, sql, values, stream)
+                }
+            }
+            try stream.flush()
+        } catch is ResultStream.Closed {}
+        guard let changes else { return .printed }
+        var report = Report(Changed(columns: [], rows: [], changes: changes))
+        report.appendLine(Format.count(changes, "row") + " changed.")
+        return report
+    }
+
+    /// The result of a statement that returns no rows.
+    private struct Changed: Encodable {
+        let columns: [String]
+        let rows: [String]
+        let changes: Int
+    }
+
+    private func change(
+        _ path: String, _ key: DatabaseKey?, _ sql: String, _ values: [String: (any Binding)?], _ stream: ResultStream
+    ) throws -> Int? {
+        let connection =
+            try key.map { try Connection(path, key: $0, settings: database.cipher.settings()) } ?? Connection(path)
+        defer { try? connection.close() }
+        connection.lockTimeout = .seconds(5)
+        // The engine would write temporary data to plaintext files.
+        try connection.execute("PRAGMA temp_store = MEMORY")
+        let changes = try print(connection, sql, values, stream)
+        try connection.close()
+        return changes
+    }
+
+    /// - Returns: the number of rows changed by a statement that returns none; nil after printing rows.
+    private func print(
+        _ connection: Connection, _ sql: String, _ values: [String: (any Binding)?], _ stream: ResultStream
+    ) throws -> Int? {
+        guard !SQLTokens(sql).allSatisfy({ [.space, .comment].contains($0.kind) || $0.text == ";" }) else {
+            throw Failure(.usage, "the SQL text is empty", remedy: "Give one statement.")
+        }
+        let statement: Statement
+        do { statement = try connection.prepare(sql) } catch let error as DatabaseError
+            where error.resultCode.primary == .error || error.resultCode.primary == .misuse
+        {
+            throw Failure(.usage, error.message, path: database.path, remedy: "Check the statement.")
+        }
+        guard write || statement.isReadOnly else {
+            throw Failure(
+                .usage, "this statement changes the database", path: database.path, remedy: "Add --write to allow that."
+            )
+        }
+        let names = statement.columnNames
+        if names.isEmpty {
+            return try (values.isEmpty ? statement.run() : statement.run(with: Bindings(values))).changes
+        }
+        let printer: any RowPrinter =
+            output.json ? try ArrayPrinter(stream, names) : (format ?? .table).printer(stream, names)
+        // A statement that changes something runs to its end, whether or not its rows are read.
+        var isClosed = false
+        func printing(_ body: () throws -> Void) throws {
+            guard !isClosed else { return }
+            do { try body() } catch is ResultStream.Closed where write { isClosed = true }
+        }
+        let count = names.count
+        let handle = { (row: borrowing RowView) in
+            var stored: [StoredValue] = []
+            stored.reserveCapacity(count)
+            for index in 0..<count { stored.append(try row.get(index)) }
+            try printing { try printer.row(stored) }
+        }
+        if values.isEmpty {
+            try statement.forEach(body: handle)
+        } else {
+            try statement.forEach(with: Bindings(values), body: handle)
+        }
+        try printing { try printer.end() }
+        return nil
+    }
+
+    /// `title=Groceries` as `:title` and its value.
+    private static func binding(_ argument: String) throws(Failure) -> (name: String, value: any Binding) {
+        guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else {
+            throw Failure(.usage, "'\(argument)' is not NAME=VALUE", remedy: "Write --bind title=Groceries.")
+        }
+        let text = String(argument[argument.index(after: equals)...])
+        let name = ":" + argument[..<equals]
+        if let integer = Int64(text) { return (name, integer) }
+        if let number = number(text) { return (name, number) }
+        return (name, text)
+    }
+
+    /// The number that a literal of SQL stands for. Swift also reads `nan`, `inf` and hexadecimal digits.
+    private static func number(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
+        return Double(text)
+    }
+
+    private static func standardInput() throws -> String {
+        String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,204 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVault
+
+/// How `litevault query` prints rows. A blob is `x'…'` in hexadecimal digits in every format.
+enum RowFormat: String, ExpressibleByArgument, CaseIterable {
+    /// Columns under their names, for people.
+    case table
+    /// RFC 4180 with a line of names; NULL is an empty field.
+    case csv
+    /// An array of objects.
+    case json
+    /// An object per line.
+    case jsonl
+    /// A table of Markdown.
+    case markdown
+
+    /// Creates a printer for the rows of one query.
+    func printer(_ stream: ResultStream, _ names: [String]) -> any RowPrinter {
+        switch self {
+        case .table: TablePrinter(stream, names, isMarkdown: false)
+        case .markdown: TablePrinter(stream, names, isMarkdown: true)
+        case .csv: CSVPrinter(stream: stream, names: names)
+        case .json: ObjectPrinter(stream: stream, names: names, isArray: true)
+        case .jsonl: ObjectPrinter(stream: stream, names: names, isArray: false)
+        }
+    }
+}
+
+/// Prints the rows of a query as they come.
+protocol RowPrinter: AnyObject {
+    func row(_ values: [StoredValue]) throws
+    /// Prints what follows the last row, or what stands for no rows.
+    func end() throws
+}
+
+/// The JSON of `--json`: `"columns": […], "rows": [[…], …]`, inside the object of the contract.
+final class ArrayPrinter: RowPrinter {
+    private let stream: ResultStream
+    private var isFirst = true
+
+    init(_ stream: ResultStream, _ names: [String]) throws {
+        self.stream = stream
+        let columns = names.map { ResultEncoder.quoted($0) }.joined(separator: ", ")
+        try stream.append("{\"schema\": 1, \"command\": \"query\", \"columns\": [\(columns)], \"rows\": [")
+    }
+
+    func row(_ values: [StoredValue]) throws {
+        let text = values.map(ValueText.json).joined(separator: ", ")
+        try stream.append((isFirst ? "[" : ", [") + text + "]")
+        isFirst = false
+    }
+
+    func end() throws { try stream.append("]}\n") }
+}
+
+private final class ObjectPrinter: RowPrinter {
+    private let stream: ResultStream
+    private let names: [String]
+    private let isArray: Bool
+    private var isFirst = true
+
+    init(stream: ResultStream, names: [String], isArray: Bool) {
+        self.stream = stream
+        self.names = names.map { ResultEncoder.quoted($0) + ": " }
+        self.isArray = isArray
+    }
+
+    func row(_ values: [StoredValue]) throws {
+        let members = zip(names, values).map { $0 + ValueText.json($1) }.joined(separator: ", ")
+        if isArray { try stream.append(isFirst ? "[" : ",\n ") }
+        try stream.append("{" + members + (isArray ? "}" : "}\n"))
+        isFirst = false
+    }
+
+    func end() throws { if isArray { try stream.append(isFirst ? "[]\n" : "]\n") } }
+}
+
+private final class CSVPrinter: RowPrinter {
+    private let stream: ResultStream
+    private var names: [String]?
+
+    init(stream: ResultStream, names: [String]) {
+        self.stream = stream
+        self.names = names
+    }
+
+    func row(_ values: [StoredValue]) throws {
+        try printNames()
+        try line(values.map { $0 == .null ? "" : Self.field(ValueText.plain($0)) })
+    }
+
+    func end() throws { try printNames() }
+
+    private func printNames() throws {
+        if let names { try line(names.map(Self.field)) }
+        names = nil
+    }
+
+    private func line(_ fields: [String]) throws {
+        // A line with one empty field would be an empty line, which readers skip.
+        try stream.append((fields == [""] ? "\"\"" : fields.joined(separator: ",")) + "\r\n")
+    }
+
+    private static func field(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) || text.isEmpty else {
+            return text
+        }
+        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+}
+
+/// Columns as wide as the first rows need: later rows may be wider, so that memory does not grow with the result.
+private final class TablePrinter: RowPrinter {
+    private static let measuredRows = 1000
+
+    private let stream: ResultStream
+    private let names: [String]
+    private let isMarkdown: Bool
+    private var measured: [[(text: String, isNumber: Bool)]]? = []
+    private var widths: [Int]
+
+    init(_ stream: ResultStream, _ names: [String], isMarkdown: Bool) {
+        self.stream = stream
+        self.isMarkdown = isMarkdown
+        self.names = names.map { Self.cell($0, isMarkdown) }
+        widths = self.names.map { max(isMarkdown ? 3 : 1, $0.count) }
+    }
+
+    func row(_ values: [StoredValue]) throws {
+        let cells = values.map { value in
+            let isNumber =
+                switch value {
+                case .integer, .real: true
+                default: false
+                }
+            return (text: Self.cell(value == .null ? "NULL" : ValueText.plain(value), isMarkdown), isNumber: isNumber)
+        }
+        guard measured != nil else { return try line(cells) }
+        for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], min(cell.text.count, 60)) }
+        measured?.append(cells)
+        if measured?.count == Self.measuredRows { try printMeasured() }
+    }
+
+    func end() throws { try printMeasured() }
+
+    private func printMeasured() throws {
+        guard let rows = measured else { return }
+        measured = nil
+        guard !names.isEmpty else { return }
+        try line(names.map { ($0, false) })
+        let rules = widths.map { String(repeating: "-", count: $0) }
+        try stream.append(
+            isMarkdown ? "| " + rules.joined(separator: " | ") + " |\n" : rules.joined(separator: "  ") + "\n")
+        for row in rows { try line(row) }
+    }
+
+    private func line(_ cells: [(text: String, isNumber: Bool)]) throws {
+        let padded = zip(cells, widths).map { cell, width in
+            let padding = String(repeating: " ", count: max(0, width - cell.text.count))
+            return cell.isNumber ? padding + cell.text : cell.text + padding
+        }
+        if isMarkdown { return try stream.append("| " + padded.joined(separator: " | ") + " |\n") }
+        var text = padded.joined(separator: "  ")
+        while text.last == " " { text.removeLast() }
+        try stream.append(text + "\n")
+    }
+
+    /// One line without control characters.
+    private static func cell(_ text: String, _ isMarkdown: Bool) -> String {
+        let visible = Format.visible(text)
+        return isMarkdown ? visible.replacingOccurrences(of: "|", with: "\\|") : visible
+    }
+}
+
+/// Values as text.
+enum ValueText {
+    /// The value without quotes.
+    static func plain(_ value: StoredValue) -> String {
+        switch value {
+        case .null: ""
+        case .integer(let number): String(number)
+        case .real(let number): number.isInfinite ? (number < 0 ? "-Inf" : "Inf") : String(number)
+        case .text(let text): text
+        case .blob(let bytes): "x'" + hexadecimal(bytes) + "'"
+        }
+    }
+
+    /// The value as JSON. An infinity is a number that overflows into one, as in SQLite's own JSON.
+    static func json(_ value: StoredValue) -> String {
+        switch value {
+        case .null: "null"
+        case .integer(let number): String(number)
+        case .real(let number): number.isInfinite ? (number < 0 ? "-9e999" : "9e999") : String(number)
+        case .text(let text): ResultEncoder.quoted(text)
+        case .blob: ResultEncoder.quoted(plain(value))
+        }
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import LiteVault
+import Testing
+
+/// `litevault dump`.
+@Suite struct DumpTests {
+    let workspace: Workspace
+
+    init() throws { workspace = try Workspace() }
+
+    private func make(_ name: String, _ sql: String) throws {
+        let database = try Connection(workspace.path(name))
+        try database.execute(sql)
+        try database.close()
+    }
+
+    private func dump(_ arguments: String...) throws -> String {
+        let run = try workspace.tool.run(["dump"] + arguments)
+        #expect(run.status == 0, "\(run.errors)")
+        return run.output
+    }
+
+    private static let everything = """
+        CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL COLLATE NOCASE, "odd name" BLOB);
+        INSERT INTO note VALUES (1, 'it''s', x'0aff'), (5, 'two' || char(10) || 'lines', NULL), (9, '', 0.1);
+        CREATE TABLE plain (a, b);
+        INSERT INTO plain (rowid, a, b) VALUES (7, 1, 9e999), (9, 'nul' || char(0) || 'x', -1e-300);
+        CREATE TABLE w (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+        INSERT INTO w VALUES ('z', 1), ('a', -9223372036854775808);
+        CREATE TABLE "rowid" (rowid, oid, _rowid_);
+        INSERT INTO "rowid" VALUES (3, 2, 1);
+        CREATE INDEX note_title ON note (title DESC) WHERE id > 0;
+        CREATE VIEW titles AS SELECT title FROM note;
+        CREATE TRIGGER touched AFTER INSERT ON note BEGIN UPDATE plain SET b = b + 1; END;
+        CREATE VIRTUAL TABLE search USING fts4(title, body);
+        INSERT INTO search VALUES ('hello', 'world');
+        ANALYZE;
+        """
+
+    @Test func `run in an empty database, a dump makes the same schema and rows`() throws {
+        try make("a.db", Self.everything)
+        let text = try dump("a.db")
+        try make("b.db", text)
+        #expect(try dump("b.db") == text)
+        let copy = try Connection(workspace.path("b.db"))
+        #expect(try copy.value("SELECT count(*) FROM search WHERE search MATCH 'world'", as: Int.self) == 1)
+        #expect(try copy.value("SELECT seq FROM sqlite_sequence", as: Int.self) == 9)
+        #expect(try copy.value("SELECT hex(a) FROM plain WHERE b < 0", as: String.self) == "6E756C0078")
+        #expect(try copy.value("SELECT b FROM plain WHERE a = 1", as: Double.self) == .infinity)
+        #expect(try copy.value("PRAGMA integrity_check", as: String.self) == "ok")
+    }
+
+    @Test func `text that is not UTF-8 keeps its bytes`() throws {
+        try make("a.db", "CREATE TABLE t (x); INSERT INTO t VALUES (CAST(x'ff27fe' AS TEXT))")
+        try make("b.db", try dump("a.db"))
+        let copy = try Connection(workspace.path("b.db"))
+        #expect(try copy.value("SELECT typeof(x) || hex(x) FROM t", as: String.self) == "textFF27FE")
+    }
+
+    @Test func `a database in UTF-16 stays in UTF-16`() throws {
+        try make(
+            "a.db", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (x); INSERT INTO t VALUES ('é' || char(0) || '🔑')")
+        try make("b.db", try dump("a.db"))
+        let copy = try Connection(workspace.path("b.db"))
+        #expect(try copy.value("PRAGMA encoding", as: String.self) == "UTF-16le")
+        #expect(try copy.value("SELECT hex(x) FROM t", as: String.self) == "E900000" + "03DD811DD")
+    }
+
+    @Test func `every real number is read back as the same number`() throws {
+        var generator = SystemRandomNumberGenerator()
+        let numbers =
+            (0..<2000).map { _ in Double(bitPattern: generator.next()) }.filter(\.isFinite)
+            + [.leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 1 / 3, 5e-324, 1e15, 1e16, -0.5]
+        let database = try Connection(workspace.path("a.db"))
+        try database.execute("CREATE TABLE t (i INTEGER PRIMARY KEY, x)")
+        try database.transaction {
+            for number in numbers { try database.run("INSERT INTO t (x) VALUES (?)", with: number) }
+        }
+        try database.close()
+        try make("b.db", try dump("a.db"))
+        let copy = try Connection(workspace.path("b.db"))
+        let found = try copy.all("SELECT x FROM t ORDER BY i", as: Double.self)
+        let wrong = zip(numbers, found).filter { $0 != $1 }
+        #expect(found.count == numbers.count && wrong.isEmpty, "\(wrong.prefix(3))")
+    }
+
+    @Test func `implicit rowids are kept on request`() throws {
+        try make("a.db", "CREATE TABLE t (x); INSERT INTO t (rowid, x) VALUES (7, 'a'), (9, 'b')")
+        try make("new.db", try dump("a.db"))
+        try make("kept.db", try dump("a.db", "--preserve-rowids"))
+        for (name, expected) in [("new.db", [1, 2]), ("kept.db", [7, 9])] {
+            let copy = try Connection(workspace.path(name))
+            #expect(try copy.all("SELECT rowid FROM t ORDER BY rowid", as: Int.self) == expected)
+        }
+    }
+
+    @Test func `tables can be chosen, and rows left out`() throws {
+        try make("a.db", Self.everything)
+        let note = try dump("a.db", "--table", "NOTE")
+        #expect(note.contains("CREATE TABLE note") && note.contains("note_title") && note.contains("touched"))
+        #expect(!note.contains("plain (") && !note.contains("sqlite_sequence"))
+        let schema = try dump("a.db", "--schema-only")
+        #expect(schema.contains("CREATE TABLE note") && !schema.contains("INSERT INTO \"note\""))
+        let run = try workspace.tool.run("dump", "a.db", "--table", "missing", "--json", "--output", "x.sql")
+        #expect(run.status == 64)
+        #expect(try run.failureCode() == "usage")
+        #expect(try workspace.names() == ["a.db"])
+    }
+
+    @Test func `a file is complete, for its owner only, and never overwritten`() throws {
+        try make("a.db", Self.everything)
+        let json = try workspace.tool.run("dump", "a.db", "--output", "a.sql", "--json").json()
+        let text = try dump("a.db")
+        #expect(String(decoding: try workspace.bytes("a.sql"), as: UTF8.self) == text)
+        #expect(json["size"] as? Int == text.utf8.count)
+        let mode = try FileManager.default.attributesOfItem(atPath: workspace.path("a.sql"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        #expect(try workspace.tool.run("dump", "a.db", "--output", "a.sql", "--json").failureCode() == "cannot-create")
+        #expect(try workspace.tool.run("dump", "a.db", "--json").failureCode() == "usage")
+        #expect(try workspace.names() == ["a.db", "a.sql"])
+    }
+
+    @Test(.enabled(if: Engine.encrypts))
+    func `databases under different keys have equal dumps if their content is equal`() throws {
+        try make("a.db", Self.everything)
+        try workspace.write("secret", to: "key")
+        #expect(try workspace.tool.run("encrypt", "a.db", "v.db", "--key-file", "key").status == 0)
+        #expect(try dump("v.db", "--key-file", "key") == dump("a.db"))
+    }
+}

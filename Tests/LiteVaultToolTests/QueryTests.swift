@@ -1,0 +1,171 @@
+import Foundation
+import LiteVault
+import Testing
+
+/// `litevault query`.
+@Suite struct QueryTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        let database = try Connection(workspace.path("a.db"))
+        try database.execute(
+            """
+            CREATE TABLE t (n, s, b);
+            INSERT INTO t VALUES (1, 'it''s, "x"', x'0aff'), (-2.5, NULL, NULL), (9e999, 'two' || char(10) || 'lines', '');
+            """)
+        try database.close()
+    }
+
+    @Test(arguments: [
+        (
+            "csv",
+            "n,s,b\r\n1,\"it's, \"\"x\"\"\",x'0aff'\r\n-2.5,,\r\nInf,\"two\nlines\",\"\"\r\n"
+        ),
+        (
+            "json",
+            #"""
+            [{"n": 1, "s": "it's, \"x\"", "b": "x'0aff'"},
+             {"n": -2.5, "s": null, "b": null},
+             {"n": 9e999, "s": "two\nlines", "b": ""}]
+
+            """#
+        ),
+        (
+            "jsonl",
+            #"""
+            {"n": 1, "s": "it's, \"x\"", "b": "x'0aff'"}
+            {"n": -2.5, "s": null, "b": null}
+            {"n": 9e999, "s": "two\nlines", "b": ""}
+
+            """#
+        ),
+        (
+            "table",
+            #"""
+            n     s              b
+            ----  -------------  -------
+               1  it's, "x"      x'0aff'
+            -2.5  NULL           NULL
+             Inf  two\u{a}lines
+
+            """#
+        ),
+        (
+            "markdown",
+            #"""
+            | n    | s             | b       |
+            | ---- | ------------- | ------- |
+            |    1 | it's, "x"     | x'0aff' |
+            | -2.5 | NULL          | NULL    |
+            |  Inf | two\u{a}lines |         |
+
+            """#
+        ),
+    ])
+    func `rows are printed in the format asked for`(_ format: String, _ expected: String) throws {
+        let run = try workspace.tool.run("query", "a.db", "SELECT * FROM t", "--format", format)
+        #expect(run.status == 0 && run.errors.isEmpty)
+        #expect(run.output == expected)
+    }
+
+    @Test func `--json prints one object with columns and rows`() throws {
+        let json = try workspace.tool.run("query", "a.db", "SELECT n, s FROM t LIMIT 2", "--json").json()
+        #expect(json["command"] as? String == "query")
+        #expect(json["columns"] as? [String] == ["n", "s"])
+        let rows = try #require(json["rows"] as? [[Any]])
+        #expect(rows.count == 2 && rows[0][1] as? String == #"it's, "x""# && rows[1][1] is NSNull)
+    }
+
+    @Test(arguments: [("csv", "n,s\r\n"), ("json", "[]\n"), ("jsonl", ""), ("table", "n  s\n-  -\n")])
+    func `no rows leave a valid result`(_ format: String, _ expected: String) throws {
+        let run = try workspace.tool.run("query", "a.db", "SELECT n, s FROM t WHERE 0", "--format", format)
+        #expect(run.status == 0 && run.output == expected)
+    }
+
+    @Test func `values are bound by name, numbers as numbers`() throws {
+        let run = try workspace.tool.run(
+            "query", "a.db", "SELECT typeof(:i) i, typeof(:r) r, typeof(:t) t, :t text, typeof(:h) h", "--bind", "i=-7",
+            "--bind",
+            "r=1e3", "--bind", "t=a=b'c", "--bind", "h=0x10", "--format", "csv")
+        #expect(run.output == "i,r,t,text,h\r\ninteger,real,text,a=b'c,text\r\n")
+        #expect(try workspace.tool.run("query", "a.db", "SELECT 1", "--bind", "x").status == 64)
+        #expect(try workspace.tool.run("query", "a.db", "SELECT :a", "--bind", "b=1").status != 0)
+    }
+
+    @Test func `the statement may come from standard input`() throws {
+        let run = try workspace.tool.run(
+            ["query", "a.db", "-", "--format", "csv"], input: "-- how many\nSELECT count(*) AS c FROM t;\n")
+        #expect(run.status == 0 && run.output == "c\r\n3\r\n")
+    }
+
+    @Test func `without --write nothing can be changed`() throws {
+        let before = try workspace.bytes("a.db")
+        for sql in [
+            "DELETE FROM t", "CREATE TABLE u (a)", "PRAGMA user_version = 5", "VACUUM",
+            "SELECT writefile('x', 'y')",
+        ] {
+            let run = try workspace.tool.run("query", "a.db", sql, "--json")
+            #expect(run.status != 0, "\(sql)")
+        }
+        #expect(try workspace.tool.run("query", "a.db", "DELETE FROM t", "--json").failureCode() == "usage")
+        #expect(try workspace.bytes("a.db") == before)
+        #expect(try workspace.names() == ["a.db"])
+    }
+
+    @Test func `with --write the change is committed`() throws {
+        let run = try workspace.tool.run("query", "a.db", "DELETE FROM t WHERE s IS NULL", "--write")
+        #expect(run.status == 0 && run.output == "1 row changed.\n")
+        let json = try workspace.tool.run("query", "a.db", "UPDATE t SET b = 1", "--write", "--json").json()
+        #expect(json["changes"] as? Int == 2)
+        let database = try Connection(workspace.path("a.db"))
+        #expect(try database.value("SELECT count(*) FROM t", as: Int.self) == 2)
+    }
+
+    @Test(arguments: ["SELEC", "SELECT 1; SELECT 2", "SELECT * FROM missing", "", "; -- nothing"])
+    func `a wrong statement is a usage error`(_ sql: String) throws {
+        let run = try workspace.tool.run("query", "a.db", sql, "--json")
+        #expect(run.status == 64)
+        #expect(try run.failureCode() == "usage")
+    }
+
+    @Test func `a database in use is read with its log`() throws {
+        let writer = try Connection(workspace.path("a.db"))
+        try writer.execute("PRAGMA journal_mode = wal; INSERT INTO t VALUES (4, 'in the log', NULL)")
+        let run = try workspace.tool.run("query", "a.db", "SELECT s FROM t WHERE n = 4", "--format", "csv")
+        #expect(run.output == "s\r\nin the log\r\n")
+        try writer.execute("INSERT INTO t VALUES (5, 'afterwards', NULL)")
+    }
+
+    @Test(.enabled(if: Engine.encrypts)) func `an encrypted database is read with its key`() throws {
+        try workspace.write("secret", to: "key")
+        #expect(try workspace.tool.run("encrypt", "a.db", "v.db", "--key-file", "key").status == 0)
+        let run = try workspace.tool.run(
+            "query", "v.db", "SELECT count(*) c FROM t", "--key-file", "key", "--format", "csv")
+        #expect(run.output == "c\r\n3\r\n")
+        try workspace.write("wrong", to: "other")
+        #expect(
+            try workspace.tool.run("query", "v.db", "SELECT 1", "--key-file", "other", "--json").failureCode()
+                == "key-rejected")
+    }
+
+    @Test func `a reader that closes the pipe ends the query`() throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.currentDirectoryURL = workspace.directory
+        process.environment = ProcessInfo.processInfo.environment.merging(["TOOL": Tool.executable.path]) { $1 }
+        let endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
+        process.arguments = [
+            "-c", #"{ "$TOOL" query a.db '\#(endless)' --format csv; echo "status $?" >&2; } | head -n 2"#,
+        ]
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let lines = output.fileHandleForReading.readDataToEndOfFile()
+        let messages = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(String(decoding: lines, as: UTF8.self) == "x\r\n1\r\n")
+        #expect(String(decoding: messages, as: UTF8.self) == "status 0\n")
+    }
+}
