@@ -23,15 +23,26 @@ engine_select() {
             # must not get another SQLCipher.
             swift_args+=(-Xlinker -rpath -Xlinker "$(dirname "$home"/usr/lib/*/libsqlcipher.so)")
             ;;
-        *) fail "unknown engine '$1'; known: ${all_engines[*]}" ;;
+        sqlcipher-4.19)
+            local home=$engines_home/sqlcipher-4.19.0
+            engine_env+=("PKG_CONFIG_PATH=$home/lib/pkgconfig")
+            swift_args+=(-Xlinker -rpath -Xlinker "$home/lib")
+            ;;
+        *) fail "unknown engine '$1'; known: ${all_engines[*]} sqlcipher-4.19" ;;
     esac
     engine_scratch=$engine_home
     [ ! -L "$root/.build" ] || engine_scratch=$root/.build
     swift_args=(--package-path "$root" "${swift_args[@]}")
 }
 
-# engine_missing NAME: true when ci/setup could not provide it on this distribution.
-engine_missing() { [ "$1" = sqlcipher-3 ] && [ ! -f "$engines_home/sqlcipher-3.4.1/pkgconfig/sqlcipher.pc" ]; }
+# engine_missing NAME: true when ci/setup could not provide it on this distribution, or ci/engine-from-source did not run.
+engine_missing() {
+    case $1 in
+        sqlcipher-3) [ ! -f "$engines_home/sqlcipher-3.4.1/pkgconfig/sqlcipher.pc" ] ;;
+        sqlcipher-4.19) [ ! -f "$engines_home/sqlcipher-4.19.0/lib/pkgconfig/sqlcipher.pc" ] ;;
+        *) false ;;
+    esac
+}
 
 # engine_swift NAME SUBCOMMAND ARGUMENTS…: swift build, test or run on that engine.
 engine_swift() {
