@@ -98,6 +98,12 @@ package final class DatabaseFollower: Sendable {
         let changed: AsyncStream<Void>.Continuation
         let newRuns: AsyncStream<Void>
         let newRun: AsyncStream<Void>.Continuation
+        /// Where an earlier follower had been, and the snapshot that restores begin with.
+        let resumption: SegmentResumption
+
+        var start: FollowerStart? {
+            if case .from(let start, _) = resumption { start } else { nil }
+        }
     }
 
     /// Claims the segments of this database; nil when the follower is to end.
@@ -110,12 +116,11 @@ package final class DatabaseFollower: Sendable {
                 do {
                     let database = repository.databaseID(options.database)
                     let newest = try await repository.newestSequence(database)
-                    let seen = await writer.seen
-                    with {
-                        $0.newest = max($0.newest, newest)
-                        $0.gap =
-                            $0.gap ?? writer.loss
-                            ?? seen.map { SnapshotGap(since: $0, reason: "no follower was running") }
+                    let resumption = try await writer.resumption()
+                    with { $0.newest = max($0.newest, newest) }
+                    if case .none(let reason) = resumption {
+                        let gap = await gap(writer, reason)
+                        with { $0.gap = $0.gap ?? gap }
                     }
                     if let loss = writer.loss { report(.gap(loss)) }
                     let (changes, changed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -124,7 +129,8 @@ package final class DatabaseFollower: Sendable {
                         spool: try SegmentSpool(
                             directory: directory, limit: options.spoolBytes, allowsPlaintext: options.allowsPlaintext),
                         writer: writer,
-                        changes: changes, changed: changed, newRuns: newRuns, newRun: newRun)
+                        changes: changes, changed: changed, newRuns: newRuns, newRun: newRun,
+                        resumption: resumption)
                 } catch {
                     await writer.close()
                     throw error
@@ -134,6 +140,16 @@ package final class DatabaseFollower: Sendable {
             }
         }
         return nil
+    }
+
+    /// The gap before this session, if it has to begin with a snapshot.
+    ///
+    /// - Parameter reason: why what was stored before cannot be continued.
+    private func gap(_ writer: SegmentWriter, _ reason: String?) async -> SnapshotGap? {
+        if let loss = writer.loss { return loss }
+        return await writer.seen.map {
+            SnapshotGap(since: $0, reason: "no follower was running" + (reason.map { ", and " + $0 } ?? ""))
+        }
     }
 
     // MARK: Shared state
@@ -171,7 +187,7 @@ package final class DatabaseFollower: Sendable {
 extension DatabaseFollower {
     /// The polling task: committed frames go into the spool.
     private func look(_ session: Session) async {
-        let follower = Follower(path, limits: options.limits)
+        let follower = Follower(path, limits: options.limits, from: session.start)
         var pause = Backoff(options.backoff)
         var told: String?
         while !isOver {
@@ -183,8 +199,17 @@ extension DatabaseFollower {
                 case .waiting(let reason):
                     if told != reason { report(.waiting(reason)) }
                     told = reason
+                case .resumed:
+                    told = nil
+                    // Whatever was recorded as a gap before: nothing is missing.
+                    with { ($0.based, $0.gap) = (session.spool.run, nil) }
+                    if case .from(_, let base) = session.resumption { report(.resumed(base)) }
                 case .attached:
                     told = nil
+                    if let reason = follower.discontinuity {
+                        let gap = await gap(session.writer, reason)
+                        with { $0.gap = $0.gap ?? gap }
+                    }
                     report(.attached)
                     session.newRun.yield()
                 case .read(let frames):
@@ -267,7 +292,8 @@ extension DatabaseFollower {
             let deadline = with { $0.deadline }
             if let deadline, Date() >= deadline { return }
             do {
-                try await session.writer.append(waiting.path, began: waiting.began, snapshot: with { $0.newest })
+                try await session.writer.append(
+                    waiting.path, began: waiting.began, snapshot: with { $0.newest }, end: waiting.end)
                 session.spool.removeFirst()
                 pause.reset()
                 with { $0.hasStored = true }

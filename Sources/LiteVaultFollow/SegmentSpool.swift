@@ -13,6 +13,8 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         package let segment: WALSegment
         /// When its run began.
         package let began: Date
+        /// What lets another follower go on after it.
+        package let end: LogEnd?
         let file: ReplacementFile
 
         /// The file with the segment.
@@ -56,6 +58,11 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
             $0.run = Run(id: run, began: Date())
             $0.isNew = true
         }
+    }
+
+    /// Records that an earlier run goes on.
+    package func resume(run: [UInt8], began: Date) throws {
+        shared.withLock { $0.run = Run(id: run, began: began) }
     }
 
     /// Creates the file of a segment, with its header.
@@ -103,12 +110,12 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     }
 
     /// Completes the segment, which then waits to be stored.
-    package func finish(_ segment: WALSegment) throws {
+    package func finish(_ segment: WALSegment, at end: LogEnd? = nil) throws {
         guard let current = unfinished else { return }
         unfinished = nil
         shared.withLock {
             guard let run = $0.run else { return current.file.discard() }
-            $0.waiting.append(Waiting(segment: segment, began: run.began, file: current.file))
+            $0.waiting.append(Waiting(segment: segment, began: run.began, end: end, file: current.file))
             $0.byteCount += current.size
         }
     }

@@ -3,6 +3,7 @@
 
     reader.py REPOSITORY list
     reader.py REPOSITORY restore NAME SEQUENCE|latest DEST
+    reader.py REPOSITORY log NAME
 
 The secret is read from the file that READER_SECRET_FILE names.
 """
@@ -139,6 +140,36 @@ class Repository:
             need(count == manifest["blocks"], "not as many blocks as the manifest says")
             file.truncate(manifest["size"])
 
+    def log(self, database):
+        """The segments of a followed log: documents whose frames match their hash and continue each other in their run."""
+        folder = f"segments/{database}"
+        last = None
+        for name in sorted(os.listdir(os.path.join(self.folder, folder))):
+            if name.startswith("."):
+                continue
+            name = f"{folder}/{name}"
+            data = self.get(name)
+            segment = self.document(name)
+            need(segment["type"] == "segment" and segment["repository"] == self.id.hex(), f"{name}: of another place")
+            need(name.split("/")[2] == f"{segment['sequence']:010d}.{segment['snapshot']:010d}.{segment['seen']}", name)
+            frames = data[len(data) - segment["payload_size"]:]
+            need(hashlib.sha256(frames).hexdigest() == segment["payload_hash"], f"{name}: hash of the frames")
+            length = 24 + segment["page_size"]
+            need(frames[:8] == b"LVWALSG1" and len(frames) == 80 + segment["frames"] * length, f"{name}: frames")
+            # The checksum after the last frame, which its header has.
+            after = frames[-length + 16:-length + 24].hex()
+            end = segment.get("end")
+            need(not end or end["checksum"] == after and len(end["file"]) == 32, f"{name}: end")
+            if last and last["run"] == segment["run"]:
+                need(segment["place"] == last["place"] + 1 and segment["predecessor"] == last["_hash"], f"{name}: order")
+                if segment["salts"] == last["salts"]:
+                    need(segment["first_frame"] == last["first_frame"] + last["frames"], f"{name}: frames are missing")
+                    need(frames[72:80].hex() == last["_after"], f"{name}: does not continue the frames")
+                else:
+                    need(segment["first_frame"] == 1, f"{name}: frames are missing")
+            last = dict(segment, _after=after)
+            yield last
+
 
 def main(arguments):
     secret = None
@@ -151,6 +182,9 @@ def main(arguments):
             for snapshots in repository.names():
                 for one in snapshots:
                     print(one["_hash"][:16], one["name"], one["sequence"], one["time"], one["size"])
+        elif arguments[1] == "log":
+            for one in repository.log(repository.database(arguments[2])):
+                print(one["sequence"], one["run"], one["place"], one["frames"], one["time"])
         else:
             database = repository.database(arguments[2])
             number = repository.sequences(database)[-1] if arguments[3] == "latest" else arguments[3]

@@ -11,7 +11,7 @@ package import Foundation
 /// Effects on other connections: the database cannot leave WAL mode, and is busy for a process that wants to replace
 /// it; `-wal` and `-shm` stay when the last connection closes; RESTART and TRUNCATE checkpoints wait for the follower's
 /// next poll, or return busy if they do not wait; and under continuous commits the log may grow, up to
-/// ``FollowerLimits/logBytes``. ``FollowerLimits/logBytes``.
+/// ``FollowerLimits/logBytes``.
 package final class Follower {
     package let path: String
     package let limits: FollowerLimits
@@ -22,6 +22,10 @@ package final class Follower {
     private var lastTick: Double = 0
     private var lastGap: String?
     private var wasBusy = false
+    /// Where to go on, until the log was found.
+    private var start: FollowerStart?
+    /// Why the log does not continue from where it was to be read on; nil if it does, or before it was found.
+    package private(set) var discontinuity: String?
 
     /// Whether the follower holds the locks of a log.
     package var isAttached: Bool { hold != nil }
@@ -38,9 +42,12 @@ package final class Follower {
     }
 
     /// Creates a follower. ``poll(into:)`` opens the files.
-    package init(_ path: String, limits: FollowerLimits = .init()) {
+    ///
+    /// - Parameter start: where an earlier follower had read the log: the run goes on from there if the log does.
+    package init(_ path: String, limits: FollowerLimits = .init(), from start: FollowerStart? = nil) {
         self.path = path
         self.limits = limits
+        self.start = start
     }
 
     /// Reads the log once, and passes the frames committed since the last poll to the sink.
@@ -87,10 +94,24 @@ package final class Follower {
 
     private func attach(_ sink: inout some WALSegmentSink) throws -> FollowerOutcome {
         let attached: FollowerHold
+        // Segments are found by their times, which then would not follow those of the earlier ones.
+        let isEarlier = start.map { Self.milliseconds() < $0.seen } ?? false
         do {
-            attached = try FollowerHold(path, limits: limits)
+            attached = try FollowerHold(path, limits: limits, from: isEarlier ? nil : start)
         } catch let lost as LogLostError {
             return .waiting(lost.reason)
+        }
+        if let start {
+            self.start = nil
+            discontinuity = isEarlier ? "the system clock moved backwards" : attached.discontinuity
+            if discontinuity == nil {
+                (run, sequence, lastLook, lastTick) = (start.run, start.sequence, start.seen, Self.tick())
+                wasBusy = false
+                try sink.resume(run: run, began: start.began)
+                hold = attached
+                return .resumed(run: run)
+            }
+            lastGap = discontinuity
         }
         run = (0..<16).map { _ in UInt8.random(in: 0...255) }
         sequence = 0
@@ -108,12 +129,12 @@ package final class Follower {
             run: run, sequence: sequence, after: lastLook, seen: now, reader: pending.reader, through: pending.last)
         try sink.begin(segment)
         do {
-            try hold.read(pending) { try sink.append($0) }
+            let end = try hold.read(pending) { try sink.append($0) }
+            try sink.finish(segment, at: end)
         } catch {
             sink.abandon()
             throw error
         }
-        try sink.finish(segment)
         sequence += 1
         try hold.settle()
         return segment.frameCount
@@ -154,6 +175,8 @@ package enum FollowerOutcome: Sendable, Equatable {
     case waiting(String)
     /// A new run begins: a snapshot must be taken now.
     case attached(run: [UInt8])
+    /// An earlier run goes on without a gap: no snapshot is needed.
+    case resumed(run: [UInt8])
     /// This many frames were read; 0 if nothing was committed.
     case read(frames: UInt32)
     /// The run has ended; frames may have been missed.
@@ -166,14 +189,17 @@ package protocol WALSegmentSink {
     /// this call. `gap` says why the previous run ended; nil for the first run of this follower.
     mutating func begin(run: [UInt8], at position: LogPosition, gap: String?) throws
 
+    /// Goes on with a run that had begun then.
+    mutating func resume(run: [UInt8], began: Date) throws
+
     /// Begins a segment; its ``WALSegment/header`` has to be stored first.
     mutating func begin(_ segment: WALSegment) throws
 
     /// Appends the segment's next bytes: whole frames.
     mutating func append(_ frames: UnsafeRawBufferPointer) throws
 
-    /// Completes the segment, which is valid from now on.
-    mutating func finish(_ segment: WALSegment) throws
+    /// Completes the segment, which is valid from now on. `end` lets another follower go on after it.
+    mutating func finish(_ segment: WALSegment, at end: LogEnd?) throws
 
     /// Discards the segment that was begun.
     mutating func abandon()

@@ -6,6 +6,8 @@ final class FollowerHold {
     struct Pending {
         let reader: WALReader
         let last: UInt32
+        /// The commits that the index has counted.
+        let commits: UInt32
     }
 
     private let file: SourceFile
@@ -19,13 +21,16 @@ final class FollowerHold {
     /// disk.
     private(set) var position: LogPosition
     private var reader: WALReader?
+    /// Why the log does not continue from where it was to be read on; nil if it does.
+    private(set) var discontinuity: String?
 
     var logBytes: Int64 { Int64(position.frame) * Int64(reader?.frameLength ?? 0) }
 
     /// Takes the locks; the position is that of the last commit.
     ///
+    /// - Parameter start: where to read on, if the log continues from there; otherwise ``discontinuity`` says why it does not.
     /// - Throws: ``LogLostError`` while there is no log to follow.
-    init(_ path: String, limits: FollowerLimits) throws {
+    init(_ path: String, limits: FollowerLimits, from start: FollowerStart? = nil) throws {
         let file = try SourceFile(path: path)
         try SourceVolume.requireLocal(file.path)
         // Without a log the database may be in rollback-journal mode, where the lock would keep others from writing.
@@ -50,6 +55,12 @@ final class FollowerHold {
                 throw LogLostError(reason: "the log does not match its index")
             }
             self.reader = reader.continued(at: header.lastFrame, sums: header.frameChecksum)
+        }
+        if let start {
+            switch try LogContinuation(log: log, header: header, path: file.path).outcome(from: start) {
+            case .continues(let position, let reader): (self.position, self.reader) = (position, reader)
+            case .ends(let reason): discontinuity = reason
+            }
         }
         try requireRoom()
     }
@@ -76,16 +87,20 @@ final class FollowerHold {
         guard let reader, reader.salts == header.salts, reader.pageSize == header.pageSize else {
             throw LogLostError(reason: "the log does not match its index")
         }
-        return Pending(reader: reader, last: header.lastFrame)
+        return Pending(reader: reader, last: header.lastFrame, commits: header.commits)
     }
 
-    func read(_ pending: Pending, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    /// Reads the frames.
+    ///
+    /// - Returns: what lets another follower go on after them.
+    func read(_ pending: Pending, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> LogEnd? {
         var reader = pending.reader
         guard try reader.read(through: pending.last, { frames, _ in try body(frames) }) else {
             throw LogLostError(reason: "a frame of the log is damaged")
         }
         position = .init(salts: position.salts, frame: pending.last)
         self.reader = reader
+        return LogEnd(sums: reader.sums, commits: pending.commits, path: file.path)
     }
 
     /// Switches to the lock that hinders other connections least.

@@ -171,6 +171,8 @@ package struct CaptureReport: Sendable, Equatable {
     package let pageSize: Int?
     /// The position in the log up to which the image goes; nil without a log, or if the log has no valid header.
     package let position: LogPosition?
+    /// What lets a follower go on from that position; nil if the log has no index.
+    package let end: LogEnd?
     /// Bytes of the `-wal` file when the capture began; 0 without one.
     package let walBytes: Int64
     /// The image's first 16 bytes, fewer if it is shorter: the salt of an encrypted database.
@@ -188,13 +190,15 @@ package struct CaptureReport: Sendable, Equatable {
     /// Creates the report of an image of known length; by default, of one that was just read, without a log.
     package init(
         mode: Mode = .rollback, byteCount: Int64, pageSize: Int? = nil, position: LogPosition? = nil,
-        walBytes: Int64 = 0, start: [UInt8] = [], rolledBack: Bool = false, unreachableCommits: Int = 0,
+        end: LogEnd? = nil, walBytes: Int64 = 0, start: [UInt8] = [], rolledBack: Bool = false,
+        unreachableCommits: Int = 0,
         began: Date = Date(), ended: Date = Date(), attempts: Int = 1
     ) {
         self.mode = mode
         self.byteCount = byteCount
         self.pageSize = pageSize
         self.position = position
+        self.end = end
         self.walBytes = walBytes
         self.start = start
         self.rolledBack = rolledBack

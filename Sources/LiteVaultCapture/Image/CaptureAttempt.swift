@@ -7,6 +7,7 @@ struct CapturedImage {
     var overlay: PageOverlay?
     var pageSize: Int?
     var position: LogPosition?
+    var end: LogEnd?
     var walBytes: Int64 = 0
     var rolledBack = false
     var unreachableCommits = 0
@@ -28,7 +29,7 @@ struct CapturedImage {
             pageSize = size == 1 ? 65536 : size
         }
         return CaptureReport(
-            mode: mode, byteCount: byteCount, pageSize: pageSize, position: position, walBytes: walBytes,
+            mode: mode, byteCount: byteCount, pageSize: pageSize, position: position, end: end, walBytes: walBytes,
             start: Array(start.prefix(16)), rolledBack: rolledBack, unreachableCommits: unreachableCommits,
             began: began,
             attempts: attempts)
@@ -129,6 +130,7 @@ struct CaptureAttempt {
             var image = try CapturedImage(mode: .wal, of: file)
             image.pageSize = header.pageSize == 0 ? nil : header.pageSize
             image.position = LogPosition(salts: header.salts, frame: header.lastFrame)
+            image.end = end(header)
             image.walBytes = walBytes
             return image
         }
@@ -147,8 +149,14 @@ struct CaptureAttempt {
         var image = try CapturedImage(mode: .wal, of: file, overlay: content.overlay)
         image.pageSize = header.pageSize
         image.position = content.position
+        image.end = end(header)
         image.walBytes = walBytes
         return image
+    }
+
+    private func end(_ header: WALIndexHeader) -> LogEnd? {
+        LogEnd(
+            sums: header.lastFrame > 0 ? header.frameChecksum : nil, commits: header.commits, path: file.path)
     }
 
     private func confirmHeader(_ index: WALIndex, _ header: WALIndexHeader, slot: Int) throws {

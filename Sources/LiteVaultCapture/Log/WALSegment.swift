@@ -94,12 +94,16 @@ package struct WALSegment: Sendable, Equatable {
 package struct SegmentFile {
     package let segment: WALSegment
     private let file: CompanionFile
+    /// Where the header starts in the file.
+    private let start: Int64
 
+    /// - Parameter start: the offset in the file at which the segment starts.
     /// - Throws: `VaultError` `damaged` if it is not a complete segment.
-    package init(_ path: String) throws {
+    package init(_ path: String, from start: Int64 = 0) throws {
         guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
-        guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: 0)),
-            try file.size() == segment.byteCount
+        self.start = start
+        guard let segment = WALSegment(header: try file.read(count: WALSegment.headerLength, at: start)),
+            try file.size() - start == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete log segment", path: path) }
         self.file = file
         self.segment = segment
@@ -109,7 +113,7 @@ package struct SegmentFile {
     package func commits() throws -> [UInt32] {
         var result: [UInt32] = []
         for number in 0..<segment.frameCount {
-            let offset = Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
+            let offset = start + Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
             let header = try file.read(count: 8, at: offset)
             if header.count == 8, header.word(4) != 0 { result.append(segment.firstFrame + number) }
         }
@@ -126,7 +130,7 @@ package struct SegmentFile {
         let frame = UnsafeRawBufferPointer(buffer)
         guard let base = frame.baseAddress else { return sums }
         for number in 0..<segment.frameCount {
-            let offset = Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
+            let offset = start + Int64(WALSegment.headerLength) + Int64(number) * Int64(segment.frameLength)
             let count = try file.read(into: buffer, at: offset)
             lv_wal_checksum(segment.bigEndian, base, 8, &sums)
             lv_wal_checksum(segment.bigEndian, base + WALReader.frameHeaderLength, segment.pageSize, &sums)

@@ -12,7 +12,7 @@ struct WALReader {
     let file: CompanionFile
     let pageSize: Int
     let bigEndian: Bool
-    let salts: UInt64
+    private(set) var salts: UInt64
     /// The frames read so far, and the checksum after them.
     private(set) var frame: UInt32 = 0
     private(set) var sums: [UInt32]
@@ -36,9 +36,11 @@ struct WALReader {
     }
 
     /// A reader of the same log that starts after a frame with a known checksum.
-    func continued(at frame: UInt32, sums: [UInt32]) -> WALReader {
+    ///
+    /// - Parameter salts: those of the frames before the log was reset; nil takes those of its header.
+    func continued(at frame: UInt32, sums: [UInt32], salts: UInt64? = nil) -> WALReader {
         var reader = self
-        (reader.frame, reader.sums) = (frame, sums)
+        (reader.frame, reader.sums, reader.salts) = (frame, sums, salts ?? self.salts)
         return reader
     }
 
@@ -111,6 +113,8 @@ struct WALIndexHeader: Equatable {
     /// The twelve words of one copy, in the machine's byte order.
     private let words: [UInt32]
 
+    /// A counter of commits, which starts from 0 when the index is rebuilt.
+    var commits: UInt32 { words[2] }
     /// Frames 1 to this one are committed.
     var lastFrame: UInt32 { words[4] }
     /// Pages in the database after the last commit.

@@ -15,6 +15,8 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var salts: String
         /// The number of its frames in the image.
         var frames: Int
+        /// What lets a follower go on from there; absent in manifests of older versions.
+        var end: LogEnd?
     }
 
     /// A period that the follower of the log missed before this snapshot, which closes the gap.
@@ -78,6 +80,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("hash", root.hash, digits: 64)
         try require("salts", log?.salts, digits: 16)
         try require("frames", log?.frames, in: 0...Int(UInt32.max))
+        try require(log?.end)
         try require("changed_blocks", changedBlocks, in: 0...blocks)
         // Packs are slightly larger than their blocks.
         try require("data_bytes", dataBytes, in: 0...(2 * RepositoryFormat.imageBytes))

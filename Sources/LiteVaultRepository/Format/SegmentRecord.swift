@@ -31,6 +31,8 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var time: String
     var payloadSize: Int64
     var payloadHash: String
+    /// What lets a follower go on after the last frame; absent in segments of older versions.
+    var end: LogEnd?
 
     static let byteLimit = RepositoryFormat.documentBytes
 
@@ -53,6 +55,18 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         try require("payload_size", payloadSize, in: size...size)
         try require("payload_size", payloadSize, in: 0...RepositoryFormat.segmentBytes)
         try require("payload_hash", payloadHash, digits: 64)
+        try require(end)
+    }
+
+    /// The run's bytes; empty if they are not hexadecimal.
+    var runBytes: [UInt8] { PackID(hexadecimal: run)?.bytes ?? [] }
+}
+
+extension CheckedDocument {
+    /// Requires the digits that describe the end of a part of a log.
+    func require(_ end: LogEnd?) throws(OutOfLimits) {
+        try require("checksum", end?.checksum, digits: 16)
+        try require("file", end?.file, digits: 32)
     }
 }
 
@@ -63,6 +77,8 @@ struct SegmentName: Equatable, Sendable {
     let snapshot: Int
     /// Milliseconds since 1970.
     let time: Int64
+    /// Bytes of the object, by the listing that it is from; nil for a name that was made.
+    var size: Int64?
 
     init(database: String, sequence: Int, snapshot: Int, time: Int64) {
         self.sequence = sequence

@@ -50,7 +50,10 @@ final class Lease: Sendable {
     static let announcement = "write-"
     /// The prefix of followers' leases. Followers do not write packs.
     static let follower = "follow-"
-    private static let interval = 60.0
+    /// Seconds between two renewals: a third of ``staleAge``, so that two of them may fail.
+    private static let interval = staleAge / 3
+    /// Seconds until a renewal that failed is tried again.
+    private static let retryInterval = 20.0
 
     let name: String
     let acquired: Double
@@ -65,6 +68,8 @@ final class Lease: Sendable {
         var record: Record
         /// The tag of the object as last stored by this holder.
         var tag: ETag
+        /// When that was requested, by a clock that also runs while the machine sleeps.
+        var renewed = ContinuousClock.now
         var renewal: Task<Void, Never>?
         var isAbandoned = false
     }
@@ -148,8 +153,8 @@ final class Lease: Sendable {
         }
     }
 
-    /// Whether a lease was not renewed for so long that its holder is presumed dead. A holder renews it every minute,
-    /// so a lease dated that far in the future was written before the store's clock was set back.
+    /// Whether a lease was not renewed for so long that its holder is presumed dead. A holder renews it in a
+    /// third of that time, so a lease dated that far in the future was written before the store's clock was set back.
     static func isStale(_ object: ObjectAttributes, _ now: Date, _ age: Double) -> Bool {
         abs(now.timeIntervalSince(object.modified)) >= age
     }
@@ -177,7 +182,7 @@ final class Lease: Sendable {
         }
     }
 
-    /// The note. A new one is stored with the next renewal: with ``confirm()``, ``release()``, or within a minute.
+    /// The note. A new one is stored with the next renewal: with ``confirm()``, ``release()``, or within 200 seconds.
     var note: String? {
         get { state.withLock { $0.record.note } }
         set { state.withLock { $0.record.note = newValue } }
@@ -187,6 +192,15 @@ final class Lease: Sendable {
     ///
     /// - Throws: `VaultError` `busy` if another process acquired it, or broke it because it was not renewed.
     func confirm() async throws { try await write(released: false) }
+
+    /// Confirms that this process still holds the lease, unless it was renewed so recently that nobody can have broken it.
+    /// That costs no request.
+    ///
+    /// - Throws: as ``confirm()``.
+    func confirmIfDue() async throws {
+        let age = ContinuousClock.now - state.withLock { $0.renewed }
+        if age.seconds >= Self.interval { try await confirm() }
+    }
 
     /// Records in the store which snapshot the holder may store from now on.
     ///
@@ -236,11 +250,17 @@ final class Lease: Sendable {
     private func keep() {
         // It blocks its thread if the store hangs.
         let renewal = BlockingWork.task { [weak self] in
+            var pause = Self.interval
             while !Task.isCancelled {
-                try? await Task.sleep(nanoseconds: UInt64(Self.interval * 1e9))
+                try? await Task.sleep(nanoseconds: UInt64(pause * 1e9))
                 if Task.isCancelled { return }
-                // A store that is temporarily unreachable is tried again; confirm() decides in the end.
-                try? await self?.write(released: false)
+                do {
+                    try await self?.write(released: false)
+                    pause = Self.interval
+                } catch {
+                    // A store that is temporarily unreachable is tried again; confirm() decides in the end.
+                    pause = Self.retryInterval
+                }
             }
         }
         state.withLock { $0.renewal = renewal }
@@ -255,6 +275,7 @@ final class Lease: Sendable {
 
     private func write(released: Bool) async throws {
         for _ in 0..<5 {
+            let asked = ContinuousClock.now
             let (current, record) = state.withLock { state in
                 state.record.released = released
                 return (state.tag, state.record)
@@ -268,14 +289,14 @@ final class Lease: Sendable {
                 let new = try await store.put(
                     name, bytes: Decoding.bytes(record, path: name),
                     condition: supportsConditionalWrites ? .unchanged(current) : .none)
-                return state.withLock { $0.tag = new }
+                return state.withLock { ($0.tag, $0.renewed) = (new, asked) }
             } catch let error as VaultError where error.code == .conflict {
                 // Our own write whose response was lost, or a concurrent renewal. Read the tag first: a tag that is
                 // ours afterwards was ours then, as others never return it.
                 guard let present = try await store.attributes(name), let held = try await Self.holder(name, store),
                     held.holder == record.holder
                 else { throw lost() }
-                state.withLock { $0.tag = present.tag }
+                state.withLock { ($0.tag, $0.renewed) = (present.tag, held == record ? asked : $0.renewed) }
                 if held == record { return }
             }
         }

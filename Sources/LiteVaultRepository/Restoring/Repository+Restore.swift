@@ -125,30 +125,19 @@ extension Repository {
     func apply(_ row: SegmentChain, to path: String, asFarAsWhole: Bool) async throws -> Int {
         var applier = try SegmentApplier(image: path)
         var count = 0
+        guard let fetched = row.fetched else { return 0 }
         for segment in row.segments {
-            let (name, record, offset) = (segment.name, segment.record, segment.offset)
-            let spool = PackSpool(directory: try workDirectory())
-            let (whole, _) = try spool.create()
-            defer { whole.discard() }
-            let (frames, writer) = try spool.create()
-            defer { frames.discard() }
-            // A companion file's name is removed with the temporary file.
-            let copy = whole.path + "-journal"
+            let frames: String
             do {
-                try await store.fetch(name.object, into: copy)
-                try LocalFile(reading: copy).forEachPiece { place, bytes in
-                    let skipped = Int(max(0, min(Int64(bytes.count), offset - place)))
-                    try writer.write(
-                        UnsafeRawBufferPointer(rebasing: bytes[skipped...]), at: place + Int64(skipped) - offset)
-                }
-                guard try writer.hash() == record.payloadHash else {
-                    throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
-                }
+                frames = try await fetched.frames(of: segment)
             } catch let error as VaultError where error.isDamage {
                 if asFarAsWhole { break }
-                throw row.broken(at: name, error, reachable: row.date(through: count)).error
+                throw row.broken(at: segment.name, error, reachable: row.date(through: count)).error
             }
-            try withErrorContext(path: name.object) { try applier.apply(SegmentFile(frames.path)) }
+            try withErrorContext(path: segment.name.object) {
+                try applier.apply(SegmentFile(frames, from: segment.offset))
+            }
+            fetched.discard(frames)
             count += 1
         }
         try applier.finish()

@@ -35,11 +35,15 @@ struct SegmentChain: Sendable {
         let name: SegmentName
         let record: SegmentRecord
         let offset: Int64
+        /// The local copy; nil if it is still to be read.
+        let path: String?
     }
 
     let snapshot: Date
     let wanted: Date?
     var segments: [Element] = []
+    /// The local copies of the segments.
+    var fetched: FetchedSegments?
     /// Why the chain ends too early; nil if nothing is missing.
     var obstacle: BrokenLogError?
 
@@ -73,12 +77,18 @@ extension Repository {
         var row = SegmentChain(snapshot: snapshot.time, wanted: time)
         // The hashes of the previous number; two, if a segment was stored twice.
         var hashes: Set<String> = []
-        for (index, name) in log.names.enumerated() where name.date >= exact.addingTimeInterval(-1) {
+        let start = exact.addingTimeInterval(-1)
+        let fetched = try await FetchedSegments(
+            log.names.filter { $0.date >= start && $0.date <= end ?? $0.date }, of: database, in: self)
+        row.fetched = fetched
+        for (index, name) in log.names.enumerated() where name.date >= start {
             if let end, name.date > end { break }
             let isNeeded = name.date >= exact
-            let (record, head): (SegmentRecord, (document: SealedDocument, length: Int64))
+            let record: SegmentRecord
+            let found: FetchedSegments.Segment
             do {
-                (record, head) = try await segment(name, database)
+                found = try await fetched.segment(name)
+                record = found.record
             } catch let error as VaultError where error.isDamage {
                 if isNeeded {
                     row.obstacle = row.broken(at: name, error, reachable: row.date(through: row.segments.count))
@@ -88,7 +98,7 @@ extension Repository {
                 continue
             }
             log.learn(record)
-            let hash = head.document.hash.hexadecimal
+            let hash = found.hash.hexadecimal
             if let last = row.segments.last {
                 if record.sequence == last.record.sequence {
                     if record.run == last.record.run, record.payloadHash == last.record.payloadHash {
@@ -123,7 +133,7 @@ extension Repository {
                     break
                 }
             }
-            row.segments.append(.init(name: name, record: record, offset: head.length))
+            row.segments.append(.init(name: name, record: record, offset: found.offset, path: found.path))
             hashes = [hash]
         }
         let last = row.segments.last

@@ -169,17 +169,35 @@ extension Repository {
     /// The segments of a database by their names, in order.
     func segments(_ database: String) async throws -> [SegmentName] {
         // Listing the repository reports other names.
-        try await store.list(RepositoryFormat.segments(database)).compactMap { SegmentName($0.name) }
+        try await store.list(RepositoryFormat.segments(database)).compactMap { object in
+            var name = SegmentName(object.name)
+            name?.size = object.size
+            return name
+        }
     }
 
-    /// The record of a segment, and the offset of its frames.
+    /// The bytes at the start of a segment that contain its document.
+    static let segmentHead: Int64 = 8192
+
+    /// The record of a segment, and the offset of its frames. One request, if its name is from a listing.
     func segment(
         _ name: SegmentName, _ database: String
     ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
-        guard let size = try await store.attributes(name.object)?.size else {
-            throw VaultError(.missing, "is missing", path: name.object)
+        func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
+        let known = if let size = name.size { size } else { try await store.attributes(name.object)?.size }
+        guard let size = known else { throw missing() }
+        do {
+            let bytes = try await store.get(name.object, range: 0..<min(size, Self.segmentHead))
+            return try segment(name, database, start: bytes, size: size)
+        } catch let error as VaultError where error.code == .missing && error.path != name.object {
+            throw missing()
         }
-        let bytes = try await store.get(name.object, range: 0..<min(size, 8192))
+    }
+
+    /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.
+    func segment(
+        _ name: SegmentName, _ database: String, start bytes: [UInt8], size: Int64
+    ) throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
         let document = try SealedDocument(bytes, name: name.object)
         let record = try document.value(SegmentRecord.self, key: key, name: name.object)
         let length = Int64(bytes.count - document.payload.count)

@@ -1,12 +1,12 @@
 internal import Crypto
 package import Foundation
-internal import LiteVaultCapture
+package import LiteVaultCapture
 
 /// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would use the
 /// same numbers.
 package actor SegmentWriter {
-    private let repository: Repository
-    private let database: String
+    let repository: Repository
+    let database: String
     private let lease: Lease
     /// The newest known segment, whether or not it still exists; the next one has the number after it.
     private var last: SegmentMark?
@@ -14,12 +14,16 @@ package actor SegmentWriter {
     private let notedFrom: Int
     /// The part of the log that was missing when it was opened.
     package nonisolated let loss: SnapshotGap?
+    /// The newest segment; nil if it does not exist, or is not the newest one that should.
+    let newest: SegmentRecord?
     /// A segment that may or may not have been stored, and the snapshot in its name.
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int)?
 
     private init(
-        repository: Repository, database: String, lease: Lease, last: SegmentMark?, notedFrom: Int, loss: SnapshotGap?
+        repository: Repository, database: String, lease: Lease, last: SegmentMark?, notedFrom: Int, loss: SnapshotGap?,
+        newest: SegmentRecord?
     ) {
+        self.newest = newest
         self.repository = repository
         self.database = database
         self.lease = lease
@@ -41,11 +45,13 @@ package actor SegmentWriter {
             let log = try await repository.segmentLog(database, [])
             var last = log.newest?.mark
             var loss: SnapshotGap?
+            var newest: SegmentRecord?
             if let name = log.names.last, name.sequence >= last?.sequence ?? 1 {
                 let found: SegmentMark?
                 do {
                     let (record, head) = try await repository.segment(name, database)
                     found = SegmentMark(record, head.document.hash)
+                    newest = record
                 } catch let error as VaultError where error.isDamage {
                     // Later segments cannot be restored through it, only from a snapshot of their own.
                     found = nil
@@ -75,7 +81,8 @@ package actor SegmentWriter {
             let number = (last?.sequence ?? 0) + 1
             return SegmentWriter(
                 repository: repository, database: database, lease: lease, last: last,
-                notedFrom: log.notedFrom ?? last?.notedFrom ?? number, loss: loss)
+                notedFrom: log.notedFrom ?? last?.notedFrom ?? number, loss: loss,
+                newest: loss == nil && newest?.sequence == last?.sequence ? newest : nil)
         } catch {
             await lease.release()
             throw error
@@ -88,7 +95,8 @@ package actor SegmentWriter {
     ///   - path: the file with the segment, header and frames, as passed to a ``WALSegmentSink``.
     ///   - began: when its run began.
     ///   - snapshot: the sequence of the newest stored snapshot.
-    package func append(_ path: String, began: Date, snapshot: Int) async throws {
+    ///   - end: what lets another follower go on after it.
+    package func append(_ path: String, began: Date, snapshot: Int, end: LogEnd? = nil) async throws {
         let source = try LocalFile(reading: path)
         let size = try source.size()
         let segment = try SegmentFile(path).segment
@@ -106,14 +114,15 @@ package actor SegmentWriter {
             salts: Manifest.LogPosition.digits(segment.salts), firstFrame: segment.firstFrame,
             frames: segment.frameCount, pageSize: segment.pageSize, seen: seen,
             time: Timestamp.text(Date(timeIntervalSince1970: Double(seen) / 1000)), payloadSize: size,
-            payloadHash: try source.hash())
+            payloadHash: try source.hash(), end: end)
         let (head, hash) = try SealedDocument.seal(record, key: repository.key)
         let spool = PackSpool(directory: try repository.spoolDirectory())
         let (file, writer) = try spool.create()
         defer { file.discard() }
         try writer.write(head, at: 0)
         try source.forEachPiece { offset, bytes in try writer.write(bytes, at: Int64(head.count) + offset) }
-        try await lease.confirm()
+        // Renewed when it is due, not for each segment: two followers that use one number at the same time do no harm.
+        try await lease.confirmIfDue()
         do {
             try await repository.store.put(name.object, file: file.path, condition: .absent)
         } catch let error as VaultError where error.code == .conflict {

@@ -150,7 +150,9 @@ extension Repository {
             root: .init(
                 pack: captured.root.pack.hexadecimal, offset: captured.root.position,
                 hash: captured.root.hash.hexadecimal),
-            log: report.position.map { .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame)) },
+            log: report.position.map {
+                .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame), end: report.end)
+            },
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
             newestSegment: newestMark(database, previous: last),
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)

@@ -223,6 +223,7 @@ package actor FollowSupervisor {
         switch event {
         case .waiting(let reason): log.info("nothing to follow", metadata: more(["reason": reason]))
         case .attached: log.info("following", metadata: about)
+        case .resumed: log.info("following without a gap since it last ran", metadata: about)
         case .based(let snapshot):
             log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
         case .looked: break

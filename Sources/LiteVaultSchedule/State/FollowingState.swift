@@ -109,6 +109,10 @@ extension FollowingState.Database {
         case .attached:
             enter(.attached, at: time)
             base = nil
+        case .resumed(let snapshot):
+            enter(.following, at: time)
+            base = snapshot.id
+            trouble = nil
         case .based(let snapshot):
             // Following may have ended while the snapshot was taken.
             if phase == .attached { enter(.following, at: time) }

@@ -123,6 +123,9 @@ class Box:
         self.options = ["--repository", self.repository, "--state-folder", self.path("state")]
         self.more = {}
         self.child = None
+        # When a follower ended, and when the next one was started.
+        self.pauses = []
+        self.reached = None
         self.configure(jobs or [dict({"name": "app", "sources": "db/*.db", "every": "1h", "allow-none": True},
                                      **(job or {}))], follow, head)
 
@@ -149,6 +152,8 @@ class Box:
     # The follower
 
     def start(self, *prefix):
+        if self.pauses and self.pauses[-1][1] is None:
+            self.pauses[-1][1] = time.time()
         self.log = open(self.path("log"), "ab")
         self.child = subprocess.Popen([*prefix, self.settings.tool, "schedule", "run", self.config, "--json"],
                                       stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=self.environment())
@@ -188,6 +193,7 @@ class Box:
         if self.child is None:
             return
         begun = time.monotonic()
+        self.pauses.append([time.time(), None])
         self.child.send_signal(number)
         try:
             self.child.wait(limit)
@@ -215,7 +221,8 @@ class Box:
 
     def restored(self, *selection, key=KEY, name="app.db", rows=50):
         out = self.path(f"restored-{time.monotonic_ns()}.db")
-        self.litevault("restore", *self.options, "--database", name, *selection, out)
+        told = self.litevault("restore", *self.options, "--database", name, *selection, out)
+        self.reached = seconds(told["reached"])
         try:
             return state_of(out, key, rows)
         finally:
@@ -225,9 +232,16 @@ class Box:
         return self.restored("--at", stamp(time), **rest)
 
     def judge_point(self, database, point, reached, **rest):
-        """A point in time has what had been committed an interval before it, and nothing that began after it."""
+        """A point in time has what had been committed an interval before it, and nothing that began after it.
+
+        What was committed while no follower ran was seen, and has its time, when the next one began.
+        """
         found = self.at(point, **rest)
-        least = sum(end <= min(point, reached) - INTERVAL - SLACK for _, end in database.commits)
+        latest = min(point, reached) - INTERVAL - SLACK
+        for stopped, started in self.pauses:
+            if stopped - SLACK <= latest + INTERVAL + SLACK and latest <= (started or stopped) + SLACK:
+                latest = min(latest, self.reached - 0.002)
+        least = sum(end <= latest for _, end in database.commits)
         most = sum(begin <= point + 0.002 for begin, _ in database.commits)
         expect(least <= found <= most, f"at {stamp(point)}: {found} commits, not from {least} to {most}")
 

@@ -8,11 +8,14 @@ struct SegmentFolder: WALSegmentSink {
     struct Stored {
         let segment: WALSegment
         let path: String
+        let end: LogEnd?
     }
 
     let folder: String
     /// The reported gaps; nil for the first run.
     var begun: [(position: LogPosition, gap: String?)] = []
+    /// How often an earlier run went on.
+    var resumed = 0
     /// Those of the current run.
     var stored: [Stored] = []
     private var bytes = Data()
@@ -24,15 +27,17 @@ struct SegmentFolder: WALSegmentSink {
         stored = []
     }
 
+    mutating func resume(run: [UInt8], began: Date) { resumed += 1 }
+
     mutating func begin(_ segment: WALSegment) { bytes = Data(segment.header) }
 
     mutating func append(_ frames: UnsafeRawBufferPointer) { bytes.append(contentsOf: frames) }
 
-    mutating func finish(_ segment: WALSegment) throws {
+    mutating func finish(_ segment: WALSegment, at end: LogEnd?) throws {
         #expect(Int64(bytes.count) == segment.byteCount)
         let path = folder + "/segment-\(begun.count)-\(segment.sequence)"
         try bytes.write(to: URL(fileURLWithPath: path))
-        stored.append(Stored(segment: segment, path: path))
+        stored.append(Stored(segment: segment, path: path, end: end))
     }
 
     mutating func abandon() { bytes = Data() }

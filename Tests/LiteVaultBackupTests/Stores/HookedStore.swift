@@ -33,7 +33,9 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     var location: String { base.location }
     func supportsConditionalWrites() async throws -> Bool { conditional }
     func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
-        try await call("put", name) { try await base.put(name, bytes: bytes, condition: conditional ? condition : .none) }
+        try await call("put", name) {
+            try await base.put(name, bytes: bytes, condition: conditional ? condition : .none)
+        }
     }
     func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         try await call("put", name) { try await base.put(name, file: path, condition: conditional ? condition : .none) }
@@ -44,6 +46,9 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     }
     func fetch(_ name: String, into path: String) async throws {
         try await call("fetch", name) { try await base.fetch(name, into: path) }
+    }
+    func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
+        try await call("fetch", name) { try await base.fetch(name, into: path, upTo: limit) }
     }
     func attributes(_ name: String) async throws -> ObjectAttributes? {
         try await call("attributes", name) { try await base.attributes(name) }

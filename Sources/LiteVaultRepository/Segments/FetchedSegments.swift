@@ -1,0 +1,134 @@
+internal import Crypto
+internal import Foundation
+internal import LiteVaultCapture
+internal import LiteVaultSupport
+
+/// The segments that a restore may need, read from the store several at a time with one request each, and kept in a local
+/// directory until they are applied. The directory is removed with this object.
+///
+/// Memory stays flat: what is kept of a segment is its record. Of a segment that is very large, or does not fit into the
+/// directory any more, only the start is read at first.
+final class FetchedSegments: Sendable {
+    /// A segment, or why it cannot be used.
+    struct Segment: Sendable {
+        let record: SegmentRecord
+        let hash: Hash256
+        /// The offset of its frames.
+        let offset: Int64
+        /// Its file; nil if only its start was read.
+        let path: String?
+    }
+
+    /// Larger segments take a second request for their frames.
+    private static let wholeLimit: Int64 = 8 << 20
+    /// Bytes that may be kept at the same time.
+    private static let limit: Int64 = 1 << 30
+
+    private let repository: Repository
+    private let database: String
+    private let directory: String
+    private let found: Locked<[String: Result<Segment, VaultError>]> = Locked([:])
+
+    /// Reads segments whose names are from a listing.
+    ///
+    /// - Throws: `VaultError` if the store does not respond. Damage is kept for ``segment(_:)``.
+    init(_ names: [SegmentName], of database: String, in repository: Repository) async throws {
+        self.repository = repository
+        self.database = database
+        directory = try repository.workDirectory() + "/" + Self.prefix + PackID().hexadecimal
+        guard !names.isEmpty else { return }
+        try Self.sweep(try repository.workDirectory())
+        try LocalDirectory.create(directory)
+        var room = Self.limit
+        let chosen = names.map { name in
+            let size = name.size ?? .max
+            let isWhole = size <= Self.wholeLimit && size <= room
+            if isWhole { room -= size }
+            return (name, isWhole)
+        }
+        let results = try await concurrently(chosen) { name, isWhole in
+            do {
+                return (name.object, Result<Segment, VaultError>.success(try await self.read(name, whole: isWhole)))
+            } catch let error as VaultError where error.isDamage {
+                return (name.object, .failure(error))
+            }
+        }
+        found.withLock { found in
+            for (name, result) in results { found[name] = result }
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private static let prefix = ".litevault-segments-"
+
+    /// Removes what killed restores have left.
+    private static func sweep(_ parent: String) throws {
+        for name in (try? LocalDirectory.names(parent)) ?? [] where name.hasPrefix(prefix) {
+            var status = stat()
+            let path = parent + "/" + name
+            if stat(path, &status) == 0, Date().timeIntervalSince1970 - status.modified > 86_400 {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+    }
+
+    /// A segment.
+    ///
+    /// - Throws: `VaultError` `damaged` or `missing` if it cannot be used.
+    func segment(_ name: SegmentName) async throws -> Segment {
+        if let known = found.withLock({ $0[name.object] }) { return try known.get() }
+        return try await read(name, whole: false)
+    }
+
+    private func read(_ name: SegmentName, whole: Bool) async throws -> Segment {
+        guard whole, let size = name.size else {
+            let (record, head) = try await repository.segment(name, database)
+            return Segment(record: record, hash: head.document.hash, offset: head.length, path: nil)
+        }
+        let path = directory + "/" + name.object.split(separator: "/").joined(separator: ".")
+        try await fetch(name, into: path, upTo: size)
+        let file = try LocalFile(reading: path)
+        let start = try file.read(at: 0, count: Int(min(size, try file.size(), Repository.segmentHead)))
+        let (record, head) = try repository.segment(name, database, start: start, size: try file.size())
+        return Segment(record: record, hash: head.document.hash, offset: head.length, path: path)
+    }
+
+    private func fetch(_ name: SegmentName, into path: String, upTo limit: Int64?) async throws {
+        do {
+            if let limit {
+                // Not more than the listing says: the directory is limited.
+                try await repository.store.fetch(name.object, into: path, upTo: limit)
+            } else {
+                try await repository.store.fetch(name.object, into: path)
+            }
+        } catch let error as VaultError where error.code == .missing {
+            throw VaultError(.missing, "is missing", path: name.object)
+        }
+    }
+
+    /// The file of a segment whose frames match their hash.
+    ///
+    /// - Throws: `VaultError` `damaged` or `missing`.
+    func frames(of element: SegmentChain.Element) async throws -> String {
+        let name = element.name
+        var path = element.path ?? ""
+        if element.path == nil {
+            try LocalDirectory.create(directory)
+            path = directory + "/" + name.object.split(separator: "/").joined(separator: ".")
+            try await fetch(name, into: path, upTo: nil)
+        }
+        var digest = SHA256()
+        try LocalFile(reading: path).forEachPiece { place, bytes in
+            let skipped = Int(max(0, min(Int64(bytes.count), element.offset - place)))
+            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+        }
+        guard digest.finalize().hexadecimal == element.record.payloadHash else {
+            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
+        }
+        return path
+    }
+
+    /// Removes the file of a segment that was applied.
+    func discard(_ path: String) { unlink(path) }
+}

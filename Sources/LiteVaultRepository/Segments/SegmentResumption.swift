@@ -1,0 +1,66 @@
+internal import Foundation
+package import LiteVaultCapture
+
+/// Whether a new follower may go on from what an earlier one stored.
+package enum SegmentResumption: Sendable {
+    /// From there, if the log still continues from it. Restores start from this snapshot or an earlier one.
+    case from(FollowerStart, base: Snapshot)
+    /// It needs a snapshot of its own, for this reason; nil if the database was not followed before.
+    case none(String?)
+}
+
+extension SegmentWriter {
+    /// Where the log had been read, by the repository alone: the end of the newest segment, or the newest snapshot if
+    /// there is no segment of its run yet.
+    ///
+    /// - Throws: `VaultError` if the store does not respond. Damage is a reason not to go on.
+    package func resumption() async throws -> SegmentResumption {
+        if let loss { return .none(loss.reason) }
+        guard let snapshot = try await newestSnapshot() else {
+            return .none(newest == nil ? nil : "the newest snapshot cannot be read")
+        }
+        guard let newest else {
+            // Those that retention removed had ended before this snapshot, as far as restores are concerned.
+            return start(from: snapshot).map { .from($0, base: snapshot) } ?? .none(nil)
+        }
+        let seen = Date(timeIntervalSince1970: Double(newest.seen) / 1000)
+        if snapshot.manifest.gap != nil, seen < snapshot.time, let start = start(from: snapshot) {
+            return .from(start, base: snapshot)
+        }
+        guard let began = Timestamp.date(newest.began), began <= snapshot.time else {
+            return .none("it had stored no snapshot of its run")
+        }
+        guard let end = newest.end, let salts = UInt64(newest.salts, radix: 16), !newest.runBytes.isEmpty else {
+            return .none("an older version did not record where it was in the log")
+        }
+        let start = FollowerStart(
+            run: newest.runBytes, sequence: newest.place + 1, began: began, seen: UInt64(clamping: newest.seen),
+            position: .init(salts: salts, frame: newest.firstFrame + (newest.frames - 1)), end: end)
+        return .from(start, base: snapshot)
+    }
+
+    /// A new run that begins with a snapshot that is there already.
+    private func start(from snapshot: Snapshot) -> FollowerStart? {
+        guard let log = snapshot.manifest.log, let end = log.end, let salts = UInt64(log.salts, radix: 16),
+            let frame = UInt32(exactly: log.frames), (frame > 0) == (end.checksum != nil)
+        else { return nil }
+        return FollowerStart(
+            run: PackID().bytes, sequence: 0, began: snapshot.time,
+            seen: UInt64(clamping: snapshot.time.milliseconds), position: .init(salts: salts, frame: frame), end: end)
+    }
+
+    /// The newest snapshot; nil without one, or if it cannot be read.
+    private func newestSnapshot() async throws -> Snapshot? {
+        let names = try await repository.store.list(RepositoryFormat.snapshots(database)).map(\.name)
+            .filter { RepositoryFormat.sequence(ofSnapshot: $0, database) != nil }
+        for name in names.reversed() {
+            do {
+                // A fence is not a snapshot: its writer did not come to store one.
+                if let found = try await repository.snapshotUnlessFence(name, database) { return found }
+            } catch let error as VaultError where error.isDamage || error.code == .missing {
+                return nil
+            }
+        }
+        return nil
+    }
+}

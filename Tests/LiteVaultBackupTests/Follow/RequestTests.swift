@@ -1,0 +1,92 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// What following and restoring request of a store: in object storage each request costs money and time.
+@Suite struct RequestTests {
+    /// Counts the requests that a store in a bucket would get.
+    private final class Requests: @unchecked Sendable {  // its lock guards the rest
+        private let lock = NSLock()
+        private var calls: [(call: String, name: String)] = []
+        private var running = 0
+        private var mostRunning = 0
+
+        func note(_ call: String, _ name: String) { lock.withLock { calls.append((call, name)) } }
+        /// The first request does not go on before another has begun.
+        func begin() async {
+            lock.withLock {
+                running += 1
+                mostRunning = max(mostRunning, running)
+            }
+            let end = ContinuousClock.now + .seconds(20)
+            while most < 2, ContinuousClock.now < end { await Task.yield() }
+        }
+        func end() { lock.withLock { running -= 1 } }
+
+        var most: Int { lock.withLock { mostRunning } }
+        func reset() { lock.withLock { calls = [] } }
+        func count(_ call: String? = nil, _ prefix: String = "") -> Int {
+            lock.withLock { calls.count { (call == nil || $0.call == call) && $0.name.hasPrefix(prefix) } }
+        }
+        var all: [String] { lock.withLock { calls.map { "\($0.call) \($0.name)" } } }
+    }
+
+    private let scratch = Scratch()
+
+    private func followed(_ requests: Requests) async throws -> (SegmentTests.Followed, Repository) {
+        let store = HookedStore(DirectoryStore(scratch.path("repository")))
+        store.setHooks(
+            before: { call, name in
+                requests.note(call, name)
+                if call == "fetch" { await requests.begin() }
+            },
+            after: { call, name in if call == "fetch" { requests.end() } })
+        let repository = try await Repository.openOrCreate(
+            store,
+            local: LocalDirectories(
+                state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("work")))
+        return (try await SegmentTests.Followed(scratch, repository), repository)
+    }
+
+    @Test func `a look that finds commits costs one PUT, and one that finds none costs nothing`() async throws {
+        let requests = Requests()
+        let (followed, _) = try await followed(requests)
+        try await followed.poll()
+        _ = try await followed.take()
+        requests.reset()
+        for value in 1...10 {
+            try followed.insert(value)
+            try await followed.poll()
+        }
+        #expect(requests.count("put") == 10 && requests.count() == 10, "\(requests.all)")
+        #expect(requests.count("put", "segments/") == 10)
+        requests.reset()
+        for _ in 1...10 { try await followed.poll() }
+        #expect(requests.count() == 0, "\(requests.all)")
+        await followed.writer.close()
+        #expect(requests.count() == 1 && requests.count("put", "leases/") == 1, "\(requests.all)")
+    }
+
+    @Test func `a restore reads each segment once, several at a time, and asks for no attributes`() async throws {
+        let requests = Requests()
+        let (followed, repository) = try await followed(requests)
+        try await followed.poll()
+        _ = try await followed.take()
+        for value in 1...30 {
+            try followed.insert(value)
+            try await followed.poll()
+        }
+        await followed.writer.close()
+        requests.reset()
+        try await repository.restore(.latest, to: scratch.path("restored.db"))
+        #expect(try Connection(scratch.path("restored.db")).value("SELECT max(a) FROM t", as: Int.self) == 30)
+        let segments = requests.all.filter { $0.contains(" segments/") && !$0.hasPrefix("list") }
+        #expect(segments.count == 30 && Set(segments).count == 30, "\(segments)")
+        #expect(segments.allSatisfy { $0.hasPrefix("fetch") })
+        #expect((2...16).contains(requests.most))
+        // Nothing is left of what was fetched.
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path("work"))
+        #expect(left.isEmpty, "\(left)")
+    }
+}
