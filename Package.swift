@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "SQLite", targets: ["SQLite"]),
         .library(name: "LiteVaultBackup", targets: ["LiteVaultBackup"]),
         .library(name: "LiteVaultObjectStore", targets: ["LiteVaultObjectStore"]),
+        .library(name: "LiteVaultKeyring", targets: ["LiteVaultKeyring"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
         .plugin(name: "LiteVaultSchemaPlugin", targets: ["LiteVaultSchemaPlugin"]),
         .plugin(name: "EncryptDatabasePlugin", targets: ["EncryptDatabasePlugin"]),
@@ -40,7 +41,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "4.0.0"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.4"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
@@ -92,6 +93,16 @@ let package = Package(
             dependencies: [
                 "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultSchema",
                 "LiteVaultPool", "LiteVaultRecord",
+            ],
+            swiftSettings: swift),
+        // Apart from the umbrella: it links a cryptographic library of its own, which takes minutes to compile.
+        .target(name: "CKeyringSupport"),
+        .target(
+            name: "LiteVaultKeyring",
+            dependencies: [
+                "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSupport", "DurableFile",
+                "CKeyringSupport", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             swiftSettings: swift),
         // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
@@ -147,7 +158,7 @@ let package = Package(
             name: "LiteVaultTool",
             dependencies: [
                 "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
-                "LiteVaultObjectStore", "LiteVaultSchedule",
+                "LiteVaultObjectStore", "LiteVaultSchedule", "LiteVaultKeyring",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.
@@ -176,6 +187,12 @@ let package = Package(
         .testTarget(
             name: "LiteVaultCipherTests", dependencies: ["LiteVault", "LiteVaultSupport", "DurableFile"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultKeyringTests",
+            dependencies: [
+                "LiteVaultKeyring", "LiteVault", "LiteVaultSupport", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: swift),
         .testTarget(
             name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
             swiftSettings: swift),
