@@ -72,7 +72,7 @@ public struct KeyringUnlock: Sendable {
         if let failure { throw failure }
         throw VaultError(
             .keyMaterialRejected, "\(noun) opens no slot of this keyring", path: path,
-            remedy: "Try another slot: Keyring.slots() lists them.")
+            remedy: "Try another slot of the keyring.")
     }
 
     /// The same with the secret of a store read, once for all slots.

@@ -70,7 +70,7 @@ extension UnlockedKeyring {
             guard document.keys.count < KeyringDocument.Limit.keys else {
                 throw VaultError(
                     .usage, "The keyring has \(document.keys.count) keys, which is the most", path: path,
-                    remedy: "Drop the old ones with forgetOldKeys().")
+                    remedy: "Drop those that no database needs any more.")
             }
             for index in document.slots.indices {
                 let slot = document.slots[index]

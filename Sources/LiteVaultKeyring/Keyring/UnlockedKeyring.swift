@@ -174,7 +174,7 @@ public struct UnlockedKeyring: Sendable {
 extension KeyringDocument {
     func index(of id: Int) throws -> Int {
         guard let index = slots.firstIndex(where: { Int($0.number) == id }) else {
-            throw VaultError(.usage, "There is no slot \(id)", remedy: "Keyring.slots() lists them.")
+            throw VaultError(.usage, "There is no slot \(id)", remedy: "List the slots of the keyring.")
         }
         return index
     }

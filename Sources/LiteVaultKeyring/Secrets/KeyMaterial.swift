@@ -56,11 +56,27 @@ public struct KeyMaterial: Sendable {
     func equals(_ other: KeyMaterial) -> Bool { secret.equals(other.secret) }
 
     /// The bytes as hexadecimal digits, in memory of the same kind.
-    func digits() throws -> KeyMaterial {
+    package func digits() throws -> KeyMaterial {
         KeyMaterial(
             try secretMemory {
                 try SecretBytes(count: 2 * secret.count) { digits in
                     secret.withBytes { Hexadecimal.encode($0, into: digits) }
+                }
+            })
+    }
+
+    /// The bytes in base64, in memory of the same kind. Their number has to be a multiple of 3.
+    package func base64() throws -> KeyMaterial {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        return KeyMaterial(
+            try secretMemory {
+                try SecretBytes(count: count / 3 * 4) { text in
+                    secret.withBytes { bytes in
+                        for group in 0..<count / 3 {
+                            let value = (0..<3).reduce(0) { $0 << 8 | Int(bytes[3 * group + $1]) }
+                            for digit in 0..<4 { text[4 * group + digit] = alphabet[value >> (18 - 6 * digit) & 63] }
+                        }
+                    }
                 }
             })
     }

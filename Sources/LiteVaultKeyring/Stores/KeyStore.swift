@@ -61,9 +61,11 @@ public struct FileKeyStore: KeyStore {
     }
 
     /// Writes a new file.
-    public func store(_ secret: KeyMaterial) throws {
-        let line = try KeyMaterial.joined([secret, KeyMaterial("\n")])
-        try line.withBytes { try SecretFile.write($0, to: path) }
+    public func store(_ secret: KeyMaterial) throws { try write(KeyMaterial.joined([secret, KeyMaterial("\n")])) }
+
+    /// Writes a new file without a newline: exactly these bytes.
+    package func write(_ bytes: KeyMaterial) throws {
+        try bytes.withBytes { try SecretFile.write($0, to: path) }
     }
 }
 
