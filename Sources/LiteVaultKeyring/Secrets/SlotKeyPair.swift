@@ -1,5 +1,5 @@
 internal import Crypto
-internal import CryptoExtras
+internal import _CryptoExtras
 internal import Foundation
 internal import LiteVaultCore
 internal import LiteVaultSupport
