@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "SQLite", targets: ["SQLite"]),
         .library(name: "LiteVaultBackup", targets: ["LiteVaultBackup"]),
         .library(name: "LiteVaultObjectStore", targets: ["LiteVaultObjectStore"]),
+        .library(name: "LiteVaultKeyring", targets: ["LiteVaultKeyring"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
         .plugin(name: "LiteVaultSchemaPlugin", targets: ["LiteVaultSchemaPlugin"]),
         .plugin(name: "EncryptDatabasePlugin", targets: ["EncryptDatabasePlugin"]),
@@ -94,6 +95,16 @@ let package = Package(
                 "LiteVaultPool", "LiteVaultRecord",
             ],
             swiftSettings: swift),
+        // Apart from the umbrella: it links a cryptographic library of its own, which takes minutes to compile.
+        .target(name: "CKeyringSupport"),
+        .target(
+            name: "LiteVaultKeyring",
+            dependencies: [
+                "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSupport", "DurableFile",
+                "CKeyringSupport", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "_CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: swift),
         // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
         .target(
             name: "LiteVaultCapture",
@@ -147,7 +158,7 @@ let package = Package(
             name: "LiteVaultTool",
             dependencies: [
                 "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
-                "LiteVaultObjectStore", "LiteVaultSchedule",
+                "LiteVaultObjectStore", "LiteVaultSchedule", "LiteVaultKeyring",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.
@@ -176,6 +187,12 @@ let package = Package(
         .testTarget(
             name: "LiteVaultCipherTests", dependencies: ["LiteVault", "LiteVaultSupport", "DurableFile"] + engine,
             exclude: ["Fixtures"], swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultKeyringTests",
+            dependencies: [
+                "LiteVaultKeyring", "LiteVault", "LiteVaultSupport", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: swift),
         .testTarget(
             name: "LiteVaultQueryTests", dependencies: ["LiteVaultQuery", "LiteVaultOperators", "LiteVaultCore"],
             swiftSettings: swift),

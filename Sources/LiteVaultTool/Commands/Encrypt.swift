@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import Foundation
 internal import LiteVault
+internal import LiteVaultKeyring
 
 /// `litevault encrypt`: converts a plaintext database to an encrypted one.
 struct Encrypt: VaultCommand {
@@ -13,6 +15,7 @@ struct Encrypt: VaultCommand {
         examples: [
             "litevault encrypt notes.db vault.db",
             "litevault encrypt notes.db vault.db --key-command 'pass show notes'",
+            "litevault encrypt notes.db vault.db --new-keyring vault.db.keys",
             "litevault encrypt notes.db --in-place --keep-original old.db",
             "litevault encrypt notes.db ios.db --plaintext-header 32 --salt-file salt",
         ],
@@ -37,6 +40,16 @@ struct Encrypt: VaultCommand {
         completion: .file(), transform: PathArgument.literal)
     var keepOriginal: String?
 
+    @Option(
+        help: .init(
+            "Create this keyring with a random key, and a first slot that the key options' secret opens.",
+            valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
+    var newKeyring: String?
+
+    @Flag(help: "With --new-keyring: accept a passphrase that is easy to guess.")
+    var allowWeak = false
+
     @OptionGroup(title: "Key of the new database") var key: KeyOptions<DatabaseKeyRole>
     @OptionGroup(title: "Cipher settings of the new database") var written: CipherOptions<WrittenSide>
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -46,6 +59,7 @@ struct Encrypt: VaultCommand {
         let destination: String
         let inPlace: Bool
         let original: String?
+        let keyring: String?
     }
 
     private struct SourceFile: Encodable {
@@ -57,25 +71,28 @@ struct Encrypt: VaultCommand {
         try checkDestination()
         try Preflight.requireEncryption()
         try Preflight.requirePlain(source)
-        for path in [dest, keepOriginal].compactMap(\.self) { try Preflight.requireAbsent(path) }
+        for path in [dest, keepOriginal, newKeyring].compactMap(\.self) { try Preflight.requireAbsent(path) }
         let before = SourceFile(sourceSize: Preflight.size(source))
         let result = dest ?? source
-        let key = try session.key(key, for: result, confirms: true)
-        try written.withSettings(for: result, key: key) { settings in
-            if let dest {
-                try DatabaseFile(source).encrypt(to: dest, key: key, settings: settings, progress: session.progress)
-            } else {
-                try DatabaseFile(source).encryptInPlace(
-                    key: key, settings: settings, keepingOriginalAt: keepOriginal, progress: session.progress)
-            }
+        let created = try newKeyring.map { path in
+            try session.createKeyring(path, key, allowWeak: allowWeak)
         }
+        let databaseKey = try created?.databaseKey() ?? session.key(key, for: result, confirms: true)
+        try withCleanup(newKeyring, of: result) { try encrypt(to: result, databaseKey, session) }
 
         let file = WrittenFile(result, session)
         var report = Report(
-            Result(source: source, destination: result, inPlace: inPlace, original: keepOriginal), file, before)
+            Result(
+                source: source, destination: result, inPlace: inPlace, original: keepOriginal, keyring: newKeyring),
+            file, before)
         let target = dest.map { "to \(Format.visible($0))" } ?? "in place"
         report.appendLine("Encrypted \(Format.visible(source)) \(target): \(file.summary).")
         report.appendLine(WrittenFile.comparison)
+        if let newKeyring {
+            report.appendLine(
+                "The key is in \(Format.visible(newKeyring)). Without it the database is lost: keep copies, and add a"
+                    + " second slot with 'litevault key add'.")
+        }
         if let keepOriginal {
             report.appendLine("The plaintext database is kept as \(Format.visible(keepOriginal)).")
         } else if inPlace {
@@ -86,7 +103,36 @@ struct Encrypt: VaultCommand {
         return report
     }
 
+    private func encrypt(to result: String, _ key: DatabaseKey, _ session: Session) throws {
+        try written.withSettings(for: result, key: key) { settings in
+            if let dest {
+                try DatabaseFile(source).encrypt(to: dest, key: key, settings: settings, progress: session.progress)
+            } else {
+                try DatabaseFile(source).encryptInPlace(
+                    key: key, settings: settings, keepingOriginalAt: keepOriginal, progress: session.progress)
+            }
+        }
+    }
+
+    /// Removes a keyring that was created for a database that was not.
+    private func withCleanup(_ keyring: String?, of result: String, _ body: () throws -> Void) throws {
+        guard let keyring else { return try body() }
+        // A signal ends the process without a return from `body`. A file that is being replaced may be the new one already.
+        let token = Interruption.shared.onEnd { if access(result, F_OK) != 0 { unlink(keyring) } }
+        defer { Interruption.shared.remove(token) }
+        do { try body() } catch {
+            // Some errors come after the rename: only a file that is missing or still plaintext proves that the key is not needed.
+            let kind = try? DatabaseFile(result).kind()
+            if access(result, F_OK) != 0 || kind == .plain { unlink(keyring) }
+            throw error
+        }
+    }
+
     private func checkDestination() throws(Failure) {
+        if newKeyring != nil, key.keyring.path != nil || key.keyring.method != nil {
+            throw Failure(
+                .usage, "--new-keyring creates a keyring, --keyring uses one", remedy: "Keep one of these options.")
+        }
         if inPlace, dest != nil {
             throw Failure(
                 .usage, "--in-place replaces SOURCE and takes no DEST", remedy: "Leave out --in-place or DEST.")

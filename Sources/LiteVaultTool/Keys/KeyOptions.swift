@@ -70,6 +70,13 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
         help: .init("Format of the \(Role.noun): \(Role.formats).", valueName: "format"))
     var format: KeyFormat = .passphrase
 
+    @OptionGroup var keyring: Role.Keyring
+
+    /// Whether any option says where the key comes from.
+    var isGiven: Bool {
+        get throws(Failure) { try source() != nil || keyring.path != nil }
+    }
+
     /// The source that was given; nil if none was.
     ///
     /// - Throws: `usage` if there are several.
@@ -98,6 +105,8 @@ protocol KeyRole {
     static var option: String { get }
     /// The formats in the help of `--NAME-format`.
     static var formats: String { get }
+    /// The options for a keyring that has the key, where there may be one.
+    associatedtype Keyring: KeyringChoice
 }
 
 extension KeyRole {
@@ -107,6 +116,7 @@ extension KeyRole {
 
 /// The secret that authenticates a repository.
 enum RepositorySecretRole: KeyRole {
+    typealias Keyring = NoKeyring
     static let prefix = ""
     static let noun = "repository secret"
     static let option = "repository-secret"
@@ -115,20 +125,39 @@ enum RepositorySecretRole: KeyRole {
 
 /// The key of the database that a command reads; for `encrypt`, that of the new database.
 enum DatabaseKeyRole: KeyRole {
+    typealias Keyring = KeyringOptions<DatabaseKeyRole>
     static let prefix = ""
     static let noun = "key"
 }
 
 /// The key that `rekey` sets.
 enum NewKeyRole: KeyRole {
+    typealias Keyring = KeyringOptions<NewKeyRole>
     static let prefix = "new-"
     static let noun = "new key"
 }
 
 /// The key of the copy that `export` and `backup` write.
 enum CopyKeyRole: KeyRole {
+    typealias Keyring = KeyringOptions<CopyKeyRole>
     static let prefix = "to-"
     static let noun = "key of the copy"
+}
+
+/// The secret of the slot that opens a keyring, for the commands about keyrings.
+enum UnlockRole: KeyRole {
+    typealias Keyring = NoKeyring
+    static let prefix = ""
+    static let noun = "secret that opens the keyring"
+    static let formats = "only 'passphrase', the bytes as they are"
+}
+
+/// The secret of a slot that is being set.
+enum SlotSecretRole: KeyRole {
+    typealias Keyring = NoKeyring
+    static let prefix = "new-"
+    static let noun = "secret of the new slot"
+    static let formats = "only 'passphrase', the bytes as they are"
 }
 
 /// The database that a command reads: its path, key and cipher settings.

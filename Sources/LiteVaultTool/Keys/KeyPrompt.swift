@@ -8,6 +8,8 @@ struct KeyPrompt {
     /// Whether a new key is being set. It is then asked for twice, as a typing error would make the data unreadable.
     let confirms: Bool
     let terminal: Terminal
+    /// What is asked for; by default a passphrase or a hexadecimal key.
+    var noun: String?
 
     /// Asks for the key.
     ///
@@ -20,7 +22,7 @@ struct KeyPrompt {
         }
         let console = Console.open()
         defer { console.close() }
-        let noun = format == .hex ? "hexadecimal key" : "passphrase"
+        let noun = noun ?? (format == .hex ? "hexadecimal key" : "passphrase")
         let what = confirms ? "New " + noun : noun.prefix(1).uppercased() + noun.dropFirst()
         for attempt in 1...3 {
             let first = try answer(on: console, "\(what) \(subject): ")

@@ -1,5 +1,6 @@
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultKeyring
 
 /// Why a command failed. Reporters print it, and its code decides the exit status.
 struct Failure: Error, Equatable {
@@ -143,7 +144,8 @@ extension FailureCode {
     init(_ code: VaultError.Code) {
         switch code {
         case .conflict: self = .busy
-        case .missing: self = .noInput
+        case .missing, .databaseMissing: self = .noInput
+        case .keyMissing, .keyStoreLocked: self = .keyRejected
         // A code that has no exit status here is internal.
         default: self = FailureCode(rawValue: code.rawValue) ?? .internal
         }

@@ -73,7 +73,10 @@ struct Session {
     func keyIfGiven<Role>(
         _ options: KeyOptions<Role>, for path: String, confirms: Bool = false
     ) throws -> DatabaseKey? {
-        try options.source().map { try read($0, options, path, confirms) }
+        if options.keyring.path != nil || options.keyring.method != nil {
+            return try keyringKey(options, for: path, isNew: confirms)
+        }
+        return try options.source().map { try read($0, options, path, confirms) }
     }
 
     /// The key of a database that may be plaintext; nil if it is.
@@ -84,7 +87,7 @@ struct Session {
         let path = database.path
         switch try DatabaseFile(path).kind() {
         case .plain, .empty:
-            guard try database.key.source() == nil else { throw Failure.notEncrypted(path) }
+            guard try !database.key.isGiven else { throw Failure.notEncrypted(path) }
             return nil
         case .notADatabase:
             // With a key it may turn out to be a database whose first page is damaged.
@@ -111,10 +114,12 @@ struct Session {
         }
     }
 
-    private func readSecret<Role>(
-        _ source: KeySource, _ options: KeyOptions<Role>, _ subject: String, confirms: Bool
+    /// Reads the bytes of a key or secret. Time spent waiting for a person does not count.
+    func readSecret<Role>(
+        _ source: KeySource, _ options: KeyOptions<Role>, _ subject: String, confirms: Bool, noun: String? = nil
     ) throws -> SecretBuffer {
-        let prompt = KeyPrompt(subject: "for \(Format.visible(subject))", confirms: confirms, terminal: terminal)
+        let prompt = KeyPrompt(
+            subject: "for \(Format.visible(subject))", confirms: confirms, terminal: terminal, noun: noun)
         defer { stopwatch.restart() }
         return try keys.read(source, format: options.format, prompt: prompt)
     }

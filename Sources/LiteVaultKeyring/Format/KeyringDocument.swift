@@ -1,0 +1,112 @@
+internal import LiteVaultSupport
+
+/// The content of a keyring file: text, one statement on each line. See the article "The format of keyrings".
+struct KeyringDocument: Equatable {
+    /// The limits of the format. A reader rejects what exceeds them before it allocates or computes anything.
+    enum Limit {
+        static let fileSize = 1 << 18
+        static let slots = 32
+        static let keys = 16
+        /// Bytes of UTF-8 in the name of a slot.
+        static let name = 100
+        /// Bytes of what an external program made of a slot's secret.
+        static let blob = 8192
+    }
+
+    /// The length of a database key with its salt, in bytes.
+    static let keyLength = 48
+    static let magic = "litevault-keyring 1"
+
+    /// 16 random bytes, which bind each slot to its keyring.
+    var id: [UInt8]
+    /// How often the file was written, the first time included.
+    var generation: UInt64
+    /// The identifiers of the database keys, the newest first.
+    var keys: [KeyIdentifier]
+    var slots: [SlotRecord]
+    /// An authentication code of everything above, for each key in the same order.
+    var codes: [[UInt8]]
+
+    /// The bytes that are authenticated.
+    var body: String {
+        var text = Self.magic + "\n"
+        text += "id \(id.hexadecimal)\n"
+        text += "generation \(generation)\n"
+        text += "keys \(keys.map(\.bytes.hexadecimal).joined(separator: " "))\n"
+        for slot in slots { text += slot.text }
+        return text
+    }
+
+    /// The whole file.
+    var text: String {
+        var text = body
+        for (key, code) in zip(keys, codes) { text += "mac \(key.bytes.hexadecimal) \(code.hexadecimal)\n" }
+        return text
+    }
+}
+
+/// What tells database keys apart: 8 bytes derived from one, which reveal nothing else.
+struct KeyIdentifier: Hashable {
+    static let length = 8
+    let bytes: [UInt8]
+}
+
+/// A slot as the file has it.
+struct SlotRecord: Equatable {
+    /// How the slot's private key is found from its secret.
+    enum Parameters: Equatable {
+        case passphrase(ScryptParameters, salt: [UInt8])
+        case recovery(salt: [UInt8])
+        case recipient
+        case command(blob: [UInt8])
+        case credential(salt: [UInt8])
+        case file(salt: [UInt8])
+        case store(salt: [UInt8])
+    }
+
+    var number: UInt32
+    var parameters: Parameters
+    /// Seconds since 1970.
+    var added: Int64
+    var name: String
+    /// The X25519 key that the database keys are sealed to.
+    var publicKey: [UInt8]
+    /// The sender's ephemeral public key.
+    var encapsulated: [UInt8]
+    /// The sealed keys: the last ones of the keyring's list. A slot that is being removed lacks the newest.
+    var sealed: [UInt8]
+
+    /// How many database keys are sealed.
+    var keyCount: Int { (sealed.count - Self.tagLength) / KeyringDocument.keyLength }
+
+    static let tagLength = 16
+    static let saltLength = 16
+    static let publicKeyLength = 32
+
+    var kind: KeyringSlot.Kind {
+        switch parameters {
+        case .passphrase: .passphrase
+        case .recovery: .recovery
+        case .recipient: .recipient
+        case .command: .command
+        case .credential: .credential
+        case .file: .file
+        case .store: .store
+        }
+    }
+
+    fileprivate var text: String {
+        let name = name.isEmpty ? "-" : Array(name.utf8).hexadecimal
+        var text = "slot \(number) \(kind.rawValue) \(added) \(name)\n"
+        text += "public \(publicKey.hexadecimal)\n"
+        switch parameters {
+        case .passphrase(let scrypt, let salt):
+            text += "scrypt \(scrypt.logarithm) \(scrypt.blockSize) \(scrypt.parallelism) \(salt.hexadecimal)\n"
+        case .recovery(let salt), .credential(let salt), .file(let salt), .store(let salt):
+            text += "salt \(salt.hexadecimal)\n"
+        case .command(let blob): text += "blob \(blob.hexadecimal)\n"
+        case .recipient: break
+        }
+        return text + "sealed \(encapsulated.hexadecimal) \(sealed.hexadecimal)\n"
+    }
+}

@@ -1,0 +1,44 @@
+internal import DurableFile
+internal import Foundation
+public import LiteVaultCore
+
+extension VaultError.Code {
+    /// A database exists, but its key is in no place where it was looked for. Nothing was created.
+    public static let keyMissing = Self(rawValue: "key-missing")
+    /// A key store is locked, or does not answer at the moment. The key may well be in it.
+    public static let keyStoreLocked = Self(rawValue: "key-store-locked")
+    /// A key or a keyring exists, but its database does not. Nothing was created.
+    public static let databaseMissing = Self(rawValue: "database-missing")
+}
+
+extension VaultError {
+    static func notAKeyring(_ path: String, _ problem: KeyringParser.Problem) -> VaultError {
+        VaultError(
+            .damaged, "This is not a keyring, or it is damaged: line \(problem.line) should be \(problem.expected)",
+            path: path, remedy: "Restore the keyring from a copy. A copy of any age opens with the slots of its time.")
+    }
+
+    static func changedKeyring(_ path: String) -> VaultError {
+        VaultError(
+            .damaged, "The keyring was changed by someone who cannot open it, or it is damaged", path: path,
+            remedy: "Do not use it. Restore the keyring from a copy.")
+    }
+
+    /// An error while a keyring or a key store's file was read or written.
+    static func file(_ operation: String, _ path: String, code: Int32) -> VaultError {
+        let error = DurableFileError(.system, operation: operation, path: path, code: code)
+        let kind: Code = error.isNoSpace ? .noSpace : error.isMissing ? .noInput : .io
+        return VaultError(
+            kind, error.isMissing ? "The file does not exist" : "\(operation) failed: \(SystemError(code))", path: path,
+            cause: error)
+    }
+
+    static let noMemory = VaultError(.internalFailure, "There is no memory for a key")
+}
+
+/// The system's words for an error number.
+struct SystemError: CustomStringConvertible {
+    let description: String
+
+    init(_ code: Int32) { description = String(cString: strerror(code)) }
+}

@@ -1,0 +1,135 @@
+internal import LiteVaultCipher
+internal import LiteVaultCore
+internal import LiteVaultSupport
+
+/// A file with a database's random key, sealed for each of several slots: a passphrase, a recovery code, a colleague's public
+/// key, a key management service, a file.
+///
+/// ```swift
+/// let keyring = Keyring("notes.db.keys")
+/// let db = try Connection("notes.db", keyring: keyring, unlockedBy: .passphrase("correct horse battery staple"))
+/// ```
+///
+/// Changing a passphrase replaces this small file and leaves the database alone. The file is ciphertext: back it up with the
+/// database. It can be read by whoever can read its directory, as the database can, and opened only by a slot.
+public struct Keyring: Sendable {
+    /// The path of the file.
+    public let path: String
+    /// How long to wait for another process that changes the keyring.
+    public var lockTimeout: Duration
+
+    /// A reference to a keyring. Nothing is opened yet.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file.
+    ///   - lockTimeout: how long to wait for another process that changes it, 5 seconds by default.
+    public init(_ path: String, lockTimeout: Duration = .seconds(5)) {
+        self.path = path
+        self.lockTimeout = lockTimeout
+    }
+
+    /// The usual name of the keyring of a database: `.keys` after its own.
+    public static func path(beside database: String) -> String { database + ".keys" }
+
+    /// Creates a keyring with a new random database key.
+    ///
+    /// The key has its salt with it, so that a database opens without a key derivation.
+    ///
+    /// - Parameter slots: what shall open it, at least one. Two ways are better than one: a passphrase and a recovery code.
+    /// - Returns: the keyring, unlocked.
+    /// - Throws: ``LiteVaultCore/VaultError``: `cannotCreate` when the file exists, which stays; `usage` without a slot; the
+    ///   errors of the slots' commands. No file is left behind.
+    public func create(with slots: [NewKeyringSlot]) throws -> UnlockedKeyring {
+        guard !slots.isEmpty else {
+            throw VaultError(.usage, "A keyring needs a slot, or nothing would open it", path: path)
+        }
+        let file = try KeyringFile(path)
+        guard try !SecretFile.exists(file.path) else {
+            throw VaultError(
+                .cannotCreate, "The keyring already exists", path: path,
+                remedy: "Choose another name. A keyring that a database needs must not be removed.")
+        }
+        let key = try KeyMaterial.random(count: KeyringDocument.keyLength)
+        let id = try KeyMaterial.random(count: 16).withBytes { [UInt8]($0) }
+        var document = KeyringDocument(
+            id: id, generation: 1, keys: [KeyringCode.identifier(of: key)], slots: [], codes: [])
+        for slot in slots { try document.add(slot, keys: [key]) }
+        document.authenticate(by: [key])
+        try file.locked(timeout: lockTimeout) { try file.write(document, replacing: false) }
+        return UnlockedKeyring(keyring: self, file: file, document: document, keys: [key], slot: document.slots[0])
+    }
+
+    /// The slots, by their numbers. No secret is needed, and nothing is authenticated: only unlocking shows that nobody else
+    /// has changed them.
+    ///
+    /// - Throws: ``LiteVaultCore/VaultError``: `noInput`, `damaged`, `io`.
+    public func slots() throws -> [KeyringSlot] {
+        let document = try KeyringFile(path).read()
+        return document.slots.map { KeyringSlot($0, keyCount: document.keys.count) }
+    }
+
+    /// How often the keyring was written, from 1. A smaller number than one seen before means that the file was replaced with
+    /// an older copy of itself.
+    ///
+    /// - Throws: ``LiteVaultCore/VaultError``: `noInput`, `damaged`, `io`.
+    public func generation() throws -> UInt64 { try KeyringFile(path).read().generation }
+
+    /// Opens the keyring by a slot, and authenticates all of it.
+    ///
+    /// - Parameter unlock: the secret of a slot.
+    /// - Throws: ``LiteVaultCore/VaultError``: `keyRejected` when it opens no slot; `damaged` when the keyring was changed by
+    ///   someone who cannot open it; `noInput`, `io`; the errors of a key store or command.
+    public func unlock(with unlock: KeyringUnlock) throws -> UnlockedKeyring {
+        let file = try KeyringFile(path)
+        let document = try file.read()
+        let (slot, keys) = try unlock.open(document, path: path)
+        try document.verify(keys, path: path)
+        return UnlockedKeyring(keyring: self, file: file, document: document, keys: keys, slot: slot)
+    }
+}
+
+extension KeyringDocument {
+    /// Adds a slot under the lowest free number.
+    @discardableResult
+    mutating func add(_ slot: NewKeyringSlot, keys: [KeyMaterial]) throws -> SlotRecord {
+        guard slots.count < Limit.slots else {
+            throw VaultError(.usage, "A keyring has at most \(Limit.slots) slots", remedy: "Remove one first.")
+        }
+        let taken = Set(slots.map(\.number))
+        let number = (1...UInt32(Limit.slots)).first { !taken.contains($0) } ?? UInt32(Limit.slots)
+        var record = try slot.record(number: number)
+        try SlotKeyPair.seal(keys, for: &record, of: id)
+        slots.append(record)
+        slots.sort { $0.number < $1.number }
+        return record
+    }
+
+    /// Replaces the authentication codes.
+    mutating func authenticate(by keys: [KeyMaterial]) {
+        codes = keys.map { KeyringCode.code(of: self, by: $0) }
+    }
+
+    /// Checks the keys that a slot sealed against the document, and the document against the newest of them.
+    ///
+    /// - Throws: `damaged`.
+    func verify(_ keys: [KeyMaterial], path: String) throws {
+        // A slot that is being removed does not have the newest keys.
+        let missing = self.keys.count - keys.count
+        guard missing >= 0, let newest = keys.first,
+            keys.map(KeyringCode.identifier(of:)) == Array(self.keys.dropFirst(missing)),
+            KeyringCode.isValid(codes[missing], of: self, by: newest)
+        else { throw VaultError.changedKeyring(path) }
+    }
+
+    /// Counts one more change.
+    ///
+    /// - Throws: `damaged` at the end of the numbers, which no keyring reaches by itself.
+    mutating func advance(path: String) throws {
+        let (next, overflow) = generation.addingReportingOverflow(1)
+        guard !overflow, next <= UInt64(Int64.max) else {
+            throw VaultError(
+                .damaged, "The keyring cannot be changed any more: its generation is at its end", path: path)
+        }
+        generation = next
+    }
+}

@@ -1,0 +1,118 @@
+public import LiteVaultCipher
+public import LiteVaultCore
+public import LiteVaultPool
+internal import LiteVaultSupport
+
+extension UnlockedKeyring {
+    /// The key of a database: the one of the keyring's that opens it.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the database. For a file that is missing or empty it is the newest key.
+    ///   - settings: the settings that the file is encrypted with.
+    /// - Throws: ``LiteVaultCore/VaultError`` `io`, `wrongKind`. Where no key opens the file, it is the newest key: opening then
+    ///   explains why.
+    public func databaseKey(for path: String, settings: CipherSettings = .init()) throws -> DatabaseKey {
+        try databaseKey(for: path, settings: settings, lockTimeout: .seconds(5))
+    }
+
+    func databaseKey(for path: String, settings: CipherSettings, lockTimeout: Duration) throws -> DatabaseKey {
+        guard keys.count > 1, try SecretFile.exists(path) else { return try databaseKey() }
+        let kind = try DatabaseFile(path).kind()
+        if kind == .encryptedOrUnknown {
+            let salt = try EngineFile(path: path).read(at: 0, count: 16)
+            for key in keys where key.withBytes({ $0.suffix(16).elementsEqual(salt) }) {
+                return try Self.databaseKey(key)
+            }
+        }
+        guard kind == .encryptedOrUnknown || kind == .plaintextHeader else { return try databaseKey() }
+        // The salt of a file with a plaintext header is kept elsewhere: only opening shows which key it has.
+        for key in keys {
+            let key = try Self.databaseKey(key)
+            do {
+                try Connection(
+                    .uri(path.engineFileName, parameters: [.mode(.readWrite)]), key: key, settings: settings,
+                    readonly: false, lockTimeout: lockTimeout, explainsFailure: false
+                ).close()
+                return key
+            } catch let error as VaultError where [.keyRejected, .damaged, .wrongKind].contains(error.code) { continue }
+        }
+        return try databaseKey()
+    }
+}
+
+/// Whether opening a database may create it.
+public enum KeyringDatabaseCreation: Sendable {
+    /// A missing database is an error, `databaseMissing`. The default: with a keyring, a missing database is a lost one.
+    case never
+    /// A missing or empty database is created under the newest key.
+    case ifMissing
+}
+
+extension Keyring {
+    /// The key for opening a database.
+    fileprivate func key(
+        for path: String, _ unlock: KeyringUnlock, _ settings: CipherSettings, _ creation: KeyringDatabaseCreation
+    ) throws -> DatabaseKey {
+        guard try SecretFile.exists(path) || creation == .ifMissing else { throw VaultError.databaseIsMissing(path) }
+        return try self.unlock(with: unlock).databaseKey(for: path, settings: settings)
+    }
+}
+
+extension VaultError {
+    static func databaseIsMissing(_ path: String) -> VaultError {
+        VaultError(
+            .databaseMissing, "The key is there, but its database is not", path: path,
+            remedy: "Restore the database from a backup. To begin with an empty one, ask for that explicitly.")
+    }
+}
+
+extension Connection {
+    /// Opens a database with the key of a keyring.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the database. It is never treated as a URI.
+    ///   - keyring: the keyring.
+    ///   - unlock: the secret of a slot.
+    ///   - creation: whether to create a missing database; by default that is an error.
+    ///   - settings: the settings that the file is, or will be, encrypted with.
+    ///   - readonly: whether to open an existing file for reading only; false by default.
+    ///   - journalMode: the journal mode to set; by default that of the file stays.
+    /// - Throws: ``LiteVaultCore/VaultError``: `databaseMissing`; as ``Keyring/unlock(with:)``; as opening with a key.
+    public convenience init(
+        _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
+        creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(), readonly: Bool = false,
+        journalMode: JournalMode? = nil
+    ) throws {
+        let key = try keyring.key(for: path, unlock, settings, creation)
+        try self.init(
+            .uri(path.engineFileName), key: key, settings: settings, readonly: readonly, journalMode: journalMode)
+    }
+}
+
+extension DatabasePool {
+    /// Opens a database with the key of a keyring.
+    ///
+    /// - Throws: as `Connection(_:keyring:unlockedBy:creation:settings:readonly:journalMode:)`, and as opening a pool.
+    public convenience init(
+        _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
+        creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(),
+        configuration: DatabaseConfiguration = .init()
+    ) throws {
+        let key = try keyring.key(for: path, unlock, settings, creation)
+        try self.init(path, key: key, settings: settings, configuration: configuration)
+    }
+}
+
+extension DatabaseQueue {
+    /// Opens a database with the key of a keyring.
+    ///
+    /// - Throws: as `Connection(_:keyring:unlockedBy:creation:settings:readonly:journalMode:)`, and as opening a queue.
+    public convenience init(
+        _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
+        creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(),
+        configuration: DatabaseConfiguration = .init()
+    ) throws {
+        let key = try keyring.key(for: path, unlock, settings, creation)
+        try self.init(path, key: key, settings: settings, configuration: configuration)
+    }
+}

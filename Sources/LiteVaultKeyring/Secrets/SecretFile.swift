@@ -1,0 +1,113 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCipher
+internal import LiteVaultCore
+internal import LiteVaultSupport
+
+/// Reads and writes small files that matter: all of one, or nothing.
+enum SecretFile {
+    /// Who else may read a file with a secret.
+    enum Privacy {
+        /// Any file.
+        case any
+        /// Only a file that its owner alone may read, who is this user or root.
+        case owner
+    }
+
+    /// Reads a regular file; nil when it does not exist.
+    ///
+    /// - Throws: `keyRejected` when others may read it, `wrongKind` when it is not a regular file, `io`.
+    static func read(_ path: String, _ privacy: Privacy) throws -> SecretBuffer? {
+        // O_NONBLOCK: a pipe under this name must not block.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw VaultError.file("open", path, code: errno)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw VaultError.file("fstat", path, code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw VaultError(.wrongKind, "This is not a regular file", path: path)
+        }
+        if privacy == .owner {
+            guard status.st_mode & 0o077 == 0 else {
+                throw VaultError(
+                    .keyMaterialRejected, "Other users can read or write this file", path: path,
+                    remedy: "Run 'chmod 600' on it. If it was readable for some time, use a new key.")
+            }
+            guard status.st_uid == geteuid() || status.st_uid == 0 else {
+                throw VaultError(.keyMaterialRejected, "This file belongs to another user", path: path)
+            }
+        }
+        let buffer = SecretBuffer()
+        do { try buffer.fill(from: descriptor) } catch {
+            switch error {
+            case .tooLong:
+                throw VaultError(
+                    .keyMaterialRejected, "This file has more than \(SecretBuffer.limit) bytes", path: path,
+                    remedy: "It must contain a secret and nothing else.")
+            case .system(let code): throw VaultError.file("read", path, code: code)
+            }
+        }
+        return buffer
+    }
+
+    /// Reads a whole regular file that is not secret, up to a limit in bytes.
+    ///
+    /// - Throws: `noInput`, `wrongKind`, `damaged` when it is longer, `io`.
+    static func contents(_ path: String, limit: Int) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw VaultError.file("open", path, code: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw VaultError.file("fstat", path, code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw VaultError(.wrongKind, "This is not a regular file", path: path)
+        }
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count < bytes.count {
+            let length = bytes.withUnsafeMutableBytes {
+                Foundation.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
+            }
+            if length < 0 {
+                if errno == EINTR { continue }
+                throw VaultError.file("read", path, code: errno)
+            }
+            if length == 0 { break }
+            count += length
+        }
+        guard count <= limit else { throw VaultError(.damaged, "The file is too long", path: path) }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Writes a file, mode 0600, durable when this returns.
+    ///
+    /// - Parameter original: the file that is replaced, whose mode and owner stay; nil for a new file, which must not exist.
+    /// - Throws: `cannotCreate` when a new file exists; `noSpace`, `io`. Unless the rename itself was done, nothing changed.
+    static func write(_ bytes: UnsafeRawBufferPointer, to path: String, replacing original: FileMetadata? = nil) throws
+    {
+        try withErrorContext(path: path) {
+            let file = try ReplacementFile(destination: path)
+            let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw VaultError.file("open", path, code: errno) }
+            defer { close(descriptor) }
+            var done = 0
+            while done < bytes.count {
+                let length = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                if length < 0 {
+                    if errno == EINTR { continue }
+                    throw VaultError.file("write", path, code: errno)
+                }
+                done += length
+            }
+            try file.publish(replacing: original != nil, like: original)
+        }
+    }
+
+    /// Whether something has the name, be it a file or a broken link.
+    static func exists(_ path: String) throws -> Bool {
+        try withErrorContext(path: path) { try FileMetadata.ifExists(path: path) != nil }
+    }
+}

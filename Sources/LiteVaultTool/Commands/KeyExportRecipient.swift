@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import LiteVault
+internal import LiteVaultKeyring
+internal import LiteVaultSupport
+
+/// `litevault key export-recipient`: the public key of an identity.
+struct KeyExportRecipient: VaultCommand {
+    static let configuration = configured(
+        "export-recipient", "Print the public key of an identity, for others to add as a recipient.",
+        """
+        Reads an identity made by 'litevault keygen --format identity', from a file or another source named \
+        with a --key-… option. What is printed is not secret.
+        """,
+        examples: [
+            "litevault keygen --format identity ~/.vault-identity",
+            "litevault key export-recipient --key-file ~/.vault-identity",
+        ])
+
+    @OptionGroup(title: "Identity") var key: KeyOptions<UnlockRole>
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let recipient: String
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(key)
+        let secret = try session.slotSecret(key, nil, for: "the identity", confirms: false)
+        let identity = try secret.withBytes { try KeyringIdentity(contentsOf: $0) }
+        let recipient = try identity.recipient().description
+        var report = Report(Result(recipient: recipient))
+        report.appendLine(recipient)
+        return report
+    }
+}

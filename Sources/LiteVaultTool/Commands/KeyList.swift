@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import LiteVault
+internal import LiteVaultKeyring
+
+/// `litevault key list`: shows the slots of a keyring.
+struct KeyList: VaultCommand {
+    static let configuration = configured(
+        "list", "Show the slots of a keyring.",
+        """
+        Needs no secret and shows none. That nobody else has changed the keyring is known only once it was opened: \
+        'litevault key test'.
+        """,
+        examples: ["litevault key list vault.db.keys", "litevault key list vault.db.keys --json"])
+
+    @Argument(help: "The keyring.", completion: .file(), transform: PathArgument.literal)
+    var path: String
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let keyring: String
+        let generation: UInt64
+        let slots: [SlotSummary]
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try Preflight.requireSource(path)
+        let keyring = Keyring(path)
+        let slots = try keyring.slots().map(SlotSummary.init)
+        let result = try Result(keyring: path, generation: keyring.generation(), slots: slots)
+        var report = Report(result)
+        report.appendLine(
+            "\(Format.visible(path)): \(Format.count(slots.count, "slot")), generation \(result.generation)")
+        for slot in slots {
+            report.appendRow("slot \(slot.slot)", slot.line)
+            if let recipient = slot.recipient { report.appendRow("", recipient) }
+        }
+        return report
+    }
+}

@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import LiteVault
+internal import LiteVaultKeyring
+
+/// `litevault key remove`: removes slots, and with `--rekey` also changes the database key.
+struct KeyRemove: VaultCommand {
+    static let configuration = configured(
+        "remove", "Remove slots from a keyring.",
+        """
+        Without --rekey, a removed secret still opens older copies of the keyring. With --rekey, each DATABASE named is \
+        rewritten under a new key, which no removed slot ever had; no other process may have it open. If that is \
+        interrupted, the slots that stay open everything: run the same command again. Databases that are not named \
+        keep their key.
+        """,
+        examples: [
+            "litevault key remove vault.db.keys 2",
+            "litevault key remove vault.db.keys 2 3 --rekey vault.db",
+            "litevault key remove shared.keys 2 --rekey a.db --rekey b.db",
+        ])
+
+    @OptionGroup var keyring: UnlockOptions
+
+    @Argument(help: "The numbers of the slots, as 'litevault key list' shows them.")
+    var slots: [Int]
+
+    @Option(
+        help: .init("Give this database a new key.", valueName: "database"), completion: .file(),
+        transform: PathArgument.literal)
+    var rekey: [String] = []
+
+    @Flag(help: "Drop older keys, which only old copies of the databases need.")
+    var forgetOldKeys = false
+
+    @OptionGroup(title: "Cipher settings of the databases") var cipher: CipherOptions<ReadSide>
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let keyring: String
+        let removed: [Int]
+        let rekeyed: [String]
+        let oldKeys: Int
+        let seconds: Double
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        let path = keyring.path
+        try session.reserveKeySources(keyring.key)
+        if !rekey.isEmpty { try Preflight.requireEncryption() }
+        for database in rekey { try Preflight.requireEncrypted(database) }
+        var unlocked = try session.unlock(path, keyring.key, keyring.method)
+        if rekey.isEmpty {
+            try unlocked.remove(slots)
+        } else {
+            try unlocked.remove(slots, rekeying: rekey, settings: cipher.settings(), progress: session.progress)
+        }
+        if forgetOldKeys { try unlocked.forgetOldKeys() }
+        var report = Report(
+            Result(
+                keyring: path, removed: slots, rekeyed: rekey, oldKeys: unlocked.keyCount - 1,
+                seconds: session.elapsed))
+        let numbers = slots.map(String.init).joined(separator: ", ")
+        report.appendLine("Removed \(slots.count == 1 ? "slot" : "slots") \(numbers) of \(Format.visible(path)).")
+        for database in rekey { report.appendLine("Changed the key of \(Format.visible(database)).") }
+        report.appendLine(
+            rekey.isEmpty
+                ? "Older copies of the keyring still open with it. To revoke for good, use --rekey."
+                : "Copies and backups of the time before still open with it, and with older copies of the keyring.")
+        return report
+    }
+}

@@ -1,0 +1,164 @@
+internal import ArgumentParser
+internal import LiteVault
+internal import LiteVaultKeyring
+internal import LiteVaultSupport
+
+/// The keyring of a command, and what opens it.
+struct UnlockOptions: ParsableArguments {
+    @Argument(help: "The keyring.", completion: .file(), transform: PathArgument.literal)
+    var path: String
+
+    @OptionGroup(title: "Opening the keyring") var key: KeyOptions<UnlockRole>
+
+    @Option(
+        name: .customLong("unlock"),
+        help: .init("What opens the keyring: \(UnlockMethod.names).", valueName: "method"))
+    var method: UnlockMethod = .passphrase
+}
+
+/// A slot that a command adds or changes.
+struct SlotOptions: ParsableArguments {
+    @Option(
+        help: .init("Kind of the slot: \(NewSlotKind.names).", valueName: "kind"))
+    var kind: NewSlotKind = .passphrase
+
+    @Option(name: .customLong("name"), help: .init("Name of the slot in lists.", valueName: "text"))
+    var slotName = ""
+
+    @OptionGroup(title: "Secret of the slot") var secret: KeyOptions<SlotSecretRole>
+
+    @Option(help: .init("Public key of a slot of kind 'recipient'.", valueName: "recipient"))
+    var recipient: String?
+
+    @Option(
+        help: .init(
+            "Of a slot of kind 'command': gets a random secret, and prints what the keyring stores;"
+                + " --new-key-command turns it back.",
+            valueName: "cmd"))
+    var wrapCommand: String?
+
+    @Option(help: .init("Time that a guess of the passphrase takes on this machine.", valueName: "seconds"))
+    var derivationTime: Double?
+
+    @Flag(help: "Accept a passphrase that is easy to guess.")
+    var allowWeak = false
+
+    func validate() throws {
+        if (kind == .recipient) != (recipient != nil) {
+            throw ValidationError("--recipient goes with --kind recipient, and the reverse")
+        }
+        if (kind == .command) != (wrapCommand != nil) {
+            throw ValidationError("--wrap-command goes with --kind command, and the reverse")
+        }
+        if let derivationTime, kind != .passphrase || !(derivationTime > 0 && derivationTime <= 60) {
+            throw ValidationError("--derivation-time goes with a passphrase: more than 0 to 60 seconds")
+        }
+    }
+}
+
+/// The kinds of slots that can be added on the command line.
+enum NewSlotKind: String, CaseIterable, ExpressibleByArgument {
+    case passphrase
+    case recovery
+    case recipient
+    case command
+    case credential
+    case file
+
+    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+/// A slot that is about to be set, and its recovery code, if it is one.
+struct PreparedSlot {
+    let slot: NewKeyringSlot
+    let code: RecoveryCode?
+}
+
+extension Session {
+    /// Reads, asks for or generates the secret of a slot.
+    func prepare(_ options: SlotOptions, for keyring: String) throws -> PreparedSlot {
+        var code: RecoveryCode?
+        var slot: NewKeyringSlot
+        switch options.kind {
+        case .passphrase:
+            let passphrase = try slotSecret(options.secret, "passphrase", for: keyring, confirms: true)
+            let cost = try options.derivationTime.map {
+                try ScryptParameters.calibrated(to: Duration(seconds: $0))
+            }
+            slot = try .passphrase(passphrase, cost: cost ?? .standard, allowingWeak: options.allowWeak)
+        case .recovery:
+            try requireNoSecret(options)
+            let new = try RecoveryCode.random()
+            code = new
+            slot = .recoveryCode(new)
+        case .recipient:
+            try requireNoSecret(options)
+            slot = .recipient(try KeyringRecipient(options.recipient ?? ""))
+        case .command:
+            guard case .command(let unwrap)? = try options.secret.source() else {
+                throw Failure(
+                    .usage, "a slot of kind 'command' needs --wrap-command and --new-key-command",
+                    remedy: "The first wraps a secret, the second turns that back.")
+            }
+            slot = .command(
+                wrapping: externalCommand(options.wrapCommand ?? ""), unwrapping: externalCommand(unwrap))
+        case .credential, .file:
+            let kind: KeyringSlot.Kind = options.kind == .file ? .file : .credential
+            slot = try .secret(kind, slotSecret(options.secret, nil, for: keyring, confirms: false))
+        }
+        slot.name = options.slotName
+        return PreparedSlot(slot: slot, code: code)
+    }
+
+    private func requireNoSecret(_ options: SlotOptions) throws(Failure) {
+        guard try options.secret.source() == nil else {
+            throw Failure(
+                .usage, "a slot of kind '\(options.kind.rawValue)' has no --new-key-… option", remedy: "Leave it out.")
+        }
+    }
+}
+
+/// A slot in results.
+struct SlotSummary: Encodable {
+    let slot: Int
+    let kind: String
+    let name: String
+    let added: String
+    let beingRemoved: Bool
+    let recipient: String?
+
+    init(_ slot: KeyringSlot) {
+        self.slot = slot.id
+        kind = slot.kind.rawValue
+        name = slot.name
+        added = Format.time(slot.added)
+        beingRemoved = slot.isBeingRemoved
+        recipient = slot.kind == .recipient ? try? KeyringRecipient(publicKey: slot.publicKey).description : nil
+    }
+
+    /// `passphrase 'laptop', added 2026-11-22T20:00:00Z`.
+    var line: String {
+        let name = name.isEmpty ? "" : " '\(Format.visible(name))'"
+        return "\(kind)\(name), \(beingRemoved ? "being removed" : "added \(added)")"
+    }
+}
+
+/// The slot that a command set, and its recovery code.
+struct SlotResult: Encodable {
+    let keyring: String
+    let slot: SlotSummary
+    let recoveryCode: String?
+
+    init(_ keyring: String, _ slot: KeyringSlot, _ code: RecoveryCode?) throws {
+        self.keyring = keyring
+        self.slot = SlotSummary(slot)
+        recoveryCode = try code?.withText { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Shows the recovery code, the only time that anything does.
+    func addCode(to report: inout Report) {
+        guard let recoveryCode else { return }
+        report.appendLine("Recovery code: \(recoveryCode)")
+        report.appendLine("It is shown only now, and whoever has it opens the keyring: print it, and lock it away.")
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import LiteVault
+import Testing
+
+@testable import LiteVaultKeyring
+
+@Suite(.enabled(if: Engine.encrypts)) struct DatabaseTests {
+    let scratch: Scratch
+    let keyring: Keyring
+    let database: String
+
+    init() throws {
+        scratch = try Scratch()
+        database = scratch.file("notes.db")
+        keyring = Keyring(Keyring.path(beside: database))
+    }
+
+    private func make(_ slots: [NewKeyringSlot]) throws -> UnlockedKeyring {
+        let unlocked = try keyring.create(with: slots)
+        let db = try Connection(
+            database, keyring: keyring, unlockedBy: .passphrase(first), creation: .ifMissing)
+        try db.execute("CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('milk')")
+        try db.close()
+        return unlocked
+    }
+
+    private func read(_ unlock: KeyringUnlock) throws -> String {
+        let db = try Connection(database, keyring: keyring, unlockedBy: unlock)
+        defer { try? db.close() }
+        return try db.value("SELECT text FROM note", as: String.self)
+    }
+
+    @Test func `a connection, a pool and a queue open through a keyring`() async throws {
+        _ = try make([.quick(first)])
+        #expect(try read(.passphrase(first)) == "milk")
+        let pool = try DatabasePool(database, keyring: keyring, unlockedBy: .passphrase(first))
+        #expect(try await pool.read { try $0.value("SELECT text FROM note", as: String.self) } == "milk")
+        let queue = try DatabaseQueue(database, keyring: keyring, unlockedBy: .passphrase(first))
+        #expect(try await queue.read { try $0.value("SELECT text FROM note", as: String.self) } == "milk")
+    }
+
+    @Test func `opening through a keyring derives nothing in the engine`() throws {
+        let unlocked = try make([.quick(first)])
+        let literal = try "x'\(digits(unlocked))'"
+        let db = try Connection(database, key: .passphrase(literal, allowingRawKeyLiteral: true))
+        #expect(try db.value("SELECT text FROM note", as: String.self) == "milk")
+    }
+
+    @Test func `a missing database is an error, not a new one`() throws {
+        _ = try keyring.create(with: [.quick(first)])
+        expect(.databaseMissing) { try read(.passphrase(first)) }
+        #expect(scratch.names == ["notes.db.keys"])
+    }
+
+    @Test func `a wrong passphrase leaves database and keyring alone`() throws {
+        _ = try make([.quick(first)])
+        let before = try [scratch.bytes("notes.db"), scratch.bytes("notes.db.keys")]
+        expect(.keyRejected) { try read(.passphrase(second)) }
+        #expect(try [scratch.bytes("notes.db"), scratch.bytes("notes.db.keys")] == before)
+    }
+
+    @Test func `the keyring of another database does not open this one`() throws {
+        _ = try make([.quick(first)])
+        let other = Keyring(scratch.file("other.keys"))
+        _ = try other.create(with: [.quick(first)])
+        expect(.keyRejected) { try Connection(database, keyring: other, unlockedBy: .passphrase(first)) }
+    }
+
+    @Test func `after a removal with a new key the old keyring no longer opens the database`() throws {
+        var unlocked = try make([.quick(first), .quick(second)])
+        let old = Keyring(scratch.file("old.keys"))
+        try FileManager.default.copyItem(atPath: keyring.path, toPath: old.path)
+        try unlocked.remove([2], rekeying: [database])
+        #expect(try read(.passphrase(first)) == "milk")
+        expect(.keyRejected) { try read(.passphrase(second)) }
+        for passphrase in [first, second] {
+            expect(.keyRejected) { try Connection(database, keyring: old, unlockedBy: .passphrase(passphrase)) }
+        }
+        #expect(unlocked.keyCount == 2)
+        // A backup of the time before still opens, by the slots that stayed.
+        try unlocked.forgetOldKeys()
+        #expect(try keyring.unlock(with: .passphrase(first)).keyCount == 1)
+        #expect(try read(.passphrase(first)) == "milk")
+    }
+
+    @Test func `a backup from before the new key opens with the keyring of after`() throws {
+        var unlocked = try make([.quick(first), .quick(second)])
+        let copy = scratch.file("copy.db")
+        try FileManager.default.copyItem(atPath: database, toPath: copy)
+        try unlocked.remove([2], rekeying: [database])
+        let db = try Connection(copy, keyring: keyring, unlockedBy: .passphrase(first))
+        #expect(try db.value("SELECT text FROM note", as: String.self) == "milk")
+    }
+
+    @Test func `other slots get the new key without their secrets`() throws {
+        let code = try RecoveryCode.random()
+        let identity = try KeyringIdentity.random()
+        var unlocked = try make([
+            .quick(first), .quick(second), .recoveryCode(code), .recipient(identity.recipient()),
+        ])
+        try unlocked.remove([2], rekeying: [database])
+        #expect(try read(.recoveryCode(code)) == "milk")
+        #expect(try read(.identity(identity)) == "milk")
+    }
+
+    @Test func `a removal that was interrupted leaves every slot that stays open, and is finished by the next`() throws
+    {
+        var unlocked = try make([.quick(first), .quick(second)])
+        let holder = try Connection(database, keyring: keyring, unlockedBy: .passphrase(first))
+        _ = try holder.value("SELECT count(*) FROM note", as: Int.self)
+        expect(.busy) { try unlocked.remove([2], rekeying: [database], lockTimeout: .milliseconds(10)) }
+        // In the middle: the slot still opens the database, whose key is the old one, and no new one.
+        #expect(try keyring.slots().map(\.isBeingRemoved) == [false, true])
+        #expect(try read(.passphrase(first)) == "milk")
+        #expect(try read(.passphrase(second)) == "milk")
+        try holder.close()
+        expect(.busy) {
+            var late = try keyring.unlock(with: .passphrase(second))
+            try late.add(.quick("a third passphrase, 123"))
+        }
+        var again = try keyring.unlock(with: .passphrase(first))
+        #expect(again.keyCount == 2)
+        try again.remove([2], rekeying: [database])
+        #expect(again.keyCount == 2)
+        #expect(try read(.passphrase(first)) == "milk")
+        expect(.keyRejected) { try read(.passphrase(second)) }
+    }
+
+    @Test func `a removal names databases that exist`() throws {
+        var unlocked = try make([.quick(first), .quick(second)])
+        let before = try scratch.bytes("notes.db.keys")
+        expect(.noInput) { try unlocked.remove([2], rekeying: [scratch.file("typo.db")]) }
+        expect(.usage) { try unlocked.remove([2], rekeying: []) }
+        expect(.usage) { try unlocked.remove([1, 2], rekeying: [database]) }
+        #expect(try scratch.bytes("notes.db.keys") == before)
+    }
+
+    // MARK: Generated keys
+
+    @Test func `a generated key in a store opens its database again`() throws {
+        let store = FileKeyStore(scratch.file("notes.key"))
+        do {
+            let db = try Connection(database, keyIn: store)
+            try db.execute("CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('milk')")
+            try db.close()
+        }
+        let db = try Connection(database, keyIn: store)
+        #expect(try db.value("SELECT text FROM note", as: String.self) == "milk")
+        #expect(try DatabaseFile(database).kind() == .encryptedOrUnknown)
+    }
+
+    @Test func `a database without its key is an error, and no key is made`() throws {
+        _ = try make([.quick(first)])
+        expect(.keyMissing) { try Connection(database, keyIn: FileKeyStore(scratch.file("notes.key"))) }
+        #expect(!scratch.names.contains("notes.key"))
+    }
+
+    @Test func `a key without its database is an error, unless an empty one is asked for`() throws {
+        let store = FileKeyStore(scratch.file("notes.key"))
+        try Connection(database, keyIn: store).close()
+        try? FileManager.default.removeItem(atPath: database)
+        expect(.databaseMissing) { try Connection(database, keyIn: store) }
+        #expect(scratch.names == ["notes.key"])
+        try Connection(database, keyIn: store, creation: .withStoredKey).close()
+    }
+
+    @Test func `the key of another device is rejected, and nothing is created`() throws {
+        let store = FileKeyStore(scratch.file("notes.key"))
+        let db = try Connection(database, keyIn: store)
+        try db.execute("CREATE TABLE note (text TEXT)")
+        try db.close()
+        try FileManager.default.removeItem(atPath: store.path)
+        try store.store(try KeyMaterial.random(count: 48).digits())
+        let before = try scratch.bytes("notes.db")
+        expect(.keyRejected) { try Connection(database, keyIn: store) }
+        #expect(try scratch.bytes("notes.db") == before)
+    }
+
+    @Test func `a store that is locked leads to no new key`() throws {
+        expect(.keyStoreLocked) {
+            try Connection(
+                database, keyIn: CommandKeyStore(ExternalCommand("exit 2"), storing: ExternalCommand("cat >/dev/null")))
+        }
+        #expect(scratch.names.isEmpty)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import LiteVault
+import Testing
+
+@testable import LiteVaultKeyring
+
+@Suite struct StoreTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func material(_ text: String) throws -> KeyMaterial { try KeyMaterial(text) }
+
+    /// What every store that can be written does.
+    private func behaves(_ store: any KeyStore) throws {
+        #expect(try store.read() == nil)
+        let secret = try KeyMaterial.random().digits()
+        try store.store(secret)
+        #expect(try store.read()?.equals(secret) ?? false)
+        expect(.cannotCreate) { try store.store(secret) }
+        #expect(try store.read()?.equals(secret) ?? false)
+    }
+
+    @Test func `a file keeps a secret, and is never overwritten`() throws {
+        try behaves(FileKeyStore(scratch.file("key")))
+        let mode = try FileManager.default.attributesOfItem(atPath: scratch.file("key"))[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(scratch.names == ["key"])
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660, 0o601])
+    func `a file that others can use is rejected`(mode: Int) throws {
+        let path = try scratch.write("key", "secret", mode: mode)
+        expect(.keyRejected) { try FileKeyStore(path).read() }
+    }
+
+    @Test func `a file that is no file, empty or too large is rejected`() throws {
+        expect(.wrongKind) { try FileKeyStore(scratch.path).read() }
+        expect(.keyRejected) { try FileKeyStore(scratch.write("empty", "\n")).read() }
+        expect(.keyRejected) { try FileKeyStore(scratch.write("large", String(repeating: "x", count: 70000))).read() }
+    }
+
+    @Test func `a variable is taken out of the environment`() throws {
+        setenv("LITEVAULT_STORE_TEST", "a secret in the environment", 1)
+        let store = EnvironmentKeyStore("LITEVAULT_STORE_TEST")
+        let expected = try material("a secret in the environment")
+        #expect(try store.read()?.equals(expected) ?? false)
+        #expect(getenv("LITEVAULT_STORE_TEST") == nil)
+        #expect(try store.read()?.equals(expected) ?? false)
+        expect(.unsupported) { try store.store(expected) }
+        #expect(try EnvironmentKeyStore("LITEVAULT_NOT_SET").read() == nil)
+    }
+
+    @Test func `a credential is read from the directory that systemd names`() throws {
+        expect(.usage) { try CredentialKeyStore("../key") }
+        unsetenv("CREDENTIALS_DIRECTORY")
+        expect(.keyStoreLocked) { try CredentialKeyStore("key").read() }
+        setenv("CREDENTIALS_DIRECTORY", scratch.path, 1)
+        defer { unsetenv("CREDENTIALS_DIRECTORY") }
+        try scratch.write("key", "from systemd\n", mode: 0o440)
+        #expect(try CredentialKeyStore("key").read()?.equals(material("from systemd")) ?? false)
+        #expect(try CredentialKeyStore("other").read() == nil)
+    }
+
+    @Test func `a command keeps a secret`() throws {
+        let file = ShellWord.quoted(scratch.file("kept"))
+        try behaves(
+            CommandKeyStore(
+                ExternalCommand("[ ! -e \(file) ] || cat \(file)"), storing: ExternalCommand("cat > \(file)")))
+        expect(.keyStoreLocked) { try CommandKeyStore(ExternalCommand("exit 1")).read() }
+        expect(.unsupported) { try CommandKeyStore(ExternalCommand("true")).store(.random()) }
+    }
+
+    /// `secret-tool` of a desktop, as far as this project relies on it.
+    private func secretTool(_ body: String) throws -> String {
+        try scratch.write("secret tool", "#!/bin/sh\n\(body)\n", mode: 0o700)
+    }
+
+    @Test func `the Secret Service keeps a secret`() throws {
+        let program = try secretTool(
+            """
+            case $1 in
+            lookup) name="$3.$5"; [ -e "\(scratch.path)/$name" ] || exit 1; cat "\(scratch.path)/$name" ;;
+            store) cat > "\(scratch.path)/$4.$6" ;;
+            esac
+            """)
+        try behaves(SecretServiceKeyStore(service: "it's $HOME", account: "notes", program: program))
+        #expect(scratch.names.contains("it's $HOME.notes"))
+    }
+
+    @Test func `a locked or missing Secret Service is not an empty one`() throws {
+        let program = try secretTool("echo 'Cannot autolaunch D-Bus without X11' >&2; exit 1")
+        expect(.keyStoreLocked) { try SecretServiceKeyStore(service: "s", account: "a", program: program).read() }
+        expect(.unsupported) {
+            try SecretServiceKeyStore(service: "s", account: "a", program: scratch.file("none")).read()
+        }
+        expect(.usage) { try SecretServiceKeyStore(service: "", account: "a") }
+    }
+
+    #if os(Linux)
+        @Test(arguments: KernelKeyStore.Ring.allCases)
+        func `a keyring of the kernel keeps a secret, or says that it cannot`(ring: KernelKeyStore.Ring) throws {
+            let store = KernelKeyStore("test-\(UUID().uuidString)", ring: ring)
+            do { _ = try store.read() } catch let error as VaultError where error.code == .unsupported {
+                // A container that forbids it: then it must not seem empty either.
+                expect(.unsupported) { try store.store(.random()) }
+                return
+            }
+            try behaves(store)
+            try store.remove()
+            #expect(try store.read() == nil)
+        }
+    #endif
+}
