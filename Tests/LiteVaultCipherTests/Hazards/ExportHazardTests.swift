@@ -72,7 +72,7 @@ import Testing
         #expect(try scratch.names() == ["out.db", "plain.db"])
     }
 
-    @Test(arguments: OperationProgress.Phase.allCases)
+    @Test(arguments: [OperationProgress.Phase.copying, .comparing, .checking])
     func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: OperationProgress.Phase) throws
     {
         struct Interrupted: Error {}
