@@ -106,8 +106,8 @@ package struct ContentCopier {
     /// row by row, which needs no sorting either, as a table without an index has nothing to sort.
     private func isTransfer(_ sql: String) throws -> Bool {
         let operations: [String]
-        do { operations = try connection.all("EXPLAIN " + sql) { try $0.get(1, as: String.self) } } catch
-            let error as DatabaseError where error.code == SQLITE_ERROR
+        do { operations = try connection.all("EXPLAIN " + sql) { try $0.get(1, as: String.self) } } catch let error
+            as DatabaseError where error.code == SQLITE_ERROR
         {
             // The columns do not match one by one: some are generated.
             return false

@@ -95,14 +95,22 @@ extension NewDatabase {
                 let size = try source.contentSize()
                 let copy = try AttachedCopy(of: source, at: replacement.path, unlocker)
                 let file = try copy.file()
-                try reportingFullDisk {
-                    try ContentCopier(in: source, to: AttachedCopy.schema).copy {
-                        try report(.init(.copying, min(size, file.size()), of: size, .bytes))
+                try reportingDisk(of: source) {
+                    try Self.reportingDamage(of: source) {
+                        try ContentCopier(in: source, to: AttachedCopy.schema).copy {
+                            try report(.init(.copying, min(size, file.size()), of: size, .bytes))
+                        }
                     }
                 }
                 let reopened = try open()
                 try reopened.prepareForOperation()
-                try compare(source, reopened, report)
+                do { try compare(source, reopened, report) } catch let error as DatabaseError
+                    where error.needsItsApplication
+                {
+                    throw VaultError(
+                        .unsupported, "The copy cannot be compared: \(error.message)",
+                        remedy: "It needs a function or collation that only its application defines.", cause: error)
+                }
                 try check(reopened, report)
                 try copy.detach()
                 try finish(reopened, walMode: walMode)
@@ -140,13 +148,19 @@ extension NewDatabase {
     }
 
     private func compare(_ source: Connection, _ copy: Connection, _ report: OperationProgress.Report) throws {
-        try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+        try Self.reportingDamage(of: source) {
+            try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
+        }
     }
 
-    /// A full disk is that of the new file, whichever connection writes it.
-    private func reportingFullDisk<T>(_ body: () throws -> T) throws -> T {
-        do { return try body() } catch let error as DatabaseError where error.resultCode.primary == .full {
-            throw VaultError(error, path: destination, creating: true)
+    /// The source's connection writes the new file, too: what the disk refuses is about that, unless it was a read.
+    private func reportingDisk<T>(of source: Connection, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError
+            where [.full, .ioError].contains(error.resultCode.primary)
+        {
+            // SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ.
+            let isRead = [10 | 1 << 8, 10 | 2 << 8].contains(error.extendedCode)
+            throw VaultError(error, path: isRead ? source.description : destination, creating: true)
         }
     }
 
@@ -174,7 +188,7 @@ extension NewDatabase {
     /// A page of the source that cannot be read ends the copy with a code that depends on the codec: SQLITE_ERROR on
     /// SQLCipher 4. Problems of the copy itself have other codes.
     private static func reportingDamage<T>(of source: Connection, _ body: () throws -> T) throws -> T {
-        do { return try body() } catch let error as DatabaseError {
+        do { return try body() } catch let error as DatabaseError where !error.needsItsApplication {
             switch error.resultCode.primary {
             case .error, .corrupt, .notADatabase, .outOfMemory:
                 throw VaultError(

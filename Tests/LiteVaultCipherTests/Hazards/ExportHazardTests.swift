@@ -73,8 +73,7 @@ import Testing
     }
 
     @Test(arguments: [OperationProgress.Phase.copying, .comparing, .checking])
-    func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: OperationProgress.Phase) throws
-    {
+    func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: OperationProgress.Phase) throws {
         struct Interrupted: Error {}
         let source = try richDatabase()
         let before = try scratch.bytes("rich.db")
