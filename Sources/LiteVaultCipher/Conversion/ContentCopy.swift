@@ -61,7 +61,7 @@ package struct ContentCopier {
     private func create(_ object: SchemaObject) throws {
         // Without a text: the index of a constraint, which its table has created.
         guard let sql = object.sql else { return }
-        // As the engine stores them, the texts begin with these words and go on with the name.
+        // As the engine stores them, the texts begin with these words, and the name follows.
         guard let verb = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "].first(where: { sql.hasPrefix($0) })
         else {
             throw VaultError(.unsupported, "The definition of the \(object.type) '\(object.name)' cannot be read")
@@ -101,8 +101,8 @@ package struct ContentCopier {
         try connection.execute(try isTransfer(transfer) ? transfer : insertion)
     }
 
-    /// Whether the engine runs a statement by copying records with their rowids. It numbers the rows of a table without
-    /// INTEGER PRIMARY KEY and without an index anew, and takes records apart where anything differs: such tables are copied
+    /// Whether the engine runs a statement by copying records with their rowids. It gives the rows of a table without
+    /// INTEGER PRIMARY KEY and without an index other rowids, and takes records apart where anything differs: such tables are copied
     /// row by row, which needs no sorting either, as a table without an index has nothing to sort.
     private func isTransfer(_ sql: String) throws -> Bool {
         let operations: [String]

@@ -97,8 +97,8 @@ extension DatabaseFile {
     /// Replaces the file with a copy without free pages, in place. All rowids are kept.
     ///
     /// A new file is written beside the old one, compared with it, and replaces it atomically, with the same mode and owner. The
-    /// engine's own VACUUM holds the whole content in memory, as it must not write it to a plaintext file, and numbers the
-    /// rows of tables without INTEGER PRIMARY KEY anew.
+    /// engine's own VACUUM holds the whole content in memory, as it must not write it to a plaintext file, and may
+    /// change the rowids of tables without INTEGER PRIMARY KEY.
     ///
     /// - Parameters:
     ///   - key: the key; nil for a plaintext database.
