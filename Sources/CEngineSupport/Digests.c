@@ -2,7 +2,7 @@
 #include "CEngineSupport.h"
 
 #include <dlfcn.h>
-#include <string.h>
+#include <stdlib.h>
 
 // OpenSSL's own documentation: man 3 PKCS5_PBKDF2_HMAC, man 3 HMAC, man 3 EVP_sha512. SQLCipher is linked to libcrypto,
 // so it is in the process whenever the engine encrypts with it.
@@ -60,17 +60,34 @@ bool lv_pbkdf2(enum lv_digest digest, const void *password, size_t passwordLengt
                     (int)keyLength, key) == 1;
 }
 
-size_t lv_hmac(enum lv_digest digest, const void *key, size_t keyLength, const void *first, size_t firstLength,
-               const void *second, size_t secondLength, void *output) {
-    struct crypto c;
-    if (!find(&c)) return 0;
-    void *context = c.hmac_new();
-    if (!context) return 0;
+struct lv_hmac {
+    struct crypto crypto;
+    void *context;
+};
+
+struct lv_hmac *lv_hmac_create(enum lv_digest digest, const void *key, size_t keyLength) {
+    struct lv_hmac *hmac = calloc(1, sizeof *hmac);
+    if (!hmac) return 0;
+    if (keyLength <= INT32_MAX && find(&hmac->crypto) && (hmac->context = hmac->crypto.hmac_new()) &&
+        hmac->crypto.hmac_init(hmac->context, key, (int)keyLength, algorithm(&hmac->crypto, digest), 0) == 1)
+        return hmac;
+    lv_hmac_free(hmac);
+    return 0;
+}
+
+void lv_hmac_free(struct lv_hmac *hmac) {
+    // It wipes what was derived from the key.
+    if (hmac->context) hmac->crypto.hmac_free(hmac->context);
+    free(hmac);
+}
+
+size_t lv_hmac_of(struct lv_hmac *hmac, const void *first, size_t firstLength, const void *second, size_t secondLength,
+                  void *output) {
+    const struct crypto *c = &hmac->crypto;
     unsigned int written = 0;
-    bool done = c.hmac_init(context, key, (int)keyLength, algorithm(&c, digest), 0) == 1 &&
-                c.hmac_update(context, first, firstLength) == 1 &&
-                c.hmac_update(context, second, secondLength) == 1 &&
-                c.hmac_final(context, output, &written) == 1;
-    c.hmac_free(context);
+    // Without a key: the one it has, whose blocks need not be hashed again.
+    bool done = c->hmac_init(hmac->context, 0, 0, 0, 0) == 1 && c->hmac_update(hmac->context, first, firstLength) == 1 &&
+                c->hmac_update(hmac->context, second, secondLength) == 1 &&
+                c->hmac_final(hmac->context, output, &written) == 1;
     return done ? written : 0;
 }

@@ -159,6 +159,36 @@ ptrdiff_t lv_find_structure(const void *_Nonnull bytes, size_t length);
 /// of all counts may sum up to; from this number on the bytes are not uniform.
 uint32_t lv_byte_limit(size_t length, bool squares);
 
+// MARK: Comparing tables
+
+/// A sum of hashes over some columns of each row, in any order of rows: equal for a table and each of its indexes.
+struct lv_row_digest {
+    /// The positions of the columns in the statement.
+    const int32_t *_Nullable columns;
+    int32_t count;
+    uint64_t sum;
+    int64_t rows;
+};
+
+/// How a comparison ended.
+enum lv_comparison { LV_ROWS_EQUAL = 0, LV_ROWS_DIFFER, LV_LEFT_FAILED, LV_RIGHT_FAILED, LV_CANCELLED };
+
+/// Adds the current row to a digest.
+void lv_digest_row(struct sqlite3_stmt *_Nonnull statement, struct lv_row_digest *_Nonnull digest);
+
+/// Steps two statements side by side to their ends or to the first difference in storage class or bytes, without copying a
+/// value. Adds each row of the right one to the digests. `rows` counts on; every 1024 rows `progress` is called with it, and
+/// ends the comparison by a result other than 0. After a failure `code` is that of the statement that failed.
+enum lv_comparison lv_compare_rows(
+    struct sqlite3_stmt *_Nonnull left, struct sqlite3_stmt *_Nonnull right, struct lv_row_digest *_Nullable digests,
+    int digestCount, int64_t *_Nonnull rows, int (*_Nonnull progress)(void *_Nullable, int64_t),
+    void *_Nullable context, int *_Nonnull code);
+
+/// Adds every row of a statement to a digest. Returns what the last step returned: `SQLITE_DONE` at the end,
+/// `SQLITE_INTERRUPT` when `progress` ended it.
+int lv_digest_rows(struct sqlite3_stmt *_Nonnull statement, struct lv_row_digest *_Nonnull digest,
+                   int (*_Nonnull progress)(void *_Nullable, int64_t), void *_Nullable context);
+
 // MARK: Digests
 
 /// The digests that SQLCipher uses.
@@ -173,9 +203,16 @@ bool lv_pbkdf2(enum lv_digest digest, const void *_Nonnull password, size_t pass
                const void *_Nonnull salt, size_t saltLength, uint32_t iterations,
                void *_Nonnull key, size_t keyLength);
 
-/// HMAC (RFC 2104) of two consecutive pieces. Returns the number of bytes written to `output` (at most 64), 0 when no
-/// digest library is loaded.
-size_t lv_hmac(enum lv_digest digest, const void *_Nonnull key, size_t keyLength, const void *_Nonnull first,
-               size_t firstLength, const void *_Nonnull second, size_t secondLength, void *_Nonnull output);
+struct lv_hmac;
+
+/// An HMAC (RFC 2104) under a key, for any number of messages. NULL when no digest library is loaded.
+struct lv_hmac *_Nullable lv_hmac_create(enum lv_digest digest, const void *_Nonnull key, size_t keyLength);
+
+/// Wipes and frees it.
+void lv_hmac_free(struct lv_hmac *_Nonnull hmac);
+
+/// The HMAC of two consecutive pieces. Returns the number of bytes written to `output` (at most 64), 0 on failure.
+size_t lv_hmac_of(struct lv_hmac *_Nonnull hmac, const void *_Nonnull first, size_t firstLength,
+                  const void *_Nonnull second, size_t secondLength, void *_Nonnull output);
 
 #endif

@@ -1,100 +1,74 @@
 package import LiteVaultCore
 internal import LiteVaultEngine
 
-/// Copies all content of one database into another, empty one, between any two formats: plain, encrypted, of different
-/// page sizes.
+/// Copies all content of the main database of a connection into an attached, empty one, between any two formats: plain,
+/// encrypted, of different page sizes.
 ///
 /// A page copy cannot do that, and `sqlcipher_export` loses `user_version`, `application_id`, `auto_vacuum` and the rowids of
-/// tables without INTEGER PRIMARY KEY (and with them external-content full-text indexes). Here two connections are open, each
-/// with its own format; the schema's own text runs on the destination, and every value is copied unconverted.
+/// tables that have neither an INTEGER PRIMARY KEY nor an index (and with them external-content full-text indexes).
 ///
-/// Views, triggers and virtual tables become rows of `sqlite_master`, as in VACUUM: no module creates tables that are copied
-/// anyway, and no trigger fires.
+/// Tables and their indexes are created empty, by the schema's own text; then the engine copies their records as they are, in
+/// order. Nothing is sorted, so memory does not grow with the database. Views, triggers and virtual tables become rows of
+/// `sqlite_master`, as in VACUUM: no module creates tables that are copied anyway, and no trigger fires.
 package struct ContentCopier {
-    private let source: Connection
-    private let destination: Connection
+    private let connection: Connection
+    private let schema: String
 
     /// - Parameters:
-    ///   - source: inside a read transaction of the caller, so that the copy is consistent.
-    ///   - destination: a new, empty database.
-    package init(from source: Connection, to destination: Connection) {
-        self.source = source
-        self.destination = destination
+    ///   - connection: its main database is the source.
+    ///   - schema: the name of the new, empty database that is attached to it: a plain identifier.
+    package init(in connection: Connection, to schema: String) {
+        self.connection = connection
+        self.schema = schema
     }
 
     /// Copies everything but the journal mode, which cannot be changed inside a transaction.
     ///
-    /// - Parameter report: called periodically with the number of rows copied so far; may throw to cancel.
+    /// - Parameter report: called periodically; may throw to cancel.
     /// - Throws: `DatabaseError`, `VaultError`, and the errors of `report`. The destination is rolled back, or half-written
     ///   where its journal is off: discard it.
-    package func copy(rows report: (Int64) throws -> Void = { _ in }) throws {
-        let objects = try SchemaObject.all(of: source)
-        try prepareDestination()
-        try destination.transaction(.immediate) {
-            try createTables(objects)
-            try copyRows(objects, report)
-            try createIndexes(objects)
-            try addObjectsWithoutPages(objects)
-            try copyHeaderFields()
+    package func copy(_ report: () throws -> Void = {}) throws {
+        // Sets what is settled once the first page is written. The encoding is the connection's.
+        try connection.execute("PRAGMA \(schema).auto_vacuum = \(try connection.integer("main.auto_vacuum"))")
+        try connection.execute("PRAGMA writable_schema = ON")
+        defer { try? connection.execute("PRAGMA writable_schema = OFF") }
+        try connection.watching(report) {
+            // Deferred: the source is only read.
+            try connection.transaction(.deferred) {
+                let objects = try SchemaObject.all(of: connection)
+                try create(objects)
+                for table in objects where table.isStoredTable && !table.isSequenceTable { try copyRows(of: table) }
+                // Last, because copying a table with AUTOINCREMENT adds entries to it.
+                for table in objects where table.isSequenceTable {
+                    try connection.execute("DELETE FROM \(schema).sqlite_sequence")
+                    try copyRows(of: table)
+                }
+                try addObjectsWithoutPages(objects)
+                try copyHeaderFields()
+            }
         }
-        // The engine does not notice the rows that were written to sqlite_master.
-        try destination.execute("PRAGMA writable_schema = OFF")
+        try report()
     }
 
-    /// Sets the properties that are fixed once the first page is written.
-    private func prepareDestination() throws {
-        guard let encoding = try source.value("PRAGMA encoding", as: String?.self) else {
-            throw VaultError(.internalFailure, "The engine does not report the text encoding")
+    /// Creates tables and indexes. The table of sequences comes first: the engine would create it for the first table that
+    /// needs it, and none may need it any longer.
+    private func create(_ objects: [SchemaObject]) throws {
+        let tables = objects.filter(\.isStoredTable)
+        for table in tables.filter(\.isSequenceTable) + tables.filter({ !$0.isSequenceTable }) { try create(table) }
+        for index in objects where index.type == "index" { try create(index) }
+    }
+
+    private func create(_ object: SchemaObject) throws {
+        // Without a text: the index of a constraint, which its table has created.
+        guard let sql = object.sql else { return }
+        // As the engine stores them, the texts begin with these words, and the name follows.
+        guard let verb = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "].first(where: { sql.hasPrefix($0) })
+        else {
+            throw VaultError(.unsupported, "The definition of the \(object.type) '\(object.name)' cannot be read")
         }
-        try destination.execute(
-            """
-            PRAGMA encoding = '\(encoding)';
-            PRAGMA auto_vacuum = \(try source.integer("auto_vacuum"));
-            PRAGMA foreign_keys = OFF;
-            PRAGMA ignore_check_constraints = ON;
-            PRAGMA writable_schema = ON;
-            """)
-    }
-
-    private func createTables(_ objects: [SchemaObject]) throws {
-        for table in objects where table.isStoredTable && !table.isSequenceTable {
-            guard let sql = table.sql else { continue }
-            try run(sql, for: table)
-        }
-        guard objects.contains(where: \.isSequenceTable), try !hasSequenceTable() else { return }
-        // It remains from a table that was dropped. Only the engine can create it, for a table that needs it.
-        try destination.execute(
-            "CREATE TABLE litevault_sequence (id INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE litevault_sequence")
-    }
-
-    private func hasSequenceTable() throws -> Bool {
-        try destination.value("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'", as: StoredValue.self)
-            != .null
-    }
-
-    private func createIndexes(_ objects: [SchemaObject]) throws {
-        for index in objects where index.type == "index" {
-            if let sql = index.sql { try run(sql, for: index) }
-        }
-    }
-
-    private func addObjectsWithoutPages(_ objects: [SchemaObject]) throws {
-        for object in objects where !object.hasPages && object.type != "index" {
-            try destination.run(
-                "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, 0, ?)",
-                with: object.type, object.name, object.tableName, object.sql)
-        }
-    }
-
-    private func copyHeaderFields() throws {
-        for field in ["user_version", "application_id", "schema_version"] {
-            try destination.execute("PRAGMA \(field) = \(try source.integer(field))")
-        }
-    }
-
-    /// Runs a statement of the source's schema.
-    private func run(_ sql: String, for object: SchemaObject) throws {
-        do { try destination.execute(sql) } catch let error as DatabaseError where error.code == SQLITE_ERROR {
+        do { try connection.execute(verb + schema + "." + sql.dropFirst(verb.count)) } catch let error as DatabaseError
+            where error.code == SQLITE_ERROR
+        {
             throw VaultError(
                 .unsupported, "The \(object.type) '\(object.name)' cannot be created in the copy: \(error.message)",
                 remedy: "It may need a function, collation or module that only its application defines.",
@@ -102,94 +76,78 @@ package struct ContentCopier {
         }
     }
 
-    // MARK: Rows
-
-    private func copyRows(_ objects: [SchemaObject], _ report: (Int64) throws -> Void) throws {
-        var copied: Int64 = 0
-        for table in objects where table.isStoredTable && !table.isSequenceTable {
-            try copyRows(of: table, &copied, report)
+    private func addObjectsWithoutPages(_ objects: [SchemaObject]) throws {
+        for object in objects where !object.hasPages && object.type != "index" {
+            try connection.run(
+                "INSERT INTO \(schema).sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, 0, ?)",
+                with: object.type, object.name, object.tableName, object.sql)
         }
-        // Last, because copying a table with AUTOINCREMENT adds entries to it.
-        if let table = objects.first(where: \.isSequenceTable) {
-            try destination.execute("DELETE FROM sqlite_sequence")
-            try copyRows(of: table, &copied, report)
-        }
-        try report(copied)
     }
 
-    private func copyRows(
-        of table: SchemaObject, _ copied: inout Int64, _ report: (Int64) throws -> Void
-    ) throws {
-        let shape = try TableShape(table.name, in: source)
-        let insert = try destination.prepare(shape.insertion)
-        try source.withLock {
-            try destination.withLock {
-                try source.forEach(shape.selection) { row in
-                    try insert.runCopying(row)
-                    copied += 1
-                    if copied % 1000 == 0 { try report(copied) }
-                }
+    private func copyHeaderFields() throws {
+        for field in ["user_version", "application_id", "schema_version"] {
+            try connection.execute("PRAGMA \(schema).\(field) = \(try connection.integer("main.\(field)"))")
+        }
+    }
+
+    private func copyRows(of table: SchemaObject) throws {
+        let shape = try TableShape(table.name, in: connection)
+        let transfer =
+            "INSERT OR ABORT INTO \(schema).\(quoted(table.name)) SELECT * FROM main.\(quoted(table.name))"
+        // The clause of the statement overrides those of the table, which could silently drop rows.
+        let insertion = """
+            INSERT OR ABORT INTO \(schema).\(quoted(table.name)) (\(shape.columnList)) \(shape.selection)
+            """
+        try connection.execute(try isTransfer(transfer) ? transfer : insertion)
+    }
+
+    /// Whether the engine runs a statement by copying records with their rowids. It gives the rows of a table without
+    /// INTEGER PRIMARY KEY and without an index other rowids, and takes records apart where anything differs: such tables are copied
+    /// row by row, which needs no sorting either, as a table without an index has nothing to sort.
+    private func isTransfer(_ sql: String) throws -> Bool {
+        let operations: [String]
+        do { operations = try connection.all("EXPLAIN " + sql) { try $0.get(1, as: String.self) } } catch let error
+            as DatabaseError where error.code == SQLITE_ERROR
+        {
+            // The columns do not match one by one: some are generated.
+            return false
+        }
+        // Behind them is the way for a destination that is not empty.
+        let copies = ["RowCell", "RowData", "RowKey"]
+        guard let first = operations.firstIndex(where: copies.contains) else { return false }
+        return !operations[..<first].contains("NewRowid")
+    }
+}
+
+extension Connection {
+    /// Runs `body`, and calls `report` periodically while the engine works (`sqlite3_progress_handler`). An error of `report`
+    /// interrupts the statement, and is thrown.
+    func watching<T>(_ report: () throws -> Void, _ body: () throws -> T) throws -> T {
+        try withoutActuallyEscaping(report) { report in
+            let watch = Watch(report)
+            return try withHandle { handle in
+                let context = Unmanaged.passUnretained(watch).toOpaque()
+                sqlite3_progress_handler(
+                    handle, 100_000, { $0.map { Unmanaged<Watch>.fromOpaque($0).takeUnretainedValue().call() } ?? 0 },
+                    context)
+                defer { withExtendedLifetime(watch) { sqlite3_progress_handler(handle, 0, nil, nil) } }
+                do { return try body() } catch { throw watch.error ?? error }
             }
         }
     }
 }
 
-/// Compares all content of two databases, value by value: schema, rows with their rowids, and the fields of the header.
-package struct ContentComparator {
-    private let left: Connection
-    private let right: Connection
+private final class Watch {
+    private let report: () throws -> Void
+    private(set) var error: (any Error)?
 
-    /// Both are inside read transactions of the caller, or used by no other connection.
-    package init(_ left: Connection, _ right: Connection) {
-        self.left = left
-        self.right = right
-    }
+    init(_ report: @escaping () throws -> Void) { self.report = report }
 
-    /// Compares the databases.
-    ///
-    /// - Parameter report: called periodically with the number of rows compared so far; may throw to cancel.
-    /// - Throws: `VaultError` `internalFailure` naming the first difference; `DatabaseError` when one of them cannot be
-    ///   read; the errors of `report`.
-    package func compare(rows report: (Int64) throws -> Void = { _ in }) throws {
-        for field in ["encoding", "auto_vacuum", "user_version", "application_id"] {
-            let values = try (left.untypedValue("PRAGMA \(field)"), right.untypedValue("PRAGMA \(field)"))
-            guard String(describing: values.0) == String(describing: values.1) else {
-                throw difference("PRAGMA \(field)")
-            }
+    func call() -> Int32 {
+        do { try report() } catch {
+            self.error = error
+            return 1
         }
-        let objects = try SchemaObject.all(of: left)
-        let others = try SchemaObject.all(of: right)
-        guard objects.sorted(by: Self.order) == others.sorted(by: Self.order) else { throw difference("the schema") }
-        var compared: Int64 = 0
-        for table in objects where table.isStoredTable {
-            try compareRows(of: table.name, &compared, report)
-        }
-        try report(compared)
-    }
-
-    private static func order(_ one: SchemaObject, _ other: SchemaObject) -> Bool {
-        (one.type, one.name) < (other.type, other.name)
-    }
-
-    private func compareRows(of table: String, _ compared: inout Int64, _ report: (Int64) throws -> Void) throws {
-        let selection = try TableShape(table, in: left).selection
-        let others = try right.prepare(selection)
-        try right.withLock {
-            defer { others.clear() }
-            try left.forEach(selection) { row in
-                guard try others.advance(), others.isCurrentRowEqual(to: row) else {
-                    throw difference("the table '\(table)'")
-                }
-                compared += 1
-                if compared % 1000 == 0 { try report(compared) }
-            }
-            guard try !others.advance() else { throw difference("the table '\(table)'") }
-        }
-    }
-
-    private func difference(_ what: String) -> VaultError {
-        VaultError(
-            .internalFailure, "The copy differs from its source in \(what)",
-            remedy: "The source is unchanged and the copy was not published. Verify the source.")
+        return 0
     }
 }

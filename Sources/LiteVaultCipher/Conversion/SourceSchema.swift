@@ -57,11 +57,22 @@ struct TableShape {
         "SELECT \(columnList) FROM main.\(quoted(name)) NOT INDEXED" + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
     }
 
-    /// Inserts a row. The statement's conflict clause overrides those of the table, which could silently drop rows.
-    var insertion: String {
-        let parameters = Array(repeating: "?", count: columns.count + (rowidAlias == nil ? 0 : 1))
-        return
-            "INSERT OR ABORT INTO main.\(quoted(name)) (\(columnList)) VALUES (\(parameters.joined(separator: ", ")))"
+    /// The same with NULL for longer texts and blobs, and with type and length of each column.
+    func selection(withoutLongerThan longest: Int32) -> String {
+        let list = columns.map { column in
+            let length = Self.length(of: column)
+            return "CASE WHEN \(length) > \(longest) THEN NULL ELSE \(quoted(column)) END, "
+                + "typeof(\(quoted(column))), \(length)"
+        }
+        let rowid = rowidAlias.map { [$0] } ?? []
+        return "SELECT \((rowid + list).joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
+            + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+    }
+
+    /// An expression for the length of a value in bytes, which newer engines find without reading the value.
+    static func length(of column: String) -> String {
+        let hasOctets = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 43)
+        return hasOctets ? "octet_length(\(quoted(column)))" : "length(CAST(\(quoted(column)) AS BLOB))"
     }
 
     private static func rowidAlias(
@@ -75,5 +86,49 @@ struct TableShape {
             // "no such column": the table is WITHOUT ROWID.
             return nil
         }
+    }
+}
+
+/// An index: what its entries consist of.
+struct IndexShape {
+    let name: String
+    /// The columns of an entry, the row's identity included.
+    let columns: [String]
+    /// Where the columns are in ``TableShape/selection``; nil unless each row has an entry, of stored columns only.
+    let positions: [Int32]?
+
+    /// The indexes of a table, without the one that is the table itself.
+    static func all(of table: TableShape, in connection: Connection) throws -> [IndexShape] {
+        var found: [IndexShape] = []
+        let list = "PRAGMA main.index_list(\(quoted(table.name)))"
+        let indexes = try connection.all(list) {
+            (try $0.get(1, as: String.self), try $0.get(3, as: String.self), try $0.get(4, as: Int.self) != 0)
+        }
+        for (name, origin, isPartial) in indexes where table.rowidAlias != nil || origin != "pk" {
+            // Nil: an expression.
+            let columns = try connection.all("PRAGMA main.index_xinfo(\(quoted(name)))") { row in
+                try row.get(1, as: Int.self) == -1 ? table.rowidAlias : row.get(2, as: String?.self)
+            }
+            found.append(IndexShape(name, columns, isPartial: isPartial, of: table))
+        }
+        return found
+    }
+
+    private init(_ name: String, _ columns: [String?], isPartial: Bool, of table: TableShape) {
+        let before = table.rowidAlias == nil ? 0 : 1
+        let positions = columns.map { column -> Int32? in
+            guard let column else { return nil }
+            if column == table.rowidAlias { return 0 }
+            return table.columns.firstIndex(of: column).map { Int32($0 + before) }
+        }
+        self.name = name
+        self.columns = columns.compactMap { $0 }
+        self.positions = isPartial || positions.contains(nil) ? nil : positions.compactMap { $0 }
+    }
+
+    /// Selects every entry, from the index alone.
+    func selection(of table: TableShape) -> String {
+        let list = columns.map { $0 == table.rowidAlias ? $0 : quoted($0) }
+        return "SELECT \(list.joined(separator: ", ")) FROM main.\(quoted(table.name)) INDEXED BY \(quoted(name))"
     }
 }

@@ -2,6 +2,14 @@ internal import CEngineSupport
 internal import LiteVaultCore
 internal import LiteVaultSupport
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// Verifies the authentication codes of pages without the engine.
 ///
 /// The engine reports a wrong key and a damaged first page alike, and reads a page only when it needs it. This derives the
@@ -72,19 +80,30 @@ package struct PageAuthenticator: Sendable {
     ///   - page: a whole page.
     ///   - number: the page number; the first is 1.
     package func authenticates(_ page: UnsafeRawBufferPointer, number: UInt32) -> Bool {
-        guard page.count == layout.pageSize, let base = page.baseAddress else { return false }
+        withHMAC { isAuthentic(page, number: number, $0) }
+    }
+
+    /// The key goes into a context once for all pages of `body`; nil when there is no digest library or no memory.
+    private func withHMAC<T>(_ body: (OpaquePointer?) throws -> T) rethrows -> T {
+        let context = authenticationKey.withBytes { key in
+            key.baseAddress.flatMap { lv_hmac_create(hmac.shimValue, $0, key.count) }
+        }
+        defer { if let context { lv_hmac_free(context) } }
+        return try body(context)
+    }
+
+    private func isAuthentic(_ page: UnsafeRawBufferPointer, number: UInt32, _ context: OpaquePointer?) -> Bool {
+        guard page.count == layout.pageSize, let base = page.baseAddress, let context else { return false }
         let start = number == 1 ? layout.clearBytesOfFirstPage : 0
         let end = layout.pageSize - layout.reservedBytes + 16
-        guard start < end else { return false }
-        let suffix: [UInt8] = [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
-        var digest = [UInt8](repeating: 0, count: 64)
-        let length = authenticationKey.withBytes { key in
-            key.baseAddress.map {
-                lv_hmac(hmac.shimValue, $0, key.count, base + start, end - start, suffix, suffix.count, &digest)
-            } ?? 0
+        let length = hmac.digestLength
+        guard start < end, end + length <= page.count else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { digest in
+            guard let output = digest.baseAddress else { return false }
+            var suffix = number.littleEndian
+            return lv_hmac_of(context, base + start, end - start, &suffix, 4, output) == length
+                && memcmp(output, base + end, length) == 0
         }
-        guard length == hmac.digestLength else { return false }
-        return zip(digest.prefix(length), page[end..<(end + length)]).allSatisfy { $0 == $1 }
     }
 }
 
@@ -146,18 +165,20 @@ extension PageAuthenticator {
         report.trailingBytes = Int(size % Int64(pageSize))
         let batch = max(1, (1 << 20) / pageSize)
         var first = 0
-        while first < report.pages {
-            let count = min(batch, report.pages - first)
-            let bytes = try read(Int64(first) * Int64(pageSize), count * pageSize)
-            for index in 0..<count {
-                let number = UInt32(first + index + 1)
-                if accepts(bytes, at: index * pageSize, number: number) { continue }
-                retry()
-                let again = try read(Int64(first + index) * Int64(pageSize), pageSize)
-                if !accepts(again, at: 0, number: number) { report.fail(number) }
+        try withHMAC { context in
+            while first < report.pages {
+                let count = min(batch, report.pages - first)
+                let bytes = try read(Int64(first) * Int64(pageSize), count * pageSize)
+                for index in 0..<count {
+                    let number = UInt32(first + index + 1)
+                    if accepts(bytes, at: index * pageSize, number: number, context) { continue }
+                    retry()
+                    let again = try read(Int64(first + index) * Int64(pageSize), pageSize)
+                    if !accepts(again, at: 0, number: number, context) { report.fail(number) }
+                }
+                first += count
+                try progress(first, report.pages)
             }
-            first += count
-            try progress(first, report.pages)
         }
         return report
     }
@@ -179,12 +200,12 @@ extension PageAuthenticator {
         return false
     }
 
-    private func accepts(_ bytes: [UInt8], at offset: Int, number: UInt32) -> Bool {
+    private func accepts(_ bytes: [UInt8], at offset: Int, number: UInt32, _ context: OpaquePointer?) -> Bool {
         guard bytes.count >= offset + layout.pageSize else { return false }
         if number == lockPage { return true }
         return bytes.withUnsafeBytes { all in
             let page = UnsafeRawBufferPointer(rebasing: all[offset..<(offset + layout.pageSize)])
-            return authenticates(page, number: number) || page.allSatisfy { $0 == 0 }
+            return isAuthentic(page, number: number, context) || page.allSatisfy { $0 == 0 }
         }
     }
 }

@@ -86,7 +86,7 @@ extension Connection {
         }
         let new = try NewDatabase(at: path, key: key, settings: settings)
         try withErrorContext(path: description) {
-            try reading { try new.fill(from: self, walMode: pragma(.journalMode) == .wal) { _ in } }
+            try new.fill(from: self, walMode: pragma(.journalMode) == .wal) { _ in }
         }
         try new.publish()
     }

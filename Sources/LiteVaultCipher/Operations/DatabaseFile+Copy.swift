@@ -99,7 +99,7 @@ extension DatabaseFile {
         let source = try open(key: key, settings: settings)
         let new = try NewDatabase(at: destination, key: newKey ?? key, settings: settings)
         try withErrorContext(path: path) {
-            try source.reading { try new.fillByPages(from: source, walMode: false, progress ?? { _ in }) }
+            try new.fillByPages(from: source, walMode: false, progress ?? { _ in })
         }
         try new.publish()
     }
@@ -111,9 +111,7 @@ extension DatabaseFile {
     ) throws {
         let new = try NewDatabase(at: destination, key: key, settings: settings)
         try withErrorContext(path: path) {
-            try source.reading {
-                try new.fill(from: source, walMode: source.pragma(.journalMode) == .wal, progress ?? { _ in })
-            }
+            try new.fill(from: source, walMode: source.pragma(.journalMode) == .wal, progress ?? { _ in })
         }
         try new.publish()
     }

@@ -29,10 +29,8 @@ extension DatabaseFile {
         let replacement = try InPlaceReplacement(of: file.path, source: source)
         let kept = try copy.map { try NewDatabase(at: $0, key: nil, settings: .init()) }
         try replacement.replace(with: new, erasingOld: true, beforeRename: { try kept?.publish() }) {
-            try source.reading {
-                try kept?.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
-                try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
-            }
+            try kept?.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
+            try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
         }
     }
 
@@ -62,10 +60,7 @@ extension DatabaseFile {
         let target = try NewDatabase(replacing: file.path, key: new, settings: newSettings)
         let replacement = try InPlaceReplacement(of: file.path, source: source)
         try replacement.replace(with: target) {
-            try source.reading {
-                try target.fillByPages(
-                    from: source, walMode: replacement.walMode, comparing: true, progress ?? { _ in })
-            }
+            try target.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
         }
     }
 
@@ -94,32 +89,32 @@ extension DatabaseFile {
         let new = try NewDatabase(replacing: file.path, key: key, settings: newSettings)
         let replacement = try InPlaceReplacement(of: file.path, source: source)
         try replacement.replace(with: new) {
-            try source.reading { try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in }) }
+            try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
         }
         return found
     }
 
-    /// Rebuilds the file without free pages (`VACUUM`), in place.
+    /// Replaces the file with a copy without free pages, in place. All rowids are kept.
     ///
-    /// The engine may change the rowids of tables without INTEGER PRIMARY KEY, on which external-content full-text
-    /// indexes depend; ``vacuum(into:key:settings:progress:)`` preserves all rowids.
+    /// A new file is written beside the old one, compared with it, and replaces it atomically, with the same mode and owner. The
+    /// engine's own VACUUM holds the whole content in memory, as it must not write it to a plaintext file, and may
+    /// change the rowids of tables without INTEGER PRIMARY KEY.
     ///
     /// - Parameters:
     ///   - key: the key; nil for a plaintext database.
-    ///   - settings: the settings that the file is encrypted with.
-    /// - Throws: ``VaultError``, as for opening; `busy` when another connection uses the file. The file is unchanged
-    ///   then.
-    public func vacuum(key: DatabaseKey? = nil, settings: CipherSettings = .init()) throws {
-        let connection = try open(key: key, settings: settings)
-        try withErrorContext(path: path) {
-            let hasLog = try connection.pragma(.journalMode) == .wal
-            // The engine's own checkpoint would not keep other connections from committing while it runs.
-            if hasLog { try connection.setPragma(.walAutoCheckpoint, to: 0) }
-            try connection.vacuum()
-            // In WAL mode the rebuilt pages are in the log, and the file keeps its size until they are checkpointed. If
-            // other connections use the log, that is left to their checkpoints.
-            if hasLog { _ = try connection.emptyLog() }
-            try connection.close()
+    ///   - settings: the settings that the file is, and will be, encrypted with.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: as ``rekey(from:to:settings:progress:)``: `busy` when another connection has the file open. The file is
+    ///   unchanged, except with `io` after the replacement.
+    public func vacuum(
+        key: DatabaseKey? = nil, settings: CipherSettings = .init(), progress: OperationProgress.Report? = nil
+    ) throws {
+        let file = try resolved()
+        let source = try file.open(key: key, settings: settings)
+        let new = try NewDatabase(replacing: file.path, key: key, settings: settings)
+        let replacement = try InPlaceReplacement(of: file.path, source: source)
+        try replacement.replace(with: new) {
+            try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
         }
     }
 }

@@ -54,7 +54,7 @@ struct NewDatabase {
             PRAGMA synchronous = OFF;
             PRAGMA locking_mode = EXCLUSIVE;
             PRAGMA temp_store = MEMORY;
-            PRAGMA cache_size = -32768;
+            PRAGMA cache_size = -16384;
             """)
         return connection
     }
@@ -88,46 +88,59 @@ struct NewDatabase {
 extension NewDatabase {
     /// Copies all content, and verifies the copy. Works between any two formats.
     ///
-    /// - Parameter source: inside a read transaction, or used by no other connection.
+    /// - Parameter source: outside of a transaction. The copy is a snapshot of it.
     func fill(from source: Connection, walMode: Bool, _ report: OperationProgress.Report) throws {
-        try reporting {
-            let size = try source.contentSize()
-            let copy = try openForWriting()
-            if unlocker == nil { try copy.execute("PRAGMA page_size = \(try source.pageSize())") }
-            var rows: Int64 = 0
-            try ContentCopier(from: source, to: copy).copy { count in
-                rows = count
-                try report(.init(.copying, min(size, copy.contentSize()), of: size, .bytes))
+        try source.withLock {
+            try reporting {
+                let size = try source.contentSize()
+                let copy = try AttachedCopy(of: source, at: replacement.path, unlocker)
+                let file = try copy.file()
+                try reportingDisk(of: source) {
+                    try Self.reportingDamage(of: source) {
+                        try ContentCopier(in: source, to: AttachedCopy.schema).copy {
+                            try report(.init(.copying, min(size, file.size()), of: size, .bytes))
+                        }
+                    }
+                }
+                let reopened = try open()
+                try reopened.prepareForOperation()
+                do { try compare(source, reopened, report) } catch let error as DatabaseError
+                    where error.needsItsApplication
+                {
+                    throw VaultError(
+                        .unsupported, "The copy cannot be compared: \(error.message)",
+                        remedy: "It needs a function or collation that only its application defines.", cause: error)
+                }
+                try check(reopened, report)
+                try copy.detach()
+                try finish(reopened, walMode: walMode)
             }
-            try copy.close()
-            let reopened = try open()
-            try reopened.prepareForOperation()
-            try ContentComparator(source, reopened).compare { try report(.init(.comparing, $0, of: rows, .rows)) }
-            try check(reopened, report)
-            try finish(reopened, walMode: walMode)
         }
     }
 
-    /// Copies page by page (the backup API), and checks the copy. Key and salt may differ, the settings may not.
+    /// Copies page by page (the backup API), and verifies the copy. Key and salt may differ, the settings may not.
     ///
-    /// - Parameters:
-    ///   - source: inside a read transaction: otherwise every commit of another connection would restart the copy, which
-    ///     might never end.
-    ///   - comparing: whether to compare all content as well, because the source will be replaced.
-    func fillByPages(
-        from source: Connection, walMode: Bool, comparing: Bool = false, _ report: OperationProgress.Report
-    ) throws {
+    /// - Parameter source: outside of a transaction. The copy is made in a read transaction: otherwise every commit of another
+    ///   connection would restart it, and it might never end.
+    func fillByPages(from source: Connection, walMode: Bool, _ report: OperationProgress.Report) throws {
         try reporting {
-            let copy = try openForWriting()
-            try copyPages(from: source, to: copy, report)
-            guard try copy.integer("page_count") == source.integer("page_count") else {
-                throw VaultError(.internalFailure, "The copy is incomplete", path: destination)
+            let reopened = try source.reading {
+                let copy = try openForWriting()
+                try copyPages(from: source, to: copy, report)
+                guard try copy.integer("page_count") == source.integer("page_count") else {
+                    throw VaultError(.internalFailure, "The copy is incomplete", path: destination)
+                }
+                try copy.close()
+                let reopened = try open()
+                try reopened.prepareForOperation()
+                do { try compare(source, reopened, report) } catch let error as DatabaseError
+                    where error.needsItsApplication
+                {
+                    // Rows that only the database's own application can read. Every page is authenticated.
+                }
+                try check(reopened, report)
+                return reopened
             }
-            try copy.close()
-            let reopened = try open()
-            try reopened.prepareForOperation()
-            try check(reopened, report)
-            if comparing { try compare(source, reopened, report) }
             // The header was copied with the first page, including the journal mode of a source that left WAL for an
             // exclusive lock.
             try finish(reopened, walMode: walMode)
@@ -135,10 +148,19 @@ extension NewDatabase {
     }
 
     private func compare(_ source: Connection, _ copy: Connection, _ report: OperationProgress.Report) throws {
-        do {
+        try Self.reportingDamage(of: source) {
             try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
-        } catch let error as DatabaseError where error.needsItsApplication {
-            // Rows that only the database's own application can read. Every page was authenticated.
+        }
+    }
+
+    /// The source's connection writes the new file, too: what the disk refuses is about that, unless it was a read.
+    private func reportingDisk<T>(of source: Connection, _ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError
+            where [.full, .ioError].contains(error.resultCode.primary)
+        {
+            // SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ.
+            let isRead = [10 | 1 << 8, 10 | 2 << 8].contains(error.extendedCode)
+            throw VaultError(error, path: isRead ? source.description : destination, creating: true)
         }
     }
 
@@ -166,7 +188,7 @@ extension NewDatabase {
     /// A page of the source that cannot be read ends the copy with a code that depends on the codec: SQLITE_ERROR on
     /// SQLCipher 4. Problems of the copy itself have other codes.
     private static func reportingDamage<T>(of source: Connection, _ body: () throws -> T) throws -> T {
-        do { return try body() } catch let error as DatabaseError {
+        do { return try body() } catch let error as DatabaseError where !error.needsItsApplication {
             switch error.resultCode.primary {
             case .error, .corrupt, .notADatabase, .outOfMemory:
                 throw VaultError(
@@ -178,10 +200,11 @@ extension NewDatabase {
         }
     }
 
-    /// Checks the structure, the kind of the bytes on disk, and their authentication codes.
+    /// Checks the structure, the kind of the bytes on disk, and the authentication codes of pages that the engine has not read:
+    /// it verifies the code of each page that it reads, and the comparison and this check read all but the free ones.
     private func check(_ copy: Connection, _ report: OperationProgress.Report) throws {
         try report(.init(.checking, 0, of: nil, .pages))
-        if case .broken(let complaint) = try copy.structure("integrity_check(1)") {
+        if case .broken(let complaint) = try copy.structure("quick_check(1)") {
             throw VaultError(
                 .damaged, "The copy did not pass the integrity check: \(complaint)", path: destination,
                 remedy: "The source is unchanged; run verify on it.")
@@ -194,7 +217,7 @@ extension NewDatabase {
             guard try isRight || (kind == .empty && copy.integer("page_count") == 0) else {
                 throw VaultError(.internalFailure, "The copy has the wrong kind, \(kind.rawValue)", path: destination)
             }
-            try authenticate(file, copy, report)
+            if try copy.integer("freelist_count") > 0 { try authenticate(file, copy, report) }
         }
     }
 

@@ -6,9 +6,9 @@ struct Vacuum: VaultCommand {
     static let configuration = configured(
         "vacuum", "Rebuild a database without its free pages.",
         """
-        Runs the engine's VACUUM in place. With --into, the result is a new file, and DATABASE is not changed. The \
-        result has the same key. A plaintext database needs no key. In place, VACUUM may renumber the rows of tables \
-        without an INTEGER PRIMARY KEY; with --into, rowids are preserved.
+        Writes a compact copy, compares it with DATABASE, and replaces DATABASE with it atomically. With --into, the \
+        copy becomes a new file instead, and DATABASE is not changed. The result has the same key. A plaintext database \
+        needs no key. All rowids are kept. In place, no other program may have DATABASE open.
         """,
         examples: [
             "litevault vacuum vault.db --key-file ~/.vault-key",
@@ -41,10 +41,11 @@ struct Vacuum: VaultCommand {
             try DatabaseFile(path).vacuum(
                 into: into, key: key, settings: database.cipher.settings(), progress: session.progress)
         } else {
-            try DatabaseFile(path).vacuum(key: key, settings: database.cipher.settings())
+            try DatabaseFile(path).vacuum(
+                key: key, settings: database.cipher.settings(), progress: session.progress)
         }
 
-        let file = WrittenFile(into ?? path, session, verified: into != nil)
+        let file = WrittenFile(into ?? path, session)
         var report = Report(Result(database: path, destination: into, sizeBefore: before), file)
         let target = into.map { " into \(Format.visible($0))" } ?? ""
         report.appendLine(

@@ -27,11 +27,8 @@ def connect(path, key=None, compatibility=4):
     return connection
 
 
-def content(path, key=None, compatibility=4, rowids=True):
-    """A digest of everything a database holds: schema, rows with their rowids, header fields.
-
-    `rowids`: False leaves out the rowids that no column declares, which VACUUM renumbers.
-    """
+def content(path, key=None, compatibility=4):
+    """A digest of everything a database holds: schema, rows with their rowids, header fields."""
     with tempfile.TemporaryDirectory(prefix="judge-") as directory:
         copy = os.path.join(directory, "copy.db")
         for ending in ["", "-wal", "-journal"]:
@@ -40,14 +37,14 @@ def content(path, key=None, compatibility=4, rowids=True):
         try:
             connection = connect(copy, key, compatibility)
             try:
-                return _content(connection, key, compatibility, rowids)
+                return _content(connection, key, compatibility)
             finally:
                 connection.close()
         except (sqlite3.DatabaseError, sqlcipher3.DatabaseError) as error:
             raise NotReadable(f"{os.path.basename(path)}: {error}") from None
 
 
-def _content(connection, key, compatibility, rowids):
+def _content(connection, key, compatibility):
     def all(sql):
         return connection.execute(sql).fetchall()
 
@@ -65,7 +62,7 @@ def _content(connection, key, compatibility, rowids):
     for kind, name, _, sql in objects:
         if kind != "table":
             continue
-        rowid = "rowid AS r, " if rowids and "WITHOUT ROWID" not in (sql or "").upper() else ""
+        rowid = "rowid AS r, " if "WITHOUT ROWID" not in (sql or "").upper() else ""
         order = "1, 2" if rowid else "1"
         for row in connection.execute(f'SELECT {rowid}* FROM "{name}" ORDER BY {order}'):
             digest.update(repr(row).encode())

@@ -25,8 +25,7 @@ def run(report, settings, engine, operations, directory):
         if operation.wal:
             continue
         if operation.replaces:
-            # Where the engine works inside the file, readers may stay.
-            for how in ["writes to"] if operation.journals else ["reads", "writes to"]:
+            for how in ["reads", "writes to"]:
                 add(operation, f"a file is busy that another process {how}", busy, how)
             add(operation, "a symbolic link is followed, not replaced", through_link)
         else:

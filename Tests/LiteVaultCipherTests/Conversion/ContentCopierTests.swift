@@ -48,11 +48,14 @@ func makeRichDatabase(_ db: Connection, encoding: String = "UTF-8") throws {
     }
 }
 
-/// The same database on a connection of its own: the copier's own connection does not know what it wrote into
+/// A copy of a database, opened by a connection of its own: the copier's own does not know what it wrote into
 /// `sqlite_master`.
-private func reopened(_ db: Connection) throws -> Connection {
+private func copied(_ source: Connection) throws -> Connection {
+    try source.execute("ATTACH ':memory:' AS copy")
+    defer { try? source.detach("copy") }
+    try ContentCopier(in: source, to: "copy").copy()
     let other = try Connection()
-    try Backup(sourceConnection: db, targetConnection: other).step()
+    try Backup(sourceConnection: source, sourceName: .attached(name: "copy"), targetConnection: other).step()
     return other
 }
 
@@ -61,8 +64,7 @@ private func reopened(_ db: Connection) throws -> Connection {
     func `a copy has the schema, rows, rowids, header fields and encoding of its source`(encoding: String) throws {
         let source = try Connection()
         try makeRichDatabase(source, encoding: encoding)
-        let copy = try Connection()
-        try ContentCopier(from: source, to: copy).copy()
+        let copy = try copied(source)
         try ContentComparator(source, copy).compare()
         #expect(try copy.value("PRAGMA encoding", as: String.self) == encoding)
         #expect(try copy.value("PRAGMA auto_vacuum", as: Int.self) == 2)
@@ -75,9 +77,7 @@ private func reopened(_ db: Connection) throws -> Connection {
     @Test func `virtual tables, views and triggers of a copy work once it is opened again`() throws {
         let source = try Connection()
         try makeRichDatabase(source)
-        let written = try Connection()
-        try ContentCopier(from: source, to: written).copy()
-        let copy = try reopened(written)
+        let copy = try copied(source)
         #expect(try copy.value("SELECT count(*) FROM words WHERE words MATCH 'quick'", as: Int.self) == 1)
         #expect(try copy.value("SELECT id FROM box WHERE minX < 1", as: Int.self) == 1)
         #expect(try copy.value("SELECT name FROM adults", as: String.self) == "Ada")
@@ -92,16 +92,14 @@ private func reopened(_ db: Connection) throws -> Connection {
     @Test func `a sequence table that no table needs is kept`() throws {
         let source = try Connection()
         try source.execute("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE t; CREATE TABLE u (a)")
-        let copy = try Connection()
-        try ContentCopier(from: source, to: copy).copy()
+        let copy = try copied(source)
         try ContentComparator(source, copy).compare()
     }
 
     @Test func `an empty database gives an empty copy`() throws {
         let source = try Connection()
         try source.execute("PRAGMA user_version = 3")
-        let copy = try Connection()
-        try ContentCopier(from: source, to: copy).copy()
+        let copy = try copied(source)
         #expect(try copy.pragma(.userVersion) == 3)
     }
 
@@ -115,9 +113,7 @@ private func reopened(_ db: Connection) throws -> Connection {
             "INSERT INTO log VALUES ('one more')", "UPDATE person SET born = NULL WHERE id = 5",
         ]
         for change in changes {
-            let written = try Connection()
-            try ContentCopier(from: source, to: written).copy()
-            let copy = try reopened(written)
+            let copy = try copied(source)
             try copy.execute(change)
             #expect(throws: VaultError.self, "\(change)") { try ContentComparator(source, copy).compare() }
         }
@@ -127,17 +123,23 @@ private func reopened(_ db: Connection) throws -> Connection {
         struct Stop: Error {}
         let source = try Connection()
         try makeRichDatabase(source)
-        let copy = try Connection()
-        #expect(throws: Stop.self) { try ContentCopier(from: source, to: copy).copy(rows: { _ in throw Stop() }) }
-        #expect(try copy.value("SELECT count(*) FROM sqlite_master", as: Int.self) == 0)
+        try source.execute("ATTACH ':memory:' AS copy; CREATE TABLE many (a)")
+        try source.run("INSERT INTO many VALUES (randomblob(10))")
+        for _ in 0..<18 { try source.run("INSERT INTO many SELECT a FROM many") }
+        #expect(throws: Stop.self) { try ContentCopier(in: source, to: "copy").copy { throw Stop() } }
+        #expect(try source.value("SELECT count(*) FROM copy.sqlite_master", as: Int.self) == 0)
     }
 
     @Test func `a table that needs a collation of its application is an error that names it`() throws {
-        let source = try Connection()
-        try source.createCollation("mine") { $0.lowercased() < $1.lowercased() ? .orderedAscending : .orderedSame }
-        try source.execute("CREATE TABLE t (a TEXT COLLATE mine); CREATE INDEX i ON t (a)")
-        let copy = try Connection()
-        let error = #expect(throws: VaultError.self) { try ContentCopier(from: source, to: copy).copy() }
+        let scratch = try Scratch()
+        let application = try Connection(scratch.path("own.db"))
+        try application.createCollation("mine") {
+            $0.lowercased() < $1.lowercased() ? .orderedAscending : .orderedSame
+        }
+        try application.execute("CREATE TABLE t (a TEXT COLLATE mine); CREATE INDEX i ON t (a)")
+        let source = try Connection(scratch.path("own.db"))
+        try source.execute("ATTACH ':memory:' AS copy")
+        let error = #expect(throws: VaultError.self) { try ContentCopier(in: source, to: "copy").copy() }
         #expect(error?.code == .unsupported)
         #expect(error?.message.contains("mine") == true)
     }

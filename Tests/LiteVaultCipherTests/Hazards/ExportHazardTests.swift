@@ -72,9 +72,8 @@ import Testing
         #expect(try scratch.names() == ["out.db", "plain.db"])
     }
 
-    @Test(arguments: OperationProgress.Phase.allCases)
-    func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: OperationProgress.Phase) throws
-    {
+    @Test(arguments: [OperationProgress.Phase.copying, .comparing, .checking])
+    func `H-EXP-07 interrupted at any point, nothing has the final name`(phase: OperationProgress.Phase) throws {
         struct Interrupted: Error {}
         let source = try richDatabase()
         let before = try scratch.bytes("rich.db")

@@ -100,8 +100,11 @@ import Testing
         let into = try Connection(scratch.path("into.db"), key: key, settings: fast)
         #expect(try into.value("SELECT rowid FROM kept", as: Int.self) == 77)
         #expect(try into.integer("freelist_count") == 0)
+        try into.close()
         try DatabaseFile(path).vacuum(key: key, settings: fast)
-        #expect(try Connection(path, key: key, settings: fast).integer("freelist_count") == 0)
+        let vacuumed = try Connection(path, key: key, settings: fast)
+        #expect(try vacuumed.integer("freelist_count") == 0)
+        #expect(try vacuumed.value("SELECT rowid FROM kept", as: Int.self) == 77)
     }
 
     @Test(
@@ -159,7 +162,7 @@ import Testing
     @Test func `cancelling from the progress report leaves nothing behind`() throws {
         struct Cancelled: Error {}
         let source = try plain()
-        for phase in OperationProgress.Phase.allCases {
+        for phase in [OperationProgress.Phase.copying, .comparing, .checking] {
             #expect(throws: Cancelled.self) {
                 try DatabaseFile(source).encrypt(to: scratch.path("encrypted.db"), key: key, settings: fast) {
                     progress in

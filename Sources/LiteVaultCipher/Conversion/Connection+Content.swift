@@ -1,0 +1,60 @@
+package import LiteVaultCore
+
+// How operations on whole files read a connection.
+
+extension Connection {
+    /// Keeps temporary data in memory, because the engine would write it to plaintext files, and reads the schema, so
+    /// that an unreadable one fails here.
+    func prepareForOperation() throws {
+        try execute("PRAGMA temp_store = MEMORY")
+        _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
+    }
+
+    /// Runs `body` in a read transaction with a snapshot, so that this connection sees no changes meanwhile.
+    func reading<T>(_ body: () throws -> T) throws -> T {
+        try transaction(.deferred) {
+            _ = try value("SELECT count(*) FROM sqlite_master", as: StoredValue.self)
+            return try body()
+        }
+    }
+
+    /// The size of the database in bytes, as this connection sees it.
+    func contentSize() throws -> Int64 { try integer("page_count") * pageSize() }
+
+    /// The page size in bytes. SQLCipher returns `PRAGMA page_size` as text for an encrypted database.
+    package func pageSize() throws -> Int64 {
+        switch try untypedValue("PRAGMA page_size") {
+        case let number as Int64: number
+        case let text as String: Int64(text) ?? 0
+        default: 0
+        }
+    }
+
+    /// The result of the engine's own check of the structure.
+    enum Structure: Equatable {
+        case sound
+        case broken(String)
+        /// The schema needs a collation or function that only the database's own application defines.
+        case unchecked(String)
+    }
+
+    /// Runs `PRAGMA integrity_check` or `quick_check`, up to the first problem.
+    func structure(_ check: String) throws -> Structure {
+        do {
+            let answer = try value("PRAGMA \(check)", as: String?.self) ?? "no answer"
+            return answer == "ok" ? .sound : .broken(answer)
+        } catch let error as DatabaseError where error.needsItsApplication {
+            return .unchecked(error.message)
+        } catch let error as DatabaseError where [1, 7, 11, 26].contains(error.code) {
+            return .broken(error.message)
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether the schema refers to a collation, function or module that this process does not define. That does not
+    /// depend on the state of the file.
+    var needsItsApplication: Bool {
+        code == 1 && (message.hasPrefix("no such ") || message.hasPrefix("unknown function"))
+    }
+}

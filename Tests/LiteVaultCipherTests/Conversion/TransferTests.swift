@@ -1,0 +1,138 @@
+import LiteVault
+import LiteVaultCipher
+import LiteVaultCore
+import Testing
+
+/// What the transfer of records must not lose, and what the comparison must find although indexes are copied, not built.
+@Suite struct TransferTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func database(_ sql: String, _ name: String = "source.db") throws -> String {
+        let db = try Connection(scratch.path(name))
+        try db.execute(sql)
+        try db.close()
+        return scratch.path(name)
+    }
+
+    /// Two databases that are equal but for what `change` does to the second.
+    private func compare(_ sql: String, change: String = "", longest: Int32 = 1 << 22) throws {
+        let (left, right) = (try Connection(), try Connection())
+        try left.execute(sql)
+        try right.execute(sql + ";" + change)
+        try ContentComparator(left, right, longest: longest).compare()
+    }
+
+    @Test func `rowids stay, whatever indexes a table has and whatever its columns are called`() throws {
+        let path = try database(
+            """
+            CREATE TABLE bare (a);
+            CREATE TABLE indexed (a); CREATE INDEX indexed_a ON indexed (a DESC);
+            CREATE TABLE partial (a); CREATE INDEX partial_a ON partial (a) WHERE a > 5;
+            CREATE TABLE expression (a); CREATE INDEX expression_a ON expression (abs(a));
+            CREATE TABLE constrained (a UNIQUE, b TEXT COLLATE NOCASE UNIQUE ON CONFLICT REPLACE);
+            CREATE TABLE named (rowid, oid); CREATE TABLE hidden (rowid, oid, _rowid_);
+            INSERT INTO bare (rowid, a) VALUES (7, 1), (9, 2);
+            INSERT INTO indexed (rowid, a) VALUES (7, 1), (9, 2);
+            INSERT INTO partial (rowid, a) VALUES (7, 1), (9, 12);
+            INSERT INTO expression (rowid, a) VALUES (7, -1), (9, 2);
+            INSERT INTO constrained (rowid, a, b) VALUES (7, 1, 'x'), (9, NULL, 'y'), (11, NULL, NULL);
+            INSERT INTO named (_rowid_, rowid, oid) VALUES (7, 'a', 1), (9, 'b', 2);
+            INSERT INTO hidden VALUES (1, 2, 3);
+            """)
+        try DatabaseFile(path).vacuum()
+        let db = try Connection(path)
+        for (table, rowid) in ["bare", "indexed", "partial", "expression", "constrained"].map({ ($0, "rowid") })
+            + [("named", "_rowid_")]
+        {
+            let rowids = try db.all("SELECT \(rowid) FROM \(table) ORDER BY 1 LIMIT 2") { try $0.get(0, as: Int.self) }
+            #expect(rowids == [7, 9], "\(table)")
+        }
+        #expect(try db.value("SELECT count(*) FROM hidden", as: Int.self) == 1)
+        #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
+    }
+
+    @Test(arguments: ["t (b)", "t (length(b))", "t (b) WHERE b > 0"])
+    func `an index without the entries of its table is refused, and nothing appears`(index: String) throws {
+        let path = try database(
+            """
+            CREATE TABLE t (a INT, b INT); CREATE INDEX i ON \(index);
+            INSERT INTO t VALUES (1, 10), (2, 20);
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'b', 'a') WHERE name = 'i';
+            """)
+        let bytes = try scratch.bytes("source.db")
+        #expect(vaultError { try DatabaseFile(path).vacuum(into: scratch.path("copy.db")) }?.code == .damaged)
+        #expect(vaultError { try DatabaseFile(path).vacuum() }?.code == .damaged)
+        #expect(try scratch.names() == ["source.db"])
+        #expect(try scratch.bytes("source.db") == bytes)
+    }
+
+    @Test(arguments: ["UTF-8", "UTF-16be"])
+    func `indexes of every kind of value have the entries of their tables`(encoding: String) throws {
+        try compare(
+            """
+            PRAGMA encoding = '\(encoding)';
+            CREATE TABLE t (i INT, r REAL, n NUMERIC, s TEXT COLLATE NOCASE, b BLOB, id INTEGER PRIMARY KEY);
+            CREATE INDEX t_all ON t (r DESC, i, n, s, b); CREATE INDEX t_r ON t (r); CREATE INDEX t_id ON t (id, s);
+            CREATE TABLE w (a TEXT, b REAL, c, PRIMARY KEY (b, a)) WITHOUT ROWID; CREATE INDEX w_c ON w (c);
+            INSERT INTO t VALUES (1, 1, 1.0, 'Émile', x'', NULL), (9007199254740993, 9007199254740993, 1e300, '', x'00ff', NULL),
+                ('text', 'text', 'text', NULL, NULL, NULL), (NULL, -0.0, NULL, '😀', 'text', NULL), (1.5, 2.5, '12', 5, 5, NULL);
+            INSERT INTO w VALUES ('a', 1, 1), ('b', 1, NULL), ('a', 2.5, 'x');
+            """)
+    }
+
+    @Test func `a changed byte in a long value is found, wherever the value is`() throws {
+        let tables = """
+            CREATE TABLE plain (a, b); CREATE INDEX plain_a ON plain (a);
+            CREATE TABLE ordered (k INT PRIMARY KEY, v) WITHOUT ROWID;
+            INSERT INTO plain VALUES (1, zeroblob(3000000)), (2, replace(hex(zeroblob(5000)), '00', 'é')), (zeroblob(9000), 3);
+            INSERT INTO ordered VALUES (1, zeroblob(9000)), (2, 'short');
+            """
+        try compare(tables, longest: 1000)
+        for change in [
+            "UPDATE plain SET b = CAST(substr(b, 1, 2999999) || x'01' AS BLOB) WHERE a = 1",
+            "UPDATE plain SET b = CAST(b AS BLOB) WHERE a = 2", "UPDATE plain SET b = b || 'x' WHERE a = 2",
+            "UPDATE plain SET a = zeroblob(9001) WHERE b = 3", "UPDATE plain SET a = 1 WHERE a = 2",
+            "UPDATE ordered SET v = x'01' || zeroblob(8999) WHERE k = 1", "DELETE FROM ordered WHERE k = 2",
+        ] {
+            let error = #expect(throws: VaultError.self, "\(change)") {
+                try compare(tables, change: change, longest: 1000)
+            }
+            #expect(error?.code == .internalFailure)
+        }
+    }
+
+    @Test func `what others commit during a copy is not in it`() throws {
+        let path = try database("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+        let writer = try Connection(path)
+        var commits = 0
+        try DatabaseFile(path).vacuum(into: scratch.path("copy.db")) { _ in
+            try writer.run("INSERT INTO t VALUES (2)")
+            commits += 1
+        }
+        #expect(commits > 2)
+        #expect(try Connection(scratch.path("copy.db")).value("SELECT count(*) FROM t", as: Int.self) == 1)
+        #expect(try writer.value("SELECT count(*) FROM t", as: Int.self) == commits + 1)
+    }
+
+    @Test(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"))
+    func `an export from an open connection leaves it as it was, and is refused in a transaction`() throws {
+        let db = try Connection(scratch.path("open.db"))
+        try db.execute(
+            "PRAGMA foreign_keys = ON; CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TEMP TABLE mine (a)")
+        let key = try DatabaseKey.passphrase("export")
+        let location = Connection.Location.uri(scratch.path("out.db"))
+        try db.execute("BEGIN")
+        #expect(vaultError { try db.exportEncrypted(to: location, key: key, settings: fast) }?.code == .usage)
+        try db.execute("COMMIT")
+        try db.exportEncrypted(to: location, key: key, settings: fast)
+        #expect(try db.integer("foreign_keys") == 1)
+        #expect(try db.integer("ignore_check_constraints") == 0)
+        #expect(try db.all("PRAGMA database_list") { try $0.get(1, as: String.self) } == ["main", "temp"])
+        #expect(try db.value("SELECT count(*) FROM mine", as: Int.self) == 0)
+        try db.run("INSERT INTO t VALUES (2)")
+        #expect(try scratch.names() == ["open.db", "out.db"])
+    }
+}
