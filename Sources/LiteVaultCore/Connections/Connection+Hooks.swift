@@ -198,6 +198,8 @@ package protocol ConnectionObserver: AnyObject {
     /// A row was changed (`sqlite3_update_hook`, with its omissions).
     func didChange(
         _ operation: Connection.Operation, schema: UnsafePointer<CChar>, table: UnsafePointer<CChar>, rowid: Int64)
+    /// Bytes of a row were written through an open blob, which no hook reports.
+    func didWriteBlob(schema: String, table: String, rowid: Int64)
     /// The transaction is about to be committed, which may still fail.
     func willCommit()
     /// The transaction was rolled back.

@@ -58,6 +58,7 @@ extension Connection {
         case .endOfIteration(let statement, let iteration) where statement.execution == iteration:
             sqlite3_reset(statement.handle)
         case .endOfIteration: break
+        case .blob(let blob): closeBlob(blob)
         }
     }
 
@@ -157,6 +158,8 @@ final class DeferredWork: @unchecked Sendable {  // the flag is atomic
         case finalization(PreparedStatement)
         /// A loop over a statement was left early.
         case endOfIteration(PreparedStatement, UInt64)
+        /// An open blob lost its owner.
+        case blob(OpenBlob)
     }
 
     private let pending = Locked<[Item]>([])

@@ -22,6 +22,12 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     var functionDepth = 0
     /// The backups from or into this connection that are not finished: the engine counts only those from it.
     var backups = 0
+    /// The numbers of the open blobs, by their handles: see `Connection+Blobs.swift`.
+    var openBlobs: [OpaquePointer: UInt64] = [:]
+    /// How many blobs were opened.
+    var blobCount: UInt64 = 0
+    /// How often bytes were written through a blob, which the engine does not count as changes.
+    package internal(set) var blobWrites: UInt64 = 0
     /// Whether the key, if there is one, is known to be right: see `Connection+Close.swift`.
     package var isKeyVerified = false
     var extendedErrors = false

@@ -113,6 +113,14 @@ package final class ConnectionCoordinator: Sendable {
         }
     }
 
+    /// A reader besides those of the accesses, for a caller that keeps its snapshot while others read and write; nil if reads
+    /// use the writer.
+    func openOwnReader() throws -> Connection? {
+        guard readerSemaphore != nil else { return nil }
+        guard !connections.isClosed else { throw VaultError.closed(path) }
+        return try source.openReader(configuration)
+    }
+
     func readSnapshot<C, T>(
         after changes: (Connection) throws -> C, _ body: (Connection, C) throws -> T
     ) throws -> T {
@@ -313,6 +321,8 @@ extension Connection {
     /// - Returns: false if the connection cannot be used for another access.
     fileprivate func becomeIdle() -> Bool {
         (try? withHandle { db in
+            // Resetting the statement of an open blob would leave it with a cursor that is gone.
+            closeBlobs()
             var statement = sqlite3_next_stmt(db, nil)
             while let current = statement {
                 if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }

@@ -115,6 +115,13 @@ final class ChangeTracker: ConnectionObserver, @unchecked Sendable {  // guarded
         if operation != .update { statement.changes.tables[key]?.columns = nil }
     }
 
+    func didWriteBlob(schema: String, table: String, rowid: Int64) {
+        let key = TableName(table, schema: schema)
+        // Not part of a statement: it counts at once, also for columns generated from the blob.
+        levels[levels.count - 1].changes.changes.tables[key, default: .init()].insert(rowid)
+        levels[levels.count - 1].changes.changes.tables[key]?.columns = nil
+    }
+
     func willCommit() { isCommitting = true }
 
     func didRollBack() {
