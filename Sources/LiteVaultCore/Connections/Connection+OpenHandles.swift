@@ -1,3 +1,4 @@
+internal import CEngineSupport
 internal import LiteVaultEngine
 
 /// An open `sqlite3_blob`. The engine may use its address again for another one, which has another number.
@@ -60,6 +61,19 @@ extension Connection {
     func noteBlobWrite(schema: String, table: String, rowid: Int64) {
         blobWrites &+= 1
         authorizer.observer?.didWriteBlob(schema: schema, table: table, rowid: rowid)
+    }
+}
+
+/// An open `sqlite3_session`.
+struct OpenSession {
+    let handle: UnsafeMutableRawPointer
+}
+
+extension Connection {
+    /// Ends a session (`sqlite3session_delete`). Called under the lock.
+    func deleteSession(_ session: OpenSession) {
+        lv_session_delete(session.handle)
+        sessions -= 1
     }
 }
 
