@@ -1,19 +1,7 @@
 #define _GNU_SOURCE
 #include "CEngineSupport.h"
 
-#ifdef ENGINE_SQLCIPHER
-#define SQLITE_HAS_CODEC 1
-#endif
-#include <dlfcn.h>
-#include <sqlite3.h>
-
-// A function of a newer engine is declared here even where the header is too old for it, and weakly, so that a library
-// without it leaves a null pointer behind instead of a link or load error.
-#if defined(__APPLE__)
-#define LV_OPTIONAL __attribute__((weak_import))
-#else
-#define LV_OPTIONAL __attribute__((weak))
-#endif
+#include "EngineLibrary.h"
 
 extern int sqlite3_prepare_v3(sqlite3 *, const char *, int, unsigned int, sqlite3_stmt **, const char **) LV_OPTIONAL;
 extern sqlite3_int64 sqlite3_changes64(sqlite3 *) LV_OPTIONAL;
@@ -26,28 +14,6 @@ extern int sqlite3_create_window_function(
 
 #define LV_PREPARE_PERSISTENT 0x01
 #define LV_STMTSTATUS_REPREPARE 5
-
-// A weak reference is bound to whichever loaded library has the function: with libsqlite3 linked second, one that an old
-// libsqlcipher lacks would be libsqlite3's, called with a handle that is not its own.
-static bool is_of_the_engine(const void *function) {
-    Dl_info engine, other;
-    if (!function) return false;
-    // Without information (a fully static program) there is one library only.
-    if (!dladdr((void *)&sqlite3_open_v2, &engine) || !dladdr(function, &other)) return true;
-    return engine.dli_fbase == other.dli_fbase;
-}
-
-// Whether the engine has a function; looked up once.
-#define LV_HAS(function)                                                        \
-    ({                                                                          \
-        static int known = -1;                                                  \
-        int has = __atomic_load_n(&known, __ATOMIC_RELAXED);                    \
-        if (has < 0) {                                                          \
-            has = is_of_the_engine((const void *)&function);                    \
-            __atomic_store_n(&known, has, __ATOMIC_RELAXED);                    \
-        }                                                                       \
-        has != 0;                                                               \
-    })
 
 int lv_header_version_number(void) { return SQLITE_VERSION_NUMBER; }
 

@@ -51,6 +51,44 @@ import Testing
         }
     }
 
+    @Test func `objects have the same lines where they may be used by several threads`() async throws {
+        try await withPool { pool in
+            try await pool.write { try $0.execute(Ledger.schema) }
+            let ledger = Ledger(name: "cash")
+            try await ledger.insert(pool)
+            #expect(ledger.state.withLock { $0.id } == 1)
+            #expect(try await ledger.updateChanges(pool) { $0.state.withLock { $0.name = "bank" } })
+            #expect(try await !ledger.updateChanges(pool) { _ in })
+            try await pool.write { try $0.execute("UPDATE ledger SET name = 'till'") }
+            try await ledger.refresh(pool)
+            #expect(ledger.state.withLock { $0.name } == "till")
+            ledger.state.withLock { $0.name = "box" }
+            try await ledger.update(pool)
+            try await ledger.save(pool)
+            try await ledger.upsert(pool)
+            #expect(try await Ledger.all(pool).map { $0.state.withLock { $0.name } } == ["box"])
+            #expect(try await ledger.delete(pool))
+            await #expect(throws: VaultError.self) { try await ledger.refresh(pool) }
+        }
+    }
+
+    @Test func `a closure gets each record of a read, and rows of a statement are records`() async throws {
+        try await withPool { pool in
+            for name in ["Bonn", "Ulm"] {
+                var city = City(name: name)
+                try await city.insert(pool)
+            }
+            let names = SeenStatements()
+            try await City.order(City.name.desc).forEach(pool) { names.texts.append($0.name) }
+            #expect(names.texts == ["Ulm", "Bonn"])
+            let sql = "SELECT \(City.columnList) FROM city WHERE name < ?"
+            #expect(try await City.all(pool, sql: sql, with: "C").map(\.name) == ["Bonn"])
+            #expect(try await City.first(pool, sql: sql, with: "Z")?.name == "Bonn")
+            #expect(try await City.first(pool, sql: sql, with: "A") == nil)
+            await #expect(throws: VaultError.self) { try await City.all(pool, sql: "SELECT 1") }
+        }
+    }
+
     @Test func `the same functions block a thread where nothing is awaited`() async throws {
         try await withPool { pool in try useWithoutWaiting(pool) }
         let queue = try DatabaseQueue()
@@ -79,4 +117,47 @@ import Testing
     private func countInsideWrite(_ database: DatabaseAccess) throws {
         try database.write { _ in _ = try City.count(database) }
     }
+}
+
+/// A class that several threads may use.
+private final class Ledger: RecordObject, Sendable {
+    struct State: Sendable {
+        var id: Int64?
+        var name: String
+    }
+
+    let state: Guarded<State>
+
+    static let schema = "CREATE TABLE ledger (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+    static let table = RecordTable<Ledger>("ledger", [.rowID("id", \.rowID), "name"])
+    var primaryKey: Int64? { rowID }
+    var rowID: Int64? {
+        get { state.withLock { $0.id } }
+        set { state.withLock { $0.id = newValue } }
+    }
+
+    init(name: String) { state = Guarded(State(id: nil, name: name)) }
+
+    init(row: inout RecordReader) throws { state = Guarded(State(id: try row.next(), name: try row.next())) }
+
+    func reload(row: inout RecordReader) throws {
+        let read = State(id: try row.next(), name: try row.next())
+        state.withLock { $0 = read }
+    }
+
+    func write(to row: inout RecordWriter) {
+        let state = state.withLock { $0 }
+        row.bind(state.id)
+        row.bind(state.name)
+    }
+}
+
+/// A value that several threads use.
+private final class Guarded<Value>: @unchecked Sendable {  // `value` only under the lock
+    private let lock = NSLock()
+    private var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    func withLock<T>(_ body: (inout Value) -> T) -> T { lock.withLock { body(&value) } }
 }

@@ -104,6 +104,69 @@ int lv_key(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const void 
 /// `sqlite3_rekey_v2`.
 int lv_rekey(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, const void *_Nonnull key, int length);
 
+// MARK: Sessions. LV_NO_SESSIONS where the engine was built without them; the calls on a session or an iterator need one.
+
+#define LV_NO_SESSIONS (-1)
+
+/// Whether the engine has the session extension (SQLITE_ENABLE_SESSION).
+bool lv_has_sessions(void);
+
+/// `sqlite3session_create`
+int lv_session_create(struct sqlite3 *_Nonnull db, const char *_Nonnull schema, void *_Nullable *_Nonnull session);
+
+/// `sqlite3session_delete`
+void lv_session_delete(void *_Nonnull session);
+
+/// `sqlite3session_attach`: a table, or all for NULL.
+int lv_session_attach(void *_Nonnull session, const char *_Nullable table);
+
+/// `sqlite3session_enable`
+void lv_session_enable(void *_Nonnull session, bool enabled);
+
+/// `sqlite3session_isempty`
+bool lv_session_is_empty(void *_Nonnull session);
+
+/// `sqlite3session_changeset` or `sqlite3session_patchset`. The bytes are freed with `sqlite3_free`, here and below.
+int lv_session_changes(void *_Nonnull session, bool patchset, int *_Nonnull length, void *_Nullable *_Nonnull bytes);
+
+/// `sqlite3changeset_invert`
+int lv_changeset_invert(int length, const void *_Nullable bytes, int *_Nonnull resultLength,
+                        void *_Nullable *_Nonnull result);
+
+/// `sqlite3changeset_concat`
+int lv_changeset_concat(int length, const void *_Nullable bytes, int otherLength, const void *_Nullable other,
+                        int *_Nonnull resultLength, void *_Nullable *_Nonnull result);
+
+/// `sqlite3changeset_start`
+int lv_changeset_start(void *_Nullable *_Nonnull iterator, int length, const void *_Nullable bytes);
+
+/// `sqlite3changeset_next`
+int lv_changeset_next(void *_Nonnull iterator);
+
+/// `sqlite3changeset_finalize`
+int lv_changeset_finalize(void *_Nonnull iterator);
+
+/// `sqlite3changeset_op`
+int lv_changeset_operation(void *_Nonnull iterator, const char *_Nullable *_Nonnull table, int *_Nonnull columns,
+                           int *_Nonnull operation);
+
+/// Which row of a change a value is read from.
+enum lv_change_side { LV_OLD, LV_NEW, LV_CONFLICTING };
+
+/// `sqlite3changeset_old`, `sqlite3changeset_new` or `sqlite3changeset_conflict`. The value is NULL where there is none.
+int lv_changeset_value(void *_Nonnull iterator, enum lv_change_side side, int column,
+                       struct sqlite3_value *_Nullable *_Nonnull value);
+
+/// `sqlite3changeset_apply`
+int lv_changeset_apply(struct sqlite3 *_Nonnull db, int length, const void *_Nullable bytes,
+                       int (*_Nullable filter)(void *_Nullable context, const char *_Nullable table),
+                       int (*_Nonnull conflict)(void *_Nullable context, int kind, void *_Nullable iterator),
+                       void *_Nullable context);
+
+/// `sqlite3_load_extension`, for which it has to be enabled; LV_NO_SESSIONS where the engine cannot load extensions.
+int lv_load_extension(struct sqlite3 *_Nonnull db, const char *_Nonnull file, const char *_Nullable entry,
+                      char *_Nullable *_Nonnull message);
+
 // MARK: A flag that another thread may raise
 
 /// Reads a flag that is raised without the lock that protects what it announces. Sequentially consistent: a thread that

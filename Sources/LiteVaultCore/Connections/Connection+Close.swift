@@ -8,7 +8,7 @@ internal import LiteVaultEngine
 extension Connection {
     /// Closes the connection (`sqlite3_close`). Closing it again does nothing.
     ///
-    /// - Throws: `SQLITE_BUSY` while a statement or a backup of it is alive, `SQLITE_MISUSE` from one of its callbacks or
+    /// - Throws: `SQLITE_BUSY` while a statement, an open blob, a recorder or a backup of it is alive, `SQLITE_MISUSE` from one of its callbacks or
     ///   functions. The connection stays usable then.
     public func close() throws {
         lock.lock()
@@ -20,6 +20,11 @@ extension Connection {
         guard backups == 0 else {
             throw DatabaseError.error(
                 message: "a backup from or into this connection is not finished", code: SQLITE_BUSY, statement: nil)
+        }
+        performDeferred()
+        guard sessions == 0 else {
+            throw DatabaseError.error(
+                message: "a recorder of this connection's changes is not closed", code: SQLITE_BUSY, statement: nil)
         }
         finalizeIdleStatements()
         hooks.checkpoints?.letGo()

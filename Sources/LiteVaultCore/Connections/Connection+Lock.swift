@@ -59,6 +59,7 @@ extension Connection {
             sqlite3_reset(statement.handle)
         case .endOfIteration: break
         case .blob(let blob): closeBlob(blob)
+        case .session(let session): deleteSession(session)
         }
     }
 
@@ -160,6 +161,8 @@ final class DeferredWork: @unchecked Sendable {  // the flag is atomic
         case endOfIteration(PreparedStatement, UInt64)
         /// An open blob lost its owner.
         case blob(OpenBlob)
+        /// A session lost its owner.
+        case session(OpenSession)
     }
 
     private let pending = Locked<[Item]>([])

@@ -22,8 +22,10 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     var functionDepth = 0
     /// The backups from or into this connection that are not finished: the engine counts only those from it.
     var backups = 0
-    /// The numbers of the open blobs, by their handles: see `Connection+Blobs.swift`.
+    /// The numbers of the open blobs, by their handles: see `Connection+OpenHandles.swift`.
     var openBlobs: [OpaquePointer: UInt64] = [:]
+    /// The sessions that are not deleted: the engine does not count them, and each refers to the handle.
+    var sessions = 0
     /// How many blobs were opened.
     var blobCount: UInt64 = 0
     /// How often bytes were written through a blob, which the engine does not count as changes.

@@ -6,7 +6,9 @@ enum EngineRequirement {
     /// The error for an engine that is too old for a statement, in place of its "syntax error"; nil when no known
     /// feature is missing, or the error is a different one.
     static func unmet(by sql: String, _ error: DatabaseError) -> VaultError? {
-        guard error.resultCode.primary == .error, isAboutSyntax(error.message) else { return nil }
+        guard error.resultCode.primary == .error else { return nil }
+        if let missing = unmetFunction(error.message) { return missing }
+        guard isAboutSyntax(error.message) else { return nil }
         let words = SQLTokens(sql).lazy.filter { $0.kind != .space && $0.kind != .comment }
             .map { $0.kind == .literal ? "" : $0.text.uppercased() }
         let statements = Array(words).split(separator: ";").map(Array.init)
@@ -22,6 +24,31 @@ enum EngineRequirement {
     private static func isAboutSyntax(_ message: String) -> Bool {
         message.contains("syntax error") || message.contains("not currently supported")
     }
+
+    /// The JSON functions, which an engine has from a version on, or was built without.
+    private static func unmetFunction(_ message: String) -> VaultError? {
+        let prefixes = ["no such function: ", "no such table: "]
+        guard let prefix = prefixes.first(where: message.hasPrefix) else { return nil }
+        let name = message.dropFirst(prefix.count).lowercased()
+        let version: SQLiteVersion
+        if textFunctions.contains(name) {
+            version = .init(major: 3, minor: 38)
+        } else if name == "jsonb_each" || name == "jsonb_tree" {
+            version = .init(major: 3, minor: 51)
+        } else if name.hasPrefix("jsonb"), textFunctions.contains("json" + name.dropFirst(5)) {
+            version = .init(major: 3, minor: 45)
+        } else {
+            return nil
+        }
+        let isOld = EngineInfo.linked.sqliteVersion < version
+        return VaultError.unsupported("the function \(name)", requiredVersion: isOld ? version : nil)
+    }
+
+    private static let textFunctions: Set = [
+        "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object",
+        "json_insert", "json_object", "json_patch", "json_quote", "json_remove", "json_replace", "json_set",
+        "json_tree", "json_type", "json_valid",
+    ]
 
     private static func need(_ tokens: [String], at index: Int) -> Need? {
         let next = index + 1 < tokens.count ? tokens[index + 1] : ""

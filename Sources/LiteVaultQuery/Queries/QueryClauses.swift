@@ -45,6 +45,8 @@ public struct QueryClauses: SQLFragment {
         var having: SQLNode?
         var windows: [(name: String, window: SQLNode)] = []
         var compounds: [(operation: String, query: SQLNode)] = []
+        /// The call of a table-valued function that the alias names.
+        var source: SQLNode?
     }
 
     /// Stored out of line, with value semantics.
@@ -87,6 +89,11 @@ public struct QueryClauses: SQLFragment {
     var compounds: [(operation: String, query: SQLNode)] {
         get { rare == nil ? [] : others.compounds }
         set { others.compounds = newValue }
+    }
+
+    var source: SQLNode? {
+        get { rare == nil ? nil : others.source }
+        set { others.source = newValue }
     }
 
     init(_ name: String, alias: String? = nil, database: String? = nil) {

@@ -59,11 +59,17 @@ extension SQLBuilder {
         if clauses.isDistinct { append("SELECT DISTINCT ") } else { append("SELECT ") }
         append(list: clauses.columns)
         append(" FROM ")
-        append(aliased: clauses.from)
+        append(aliased: clauses)
     }
 
     /// The table's name as FROM and JOIN introduce it: followed by its alias.
-    private mutating func append(aliased from: QueryClauses.From) {
+    private mutating func append(aliased clauses: QueryClauses) {
+        if clauses.rare != nil, let source = clauses.source {
+            append(source)
+            append(" AS ")
+            return append(quoting: clauses.from.alias ?? clauses.from.name)
+        }
+        let from = clauses.from
         guard let alias = from.alias else { return append(from, from.name) }
         append(from, from.name)
         append(" AS ")
@@ -92,7 +98,7 @@ extension SQLBuilder {
                 append(subquery)
                 append(") AS ")
             }
-            append(aliased: join.table.clauses.from)
+            append(aliased: join.table.clauses)
             if let condition = join.condition {
                 append(" ON ")
                 append(condition)

@@ -165,3 +165,62 @@ extension RecordQuery where R: Sendable {
     @discardableResult
     public func deleteAll(_ db: DatabaseAccess) async throws -> Int { try await db.write { try deleteAll($0) } }
 }
+
+extension RecordQuery where R: Sendable {
+    /// Calls a closure with each record, without keeping all of them and without blocking a thread of the caller.
+    ///
+    /// - Parameters:
+    ///   - db: a pool or queue.
+    ///   - body: called for each record, within the read: it must not use the pool or queue.
+    /// - Throws: as the synchronous form, and `CancellationError`.
+    public func forEach(_ db: DatabaseAccess, _ body: @escaping @Sendable (R) throws -> Void) async throws {
+        try await db.read { try forEach($0, body) }
+    }
+}
+
+extension Record where Self: Sendable {
+    /// Reads the rows of a SELECT that is written by hand, without blocking a thread: see ``all(_:sql:with:)``.
+    public static func all(
+        _ db: DatabaseAccess, sql: String, with values: any StatementArgument...
+    ) async throws -> [Self] {
+        try await db.read { try all($0, sql: sql, values: values) }
+    }
+
+    /// Reads the first row of a SELECT that is written by hand, without blocking a thread: see ``first(_:sql:with:)``.
+    public static func first(
+        _ db: DatabaseAccess, sql: String, with values: any StatementArgument...
+    ) async throws -> Self? {
+        try await db.read { try first($0, sql: sql, values: values) }
+    }
+}
+
+// MARK: Objects
+
+// Classes that may be used by several threads. Another object crosses to the access's thread in a closure that creates it there.
+
+extension RecordObject where Self: Sendable {
+    /// Inserts the object as a new row, without blocking a thread: see ``Record/insert(_:)``.
+    public func insert(_ db: DatabaseAccess) async throws { try await db.write { try self.insert($0) } }
+
+    /// Inserts the object, or updates the row that has its primary key, without blocking a thread: see ``Record/upsert(_:)``.
+    public func upsert(_ db: DatabaseAccess) async throws { try await db.write { try self.upsert($0) } }
+}
+
+extension RecordObject where Self: Sendable, PrimaryKey: StatementArgument {
+    /// Updates the row of the object, or inserts it, without blocking a thread: see ``Record/save(_:)``.
+    public func save(_ db: DatabaseAccess) async throws { try await db.write { try self.save($0) } }
+
+    /// Writes all columns of the object to its row, without blocking a thread: see ``Record/update(_:)``.
+    public func update(_ db: DatabaseAccess) async throws { try await db.write { try self.update($0) } }
+
+    /// Changes the object, and writes the columns that have changed, without blocking a thread: see ``Record/updateChanges(_:_:)``.
+    ///
+    /// - Throws: as that. The object keeps the changes then.
+    @discardableResult
+    public func updateChanges(
+        _ db: DatabaseAccess, _ change: @escaping @Sendable (Self) throws -> Void
+    ) async throws -> Bool { try await db.write { try self.updateChanges($0, change) } }
+
+    /// Reads the row of the object again, without blocking a thread: see ``Record/refresh(_:)``.
+    public func refresh(_ db: DatabaseAccess) async throws { try await db.read { try self.refresh($0) } }
+}

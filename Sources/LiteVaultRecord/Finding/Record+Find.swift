@@ -159,11 +159,13 @@ extension Record {
     public static func all(
         _ db: some RecordDatabase, sql: String, with values: any StatementArgument...
     ) throws -> [Self] {
-        try db.withReader { db in
-            let execution = try begin(db, sql, values)
-            defer { db.end(execution) }
-            return try readAll(execution)
-        }
+        try db.withReader { try all($0, sql: sql, values: values) }
+    }
+
+    static func all(_ db: Connection, sql: String, values: [any StatementArgument]) throws -> [Self] {
+        let execution = try begin(db, sql, values)
+        defer { db.end(execution) }
+        return try readAll(execution)
     }
 
     /// Reads the first row of a SELECT that is written by hand; nil when there is none.
@@ -176,14 +178,16 @@ extension Record {
     public static func first(
         _ db: some RecordDatabase, sql: String, with values: any StatementArgument...
     ) throws -> Self? {
-        try db.withReader { db in
-            let execution = try begin(db, sql, values)
-            defer { db.end(execution) }
-            guard try execution.step() else { return nil }
-            let record = try read(execution)
-            try execution.finish()
-            return record
-        }
+        try db.withReader { try first($0, sql: sql, values: values) }
+    }
+
+    static func first(_ db: Connection, sql: String, values: [any StatementArgument]) throws -> Self? {
+        let execution = try begin(db, sql, values)
+        defer { db.end(execution) }
+        guard try execution.step() else { return nil }
+        let record = try read(execution)
+        try execution.finish()
+        return record
     }
 
     private static func begin(_ db: Connection, _ sql: String, _ values: [any StatementArgument]) throws -> Execution {

@@ -1,4 +1,5 @@
 public import LiteVaultCore
+public import LiteVaultPool
 public import LiteVaultQuery
 
 /// A query whose rows are records of one table.
@@ -192,4 +193,31 @@ extension Record {
     /// - Throws: `DatabaseError`
     @discardableResult
     public static func deleteAll(_ db: some RecordDatabase) throws -> Int { try query.deleteAll(db) }
+}
+
+extension RecordQuery where R: Sendable & Equatable {
+    /// Returns the records now, and again whenever a commit changed them, as an object for a screen: see ``Observed``.
+    ///
+    /// ```swift
+    /// notes = try Note.order(Note.title).observed(in: pool)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - access: a pool or queue.
+    ///   - isolation: the actor on which the value changes; by default the one that calls this.
+    /// - Throws: as reading.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    public func observed(in access: DatabaseAccess, isolation: (any Actor)? = #isolation) throws -> Observed<[R]> {
+        try Observed(access, isolation: isolation) { try all($0) }
+    }
+
+    /// The records now, and again whenever a commit changed them: see ``DatabaseValues``.
+    ///
+    /// - Parameters:
+    ///   - access: a pool or queue.
+    ///   - pollInterval: the interval of checks for changes by other processes; nil, the default, sees only changes through
+    ///     `access`.
+    public func values(in access: DatabaseAccess, pollInterval: Duration? = nil) -> DatabaseValues<[R]> {
+        access.values(pollInterval: pollInterval) { try all($0) }
+    }
 }

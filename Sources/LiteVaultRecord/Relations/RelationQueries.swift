@@ -214,3 +214,17 @@ extension Relation where Origin: Sendable, Value: Sendable {
         try await db.read { try load($0, for: origins) }
     }
 }
+
+extension RecordRows where Row: Sendable {
+    /// Returns the records with their relations now, and again whenever a commit changed one of the tables that they are read
+    /// from, as an object for a screen: see ``Observed``. Tuples cannot be compared: every such commit counts as a change.
+    ///
+    /// - Parameters:
+    ///   - access: a pool or queue.
+    ///   - isolation: the actor on which the value changes; by default the one that calls this.
+    /// - Throws: as reading.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    public func observed(in access: DatabaseAccess, isolation: (any Actor)? = #isolation) throws -> Observed<[Row]> {
+        try Observed(access, isolation: isolation) { try all($0) }
+    }
+}
