@@ -264,4 +264,5 @@ def main():
     return 1 if counts["failed"] else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

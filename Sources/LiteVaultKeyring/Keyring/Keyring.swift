@@ -11,7 +11,7 @@ internal import LiteVaultSupport
 /// ```
 ///
 /// Changing a passphrase replaces this small file and leaves the database alone. The file is ciphertext: back it up with the
-/// database. It can be read by whoever can read its directory, as the database can, and opened only by a slot.
+/// database. A reader of its directory can read it, as the database, and only a slot opens it.
 public struct Keyring: Sendable {
     /// The path of the file.
     public let path: String

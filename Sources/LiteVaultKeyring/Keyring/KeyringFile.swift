@@ -90,7 +90,7 @@ private final class KeyringLock {
                     remedy: "Check that its directory can be written.")
             }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                // Whoever had it may have removed the file before we locked it.
+                // The process that had it may have removed the file before we locked it.
                 var ours = stat()
                 var named = stat()
                 if fstat(descriptor, &ours) == 0, lstat(path, &named) == 0, ours.st_ino == named.st_ino,

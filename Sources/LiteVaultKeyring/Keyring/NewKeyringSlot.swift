@@ -47,7 +47,7 @@ public struct NewKeyringSlot: Sendable {
     /// A recovery code, which the caller shows once: nothing else has it.
     public static func recoveryCode(_ code: RecoveryCode) -> NewKeyringSlot { NewKeyringSlot(.recovery(code)) }
 
-    /// A recipient: whoever has the identity opens the keyring.
+    /// A recipient, whose identity opens the keyring.
     public static func recipient(_ recipient: KeyringRecipient) -> NewKeyringSlot {
         NewKeyringSlot(.recipient(recipient))
     }

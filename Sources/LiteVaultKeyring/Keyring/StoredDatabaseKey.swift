@@ -19,7 +19,7 @@ public enum StoredKeyCreation: Sendable {
 enum StoredDatabaseKey {
     /// The key for opening a database; it is generated and stored where that is allowed.
     ///
-    /// - Throws: `keyMissing` when the database exists and the key does not; `databaseMissing` the other way round.
+    /// - Throws: `keyMissing` when the database exists and the key does not; `databaseMissing` vice versa.
     static func key(
         for path: String, in store: any KeyStore, _ creation: StoredKeyCreation
     ) throws -> DatabaseKey {

@@ -88,7 +88,7 @@ public struct UnlockedKeyring: Sendable {
     /// Removes slots.
     ///
     /// Their secrets do not open this keyring any more. They still open older copies of it, in backups for example, and
-    /// whoever has opened it knows the database key: to revoke for good, use
+    /// a process that has opened it knows the database key: to revoke for good, use
     /// ``remove(_:rekeying:settings:lockTimeout:progress:)``.
     ///
     /// - Parameter ids: the numbers of the slots. One slot has to stay.

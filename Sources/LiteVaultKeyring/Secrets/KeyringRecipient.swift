@@ -78,7 +78,7 @@ public struct KeyringIdentity: Sendable {
         privateKey = key
     }
 
-    /// The public key, to be given to whoever adds the slot.
+    /// The public key, to be given to the person who adds the slot.
     ///
     /// - Throws: ``LiteVaultCore/VaultError`` when there is no memory.
     public func recipient() throws -> KeyringRecipient {

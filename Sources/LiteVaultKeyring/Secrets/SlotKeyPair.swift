@@ -6,7 +6,7 @@ internal import LiteVaultSupport
 
 /// The X25519 key pair of a slot. The slot's secret leads to the private key; the public key is in the file.
 ///
-/// Because database keys are sealed to public keys, a new one can be given to all slots by whoever opens one of them.
+/// Because database keys are sealed to public keys, any one slot suffices to give a new one to all slots.
 struct SlotKeyPair {
     private let key: Curve25519.KeyAgreement.PrivateKey
 

@@ -114,6 +114,52 @@ extension KeyRole {
     static var formats: String { "a passphrase, 64 or 96 hex digits, or 32 or 48 raw bytes" }
 }
 
+/// The options that name a keyring in the place of a key.
+protocol KeyringChoice: ParsableArguments {
+    var path: String? { get }
+    var method: UnlockMethod? { get }
+}
+
+/// For keys that are in no keyring.
+struct NoKeyring: KeyringChoice {
+    var path: String? { nil }
+    var method: UnlockMethod? { nil }
+}
+
+/// `--keyring` and `--unlock`, with the prefix of the key's role. The `--key-…` options then give the secret of a slot.
+struct KeyringOptions<Role: KeyRole>: KeyringChoice {
+    @Option(
+        name: .customLong(Role.prefix + "keyring"),
+        help: .init("Take the \(Role.noun) from this keyring; the options above open it.", valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
+    var path: String?
+
+    @Option(
+        name: .customLong(Role.prefix + "unlock"),
+        help: .init("How: \(UnlockMethod.names).", valueName: "method"))
+    var method: UnlockMethod?
+}
+
+/// What opens a keyring.
+enum UnlockMethod: String, CaseIterable, ExpressibleByArgument {
+    case passphrase
+    case recovery
+    case identity
+    case command
+    case secret
+
+    static let names = "passphrase (default), recovery, identity, command, or secret (of a file or credential)"
+
+    /// What a person is asked for; nil for what cannot be typed.
+    var noun: String? {
+        switch self {
+        case .passphrase: "passphrase"
+        case .recovery: "recovery code"
+        case .identity, .command, .secret: nil
+        }
+    }
+}
+
 /// The secret that authenticates a repository.
 enum RepositorySecretRole: KeyRole {
     typealias Keyring = NoKeyring

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import LiteVault
 internal import LiteVaultKeyring
-internal import LiteVaultSupport
 
 /// The keyring of a command, and what opens it.
 struct UnlockOptions: ParsableArguments {
@@ -68,56 +67,6 @@ enum NewSlotKind: String, CaseIterable, ExpressibleByArgument {
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
-/// A slot that is about to be set, and its recovery code, if it is one.
-struct PreparedSlot {
-    let slot: NewKeyringSlot
-    let code: RecoveryCode?
-}
-
-extension Session {
-    /// Reads, asks for or generates the secret of a slot.
-    func prepare(_ options: SlotOptions, for keyring: String) throws -> PreparedSlot {
-        var code: RecoveryCode?
-        var slot: NewKeyringSlot
-        switch options.kind {
-        case .passphrase:
-            let passphrase = try slotSecret(options.secret, "passphrase", for: keyring, confirms: true)
-            let cost = try options.derivationTime.map {
-                try ScryptParameters.calibrated(to: Duration(seconds: $0))
-            }
-            slot = try .passphrase(passphrase, cost: cost ?? .standard, allowingWeak: options.allowWeak)
-        case .recovery:
-            try requireNoSecret(options)
-            let new = try RecoveryCode.random()
-            code = new
-            slot = .recoveryCode(new)
-        case .recipient:
-            try requireNoSecret(options)
-            slot = .recipient(try KeyringRecipient(options.recipient ?? ""))
-        case .command:
-            guard case .command(let unwrap)? = try options.secret.source() else {
-                throw Failure(
-                    .usage, "a slot of kind 'command' needs --wrap-command and --new-key-command",
-                    remedy: "The first wraps a secret, the second turns that back.")
-            }
-            slot = .command(
-                wrapping: externalCommand(options.wrapCommand ?? ""), unwrapping: externalCommand(unwrap))
-        case .credential, .file:
-            let kind: KeyringSlot.Kind = options.kind == .file ? .file : .credential
-            slot = try .secret(kind, slotSecret(options.secret, nil, for: keyring, confirms: false))
-        }
-        slot.name = options.slotName
-        return PreparedSlot(slot: slot, code: code)
-    }
-
-    private func requireNoSecret(_ options: SlotOptions) throws(Failure) {
-        guard try options.secret.source() == nil else {
-            throw Failure(
-                .usage, "a slot of kind '\(options.kind.rawValue)' has no --new-key-… option", remedy: "Leave it out.")
-        }
-    }
-}
-
 /// A slot in results.
 struct SlotSummary: Encodable {
     let slot: Int
@@ -159,6 +108,6 @@ struct SlotResult: Encodable {
     func addCode(to report: inout Report) {
         guard let recoveryCode else { return }
         report.appendLine("Recovery code: \(recoveryCode)")
-        report.appendLine("It is shown only now, and whoever has it opens the keyring: print it, and lock it away.")
+        report.appendLine("It is shown only now, and it opens the keyring: print it, and lock it away.")
     }
 }

@@ -1,54 +1,8 @@
-internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultKeyring
 internal import LiteVaultSupport
 
-/// The options that name a keyring in the place of a key.
-protocol KeyringChoice: ParsableArguments {
-    var path: String? { get }
-    var method: UnlockMethod? { get }
-}
-
-/// For keys that are in no keyring.
-struct NoKeyring: KeyringChoice {
-    var path: String? { nil }
-    var method: UnlockMethod? { nil }
-}
-
-/// `--keyring` and `--unlock`, with the prefix of the key's role. The `--key-…` options then give the secret of a slot.
-struct KeyringOptions<Role: KeyRole>: KeyringChoice {
-    @Option(
-        name: .customLong(Role.prefix + "keyring"),
-        help: .init("Take the \(Role.noun) from this keyring; the options above open it.", valueName: "path"),
-        completion: .file(), transform: PathArgument.literal)
-    var path: String?
-
-    @Option(
-        name: .customLong(Role.prefix + "unlock"),
-        help: .init("How: \(UnlockMethod.names).", valueName: "method"))
-    var method: UnlockMethod?
-}
-
-/// What opens a keyring.
-enum UnlockMethod: String, CaseIterable, ExpressibleByArgument {
-    case passphrase
-    case recovery
-    case identity
-    case command
-    case secret
-
-    static let names = "passphrase (default), recovery, identity, command, or secret (of a file or credential)"
-
-    /// What a person is asked for; nil for what cannot be typed.
-    var noun: String? {
-        switch self {
-        case .passphrase: "passphrase"
-        case .recovery: "recovery code"
-        case .identity, .command, .secret: nil
-        }
-    }
-}
+// What opens a keyring, and what a new slot is made from.
 
 extension Session {
     /// The key of a database that is in a keyring.
@@ -70,7 +24,7 @@ extension Session {
         _ keyring: String, _ options: KeyOptions<Role>, _ method: UnlockMethod, slot: Int? = nil
     ) throws -> UnlockedKeyring {
         try Preflight.requireSource(keyring)
-        // Before anybody types a passphrase for a file that is no keyring.
+        // Before anybody types a passphrase for a file of another kind.
         _ = try Keyring(keyring).slots()
         var unlock = try unlock(options, method, for: keyring)
         unlock.slot = slot
@@ -140,5 +94,55 @@ extension Session {
     ) throws -> UnlockedKeyring {
         let passphrase = try slotSecret(options, "passphrase", for: path, confirms: true)
         return try Keyring(path).create(with: [.passphrase(passphrase, allowingWeak: allowWeak)])
+    }
+}
+
+/// A slot that is about to be set, and its recovery code, if it is one.
+struct PreparedSlot {
+    let slot: NewKeyringSlot
+    let code: RecoveryCode?
+}
+
+extension Session {
+    /// Reads, asks for or generates the secret of a slot.
+    func prepare(_ options: SlotOptions, for keyring: String) throws -> PreparedSlot {
+        var code: RecoveryCode?
+        var slot: NewKeyringSlot
+        switch options.kind {
+        case .passphrase:
+            let passphrase = try slotSecret(options.secret, "passphrase", for: keyring, confirms: true)
+            let cost = try options.derivationTime.map {
+                try ScryptParameters.calibrated(to: Duration(seconds: $0))
+            }
+            slot = try .passphrase(passphrase, cost: cost ?? .standard, allowingWeak: options.allowWeak)
+        case .recovery:
+            try requireNoSecret(options)
+            let new = try RecoveryCode.random()
+            code = new
+            slot = .recoveryCode(new)
+        case .recipient:
+            try requireNoSecret(options)
+            slot = .recipient(try KeyringRecipient(options.recipient ?? ""))
+        case .command:
+            guard case .command(let unwrap)? = try options.secret.source() else {
+                throw Failure(
+                    .usage, "a slot of kind 'command' needs --wrap-command and --new-key-command",
+                    remedy: "The first wraps a secret, the second turns that back.")
+            }
+            slot = .command(
+                wrapping: externalCommand(options.wrapCommand ?? ""), unwrapping: externalCommand(unwrap))
+        case .credential, .file:
+            let kind: KeyringSlot.Kind = options.kind == .file ? .file : .credential
+            slot = try .secret(kind, slotSecret(options.secret, nil, for: keyring, confirms: false))
+        }
+        slot.name = options.slotName
+        return PreparedSlot(slot: slot, code: code)
+    }
+
+    private func requireNoSecret(_ options: SlotOptions) throws(Failure) {
+        guard try options.secret.source() == nil else {
+            throw Failure(
+                .usage, "a slot of kind '\(options.kind.rawValue)' has no --new-key-… option", remedy: "Leave it out.")
+        }
     }
 }
