@@ -54,6 +54,17 @@ package final class ReplacementFile: Sendable {
 
     deinit { discard() }
 
+    /// Keeps the largest part of a file that a killed process has written for a destination, before it is swept.
+    ///
+    /// - Returns: its path: a hidden file beside the destination, which the caller removes. Nil if there is none.
+    /// - Throws: ``DurableFileError``.
+    package static func claimAbandoned(for destination: String) throws(DurableFileError) -> String? {
+        let parts = PathParts(destination)
+        let name = ".\(parts.name).litevault-partial"
+        let sweep = StaleFileSweep(directory: try Directory(path: parts.directory))
+        return sweep.claim(for: parts.name, as: name) ? parts.sibling(name) : nil
+    }
+
     private static func create(
         for parts: PathParts, in directory: Directory, registry: TemporaryFileRegistry
     ) throws(DurableFileError) -> (name: String, descriptor: Int32) {

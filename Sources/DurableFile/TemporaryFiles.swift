@@ -74,6 +74,13 @@ package struct TemporaryName: Equatable, Sendable {
         self.owner = owner
     }
 
+    /// Whether it is a temporary name of that destination.
+    func belongs(to destination: String) -> Bool {
+        let own = TemporaryName(for: destination, owner: owner).name
+        guard let end = own.range(of: Self.marker, options: [.backwards, .literal]) else { return false }
+        return name.hasPrefix(own[..<end.upperBound])
+    }
+
     /// Nil unless `name` is exactly such a name.
     package init?(parsing name: String) {
         guard name.hasPrefix("."), name.hasSuffix(Self.ending),
@@ -120,24 +127,55 @@ struct StaleFileSweep {
         return removed
     }
 
+    /// Gives the largest file that a dead process has left for a destination another name.
+    ///
+    /// - Parameter other: the name; a file that has it is replaced, unless it is as large.
+    /// - Returns: whether there is a file of that name now.
+    func claim(for destination: String, as other: String) -> Bool {
+        let known = (try? directory.metadata(other)) ?? nil
+        let found = directory.names().compactMap { TemporaryName(parsing: $0) }
+            .compactMap { temporary -> (temporary: TemporaryName, size: Int64)? in
+                guard temporary.belongs(to: destination), let metadata = abandoned(temporary), metadata.linkCount == 1
+                else { return nil }
+                return (temporary, metadata.size)
+            }
+            .max { $0.size < $1.size }
+        guard let found, found.size > known?.size ?? 0 else { return known?.kind == .regular }
+        let name = found.temporary.name
+        let at = directory.descriptor
+        guard cfs_is_local(at) == 1 else {
+            return found.temporary.owner.state == .dead && renameat(at, name, at, other) == 0
+        }
+        return withUnlocked(name) { renameat(at, name, at, other) == 0 } || known?.kind == .regular
+    }
+
+    /// The file's metadata; nil if its owner may be alive, or it is not ours.
+    private func abandoned(_ temporary: TemporaryName) -> FileMetadata? {
+        guard temporary.owner.state != .alive, let metadata = try? directory.metadata(temporary.name),
+            metadata.kind == .regular, geteuid() == 0 || metadata.owner == geteuid()
+        else { return nil }
+        return metadata
+    }
+
     private func sweep(_ temporary: TemporaryName) -> Bool {
         let state = temporary.owner.state
-        guard state != .alive, let metadata = try? directory.metadata(temporary.name), metadata.kind == .regular,
-            geteuid() == 0 || metadata.owner == geteuid()
-        else { return false }
+        guard let metadata = abandoned(temporary) else { return false }
         // If a rename without replacing had to be done with a second link, the file may by now be a database under its
         // final name. It must not be opened then; removing the second name is what its owner was about to do.
         if metadata.linkCount > 1 { return state == .dead && remove(temporary.name) }
-        if cfs_is_local(directory.descriptor) == 1 { return removeUnlocked(temporary.name) }
+        if cfs_is_local(directory.descriptor) == 1 {
+            return withUnlocked(temporary.name) { remove(temporary.name) }
+        }
         return state == .dead && remove(temporary.name)
     }
 
-    private func removeUnlocked(_ name: String) -> Bool {
+    /// Runs `body` while nobody else has the file locked.
+    private func withUnlocked(_ name: String, _ body: () -> Bool) -> Bool {
         let file = openat(directory.descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }
         // The lock goes with the descriptor. An owner that lost the race notices that its file no longer has a name.
         defer { close(file) }
-        return flock(file, LOCK_EX | LOCK_NB) == 0 && remove(name)
+        return flock(file, LOCK_EX | LOCK_NB) == 0 && body()
     }
 
     private func remove(_ name: String) -> Bool {

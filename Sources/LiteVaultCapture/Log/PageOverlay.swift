@@ -20,6 +20,17 @@ struct PageOverlay {
             .map { (Int64($0.key) - 1, $0.value) }.sorted { $0.index < $1.index }
     }
 
+    /// Passes each page to `body`, with its offset in the image.
+    func forEachPage(_ body: (Int64, UnsafeRawBufferPointer) throws -> Void) throws {
+        for page in pages {
+            let bytes = try file.read(count: pageSize, at: page.offset)
+            guard bytes.count == pageSize else {
+                throw VaultError(.damaged, "was truncated during the read", path: file.path)
+            }
+            try bytes.withUnsafeBytes { try body(page.index * Int64(pageSize), $0) }
+        }
+    }
+
     var byteCount: Int64 { Int64(pageCount) * Int64(pageSize) }
 
     mutating func rewind() { next = 0 }

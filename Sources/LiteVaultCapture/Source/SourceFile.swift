@@ -73,6 +73,17 @@ final class SourceFile {
         if code != SQLITE_IOERR | (2 << 8) { try check(code, "reading") }
     }
 
+    /// Writes bytes at `offset`. Only for a file that nobody else has open.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
+        try check(methods.xWrite?(file, bytes.baseAddress, Int32(bytes.count), offset), "writing")
+    }
+
+    /// Sets the file's length.
+    func truncate(to size: Int64) throws { try check(methods.xTruncate?(file, size), "truncating") }
+
+    /// Makes the file durable.
+    func sync() throws { try check(methods.xSync?(file, SQLITE_SYNC_FULL), "syncing") }
+
     // MARK: The lock of the file
 
     /// Takes the SHARED lock; false if another connection is writing or holds the file exclusively.

@@ -36,7 +36,8 @@ extension Repository {
         }
         defer { file.discard() }
         do {
-            try await write(snapshot, into: LocalFile(updating: file.path), progress: options.progress)
+            var image = ImageWriter(snapshot: snapshot, progress: options.progress)
+            try await image.write(into: LocalFile(updating: file.path), from: self)
         } catch let error as VaultError where error.code == .damaged {
             return [.init(error.path ?? name, error.message)]
         }

@@ -1,5 +1,5 @@
 internal import DurableFile
-public import Foundation
+internal import Foundation
 public import LiteVaultCapture
 internal import LiteVaultCipher
 
@@ -7,19 +7,19 @@ extension Repository {
     /// Restores a snapshot to a new file. Every block is checked against its hash; the file appears complete or not at all.
     ///
     /// - Parameters:
-    ///   - destination: the new file's path. The file must not exist, nor a log or journal of another database beside
-    ///     it.
     ///   - destination: the new file's path. There must be no such file, and no log or journal of another database beside it.
     ///   - progress: called regularly; an error that it throws cancels the operation.
     /// - Throws: `VaultError` `cannotCreate`, `damaged`, `io`, `noSpace`. No file is left then.
     public func restore(
         _ snapshot: Snapshot, to destination: String, progress: @escaping BackupProgress.Report = { _ in }
     ) async throws {
+        var options = RestoreOptions()
+        options.progress = progress
         let none = SegmentChain(snapshot: snapshot.time, wanted: nil)
-        try await restore(snapshot, none, asFarAsWhole: false, to: destination, progress)
+        _ = try await restore(snapshot, none, asFarAsWhole: false, to: destination, options)
     }
 
-    /// Restores a selected state to a new file. For ``SnapshotSelection/latest`` and ``SnapshotSelection/at(_:)`` it applies
+    /// Restores a selected state. For ``SnapshotSelection/latest`` and ``SnapshotSelection/at(_:)`` it applies
     /// the segments of a followed log to the snapshot.
     ///
     /// If segments of the selected state are missing or damaged, nothing is restored, unless
@@ -29,91 +29,122 @@ extension Repository {
     /// - Parameters:
     ///   - selection: the state to restore.
     ///   - database: the database's name; required if the repository has several.
-    ///   - destination: the new file's path, as for ``restore(_:to:progress:)``.
+    ///   - destination: the path of a new file, or of the database to replace.
+    ///   - options: what may be replaced, and progress.
     ///   - warning: called with each problem in the repository that does not affect the restored state.
-    ///   - progress: called regularly; an error that it throws cancels the operation.
-    /// - Returns: the snapshot, and the time that segments reach beyond it; nil if none was applied.
-    /// - Throws: as ``restore(_:to:progress:)``, and `noInput` if there is no such state; `damaged` if segments are missing or
-    ///   damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time.
+    /// - Returns: what was restored.
+    /// - Throws: `VaultError` `cannotCreate`, `damaged`, `io`, `noSpace`; `noInput` if there is no such state; `damaged` if
+    ///   segments are missing or damaged, with a ``BrokenLogError`` as its cause that has the newest reachable time; `busy` if
+    ///   the database to replace is in use, `unsupported` if that cannot be found out. The destination is as it was then.
     @discardableResult
     public func restore(
         _ selection: SnapshotSelection, database: String? = nil, to destination: String,
-        warning: (RepositoryWarning) -> Void = { _ in }, progress: @escaping BackupProgress.Report = { _ in }
-    ) async throws -> (snapshot: Snapshot, segmentsUntil: Date?) {
+        options: RestoreOptions = .init(), warning: (RepositoryWarning) -> Void = { _ in }
+    ) async throws -> RestoreResult {
+        let (chosen, row, takesLess) = try await plan(selection, database, warning)
+        return try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, options)
+    }
+
+    /// Finds what ``restore(_:database:to:options:warning:)`` would restore, and that no segment for it is missing or
+    /// damaged. Blocks are not read.
+    ///
+    /// - Throws: as that.
+    public func planRestore(
+        _ selection: SnapshotSelection, database: String? = nil, warning: (RepositoryWarning) -> Void = { _ in }
+    ) async throws -> RestoreResult {
+        let (chosen, row, _) = try await plan(selection, database, warning)
+        return row.result(chosen, count: row.segments.count, fetched: 0, reused: 0, replaced: false)
+    }
+
+    private func plan(
+        _ selection: SnapshotSelection, _ database: String?, _ warning: (RepositoryWarning) -> Void
+    ) async throws -> (snapshot: Snapshot, row: SegmentChain, takesLess: Bool) {
         let (chosen, warnings, newest) = try await select(selection, database)
         warnings.forEach(warning)
         var time: Date?
-        if case .id = selection {
-            try await restore(chosen, to: destination, progress: progress)
-            return (chosen, nil)
-        }
+        if case .id = selection { return (chosen, SegmentChain(snapshot: chosen.time, wanted: nil), false) }
         if case .at(let limit) = selection { time = limit }
         let takesLess = selection == .latestReachable
         let row = try await segments(after: chosen, newest: newest, until: time)
         if let obstacle = row.obstacle, !takesLess { throw obstacle.error }
-        let count = try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, progress)
-        return (chosen, count > 0 ? row.date(through: count) : nil)
+        return (chosen, row, takesLess)
     }
 
-    @discardableResult
     private func restore(
         _ snapshot: Snapshot, _ row: SegmentChain, asFarAsWhole: Bool, to destination: String,
-        _ progress: @escaping BackupProgress.Report
-    ) async throws -> Int {
-        if try withErrorContext(path: destination, { try FileMetadata.ifExists(path: destination) }) != nil {
-            throw VaultError(
-                .cannotCreate, "the destination already exists", path: destination,
-                remedy: "Choose another name, or remove the file.")
+        _ options: RestoreOptions
+    ) async throws -> RestoreResult {
+        let present = try withErrorContext(path: destination) { try FileMetadata.ifExists(path: destination) }
+        if let present {
+            guard options.replacesExisting, present.kind == .regular else {
+                throw VaultError(
+                    .cannotCreate,
+                    present.kind == .regular
+                        ? "the destination already exists" : "the destination is not a regular file",
+                    path: destination, remedy: "Choose another name, or remove the file.")
+            }
+            // Before hours of work: it may be in use, or the system may not tell.
+            try UnusedDatabase(destination).release(isRetired: false)
         }
-        let file = try withErrorContext(path: destination) {
-            try Leftovers.refuse(beside: destination)
+        let (file, partial) = try withErrorContext(path: destination) {
+            if present == nil { try Leftovers.refuse(beside: destination) }
             try VolumeSpace.require(UInt64(max(0, snapshot.size)), beside: destination)
-            return try ReplacementFile(destination: destination)
+            // A new temporary file sweeps the others.
+            let partial = try ReplacementFile.claimAbandoned(for: destination)
+            return (try ReplacementFile(destination: destination), partial)
         }
-        try await write(snapshot, into: try LocalFile(updating: file.path), progress: progress)
+        var image = ImageWriter(snapshot: snapshot, progress: options.progress)
+        if options.reusesExisting, present != nil { image.bases.append(try LocalFile(reading: destination)) }
+        // What a restore that was killed had written: as it was not made durable, each block is compared with its hash.
+        if let partial { image.bases.append(try LocalFile(reading: partial)) }
+        try await image.write(into: try LocalFile(updating: file.path), from: self)
+        // A descriptor of the file would stand in the way of its lease.
+        image.bases = []
         let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
-        try withErrorContext(path: destination) { try file.publish() }
-        return count
+        try options.verify(file.path)
+        if present == nil {
+            try withErrorContext(path: destination) { try file.publish() }
+        } else {
+            try replace(destination, with: file, keepingAs: options.originalPath)
+        }
+        if let partial { unlink(partial) }
+        return row.result(
+            snapshot, count: count, fetched: image.fetched, reused: image.reused, replaced: present != nil)
     }
 
-    /// Writes the image to a file, from its start.
-    func write(
-        _ snapshot: Snapshot, into file: LocalFile, progress: @escaping BackupProgress.Report
-    ) async throws {
-        let manifest = snapshot.manifest
-        let root = try manifest.rootEntry(snapshot.object)
-        let source = nodes(manifest.database)
+    /// Replaces a database that nobody uses with a complete file.
+    private func replace(_ destination: String, with file: ReplacementFile, keepingAs other: String?) throws {
+        let old = try UnusedDatabase(destination)
         do {
-            try await source.prepare(root: root, blocks: manifest.blocks)
-        } catch let error as VaultError where error.code == .missing {
-            throw VaultError(.damaged, "is missing", path: error.path, cause: error)
-        }
-        var map = BlockMap(root: root, blocks: manifest.blocks, source: source)
-        let reader = BlockReader(store: store)
-        var index = 0
-        try progress(BackupProgress(.restoring, 0, of: manifest.size))
-        while index < manifest.blocks {
-            let end = min(index + RepositoryFormat.packBlocks, manifest.blocks)
-            var entries: [TreeEntry] = []
-            entries.reserveCapacity(end - index)
-            for block in index..<end {
-                guard let entry = try map.entry(block) else { break }
-                entries.append(entry)
+            try old.settle()
+            try old.requireUnwanted()
+            if let other { try old.keep(as: other) }
+            do {
+                try withErrorContext(path: destination) {
+                    try file.publish(replacing: true, like: old.original, beforeRename: old.requireUnwanted)
+                }
+            } catch {
+                // It still has its own name, unless only the power failing now could undo the rename.
+                if let other, file.isPending { unlink(other) }
+                throw error
             }
-            let bytes = try await reader.read(entries)
-            let offset = Int64(index) * Int64(blockSize)
-            let count = min(Int64(bytes.count), manifest.size - offset)
-            // A manifest with another size or salt belongs to another image, whatever its hash says.
-            guard bytes[Int(count)...].allSatisfy({ $0 == 0 }),
-                index > 0 || bytes.prefix(Int(min(16, count))).hexadecimal == manifest.salt
-            else { throw VaultError(.damaged, "does not match its image", path: snapshot.object) }
-            try bytes.withUnsafeBytes {
-                try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)
-            }
-            index = end
-            try progress(
-                BackupProgress(.restoring, min(Int64(index) * Int64(blockSize), manifest.size), of: manifest.size))
+        } catch {
+            old.release(isRetired: false)
+            throw error
         }
+        old.release(isRetired: other == nil)
+    }
+}
+
+extension SegmentChain {
+    /// The outcome of a restore that applied the first `count` segments.
+    fileprivate func result(
+        _ snapshot: Snapshot, count: Int, fetched: Int64, reused: Int64, replaced: Bool
+    ) -> RestoreResult {
+        RestoreResult(
+            snapshot: snapshot, segmentsUntil: count > 0 ? date(through: count) : nil,
+            segments: (count, segments.prefix(count).map { $0.record.payloadSize }.sum), fetched: fetched,
+            reused: reused, replaced: replaced)
     }
 }
 

@@ -1,25 +1,30 @@
 internal import ArgumentParser
 internal import Foundation
+internal import LiteVault
 internal import LiteVaultBackup
 
-/// `litevault restore`: writes a snapshot to a new file.
+/// `litevault restore`: restores a database from a repository.
 struct Restore: VaultCommand {
     static let configuration = configured(
-        "restore", "Restore a snapshot from a repository to a new file.",
+        "restore", "Restore a database from a repository.",
         """
         Needs no database key. Restores the newest snapshot, the one with a given ID, or the state at a given time. \
         Every block is checked against its hash, and DEST appears only when it is complete. It has the key that the \
         database had at that time. If segments of the followed log that are needed for that time are missing or \
-        damaged, nothing is restored, the exit status is 65, and the newest time that can be restored is shown.
+        damaged, nothing is restored, the exit status is 65, and the newest time that can be restored is shown. \
+        With --in-place, DEST is replaced in one step, unless a process has it open; it stays as it was, complete, until then.
         """,
         examples: [
             "litevault restore --repository /backup/vaults --database vault.db new.db",
             "litevault restore --repository /backup/vaults --snapshot 3f2a90c1 new.db",
             "litevault restore --repository r --at 2026-11-21T12:30:00Z new.db",
+            "litevault restore --repository r --at '2026-11-21 13:30 local' --in-place --delta --keep-original old.db vault.db",
         ])
 
-    @Argument(help: "The file to create. It must not exist.", completion: .file(), transform: PathArgument.literal)
-    var dest: String
+    @Argument(
+        help: "The file to create. It must not exist, except with --in-place and --if-missing.", completion: .file(),
+        transform: PathArgument.literal)
+    var dest: String?
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions
 
@@ -31,12 +36,37 @@ struct Restore: VaultCommand {
 
     @Option(
         help: .init(
-            "Restore the state at this time (UTC without a zone), or at the newest time without missing segments: "
-                + "'latest-reachable'.",
+            "Restore the state at this time: UTC without a zone, local time with 'local' behind it, 'latest', or "
+                + "'latest-reachable', the newest without missing segments.",
             valueName: "time"),
         transform: TimeArgument.selection(parsing:))
     var at: SnapshotSelection?
 
+    @Flag(help: "Replace DEST, in one step. Nobody may have it open.")
+    var inPlace = false
+
+    @Option(
+        help: .init("With --in-place: keep the replaced database here, on the same file system.", valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
+    var keepOriginal: String?
+
+    @Flag(help: "With --in-place: fetch only the blocks that differ from those of DEST.")
+    var delta = false
+
+    @Flag(help: "Do nothing, successfully, if DEST exists: for the start of a container.")
+    var ifMissing = false
+
+    @Flag(help: "Restore nothing: show what would be restored.")
+    var dryRun = false
+
+    @Flag(help: "Write the database to standard output, instead of to DEST.")
+    var toStdout = false
+
+    @Flag(help: "Verify the restored database with its key before it gets its name.")
+    var verifyWithKey = false
+
+    @OptionGroup(title: "Key of the database (with --verify-with-key)") var key: KeyOptions<DatabaseKeyRole>
+    @OptionGroup(title: "Cipher settings of the database") var read: CipherOptions<ReadSide>
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Result: Encodable {
@@ -48,38 +78,146 @@ struct Restore: VaultCommand {
         let logUntil: String?
         let wanted: String
         let reached: String
+        let destination: String?
+        let dryRun: Bool
+        let restored: Bool
+        let replaced: Bool
+        let original: String?
+        let segments: Int
+        let segmentBytes: Int64
+        let fetched: Int64
+        let reused: Int64
+        let imageSize: Int64
+    }
+
+    /// The result of a restore that was not needed.
+    private struct Present: Encodable {
+        let repository: String
         let destination: String
+        let restored = false
     }
 
     func validate() throws {
         if at != nil, snapshot != nil { throw ValidationError("--snapshot cannot be combined with --at") }
+        if delta || keepOriginal != nil, !inPlace {
+            throw ValidationError("--delta and --keep-original require --in-place")
+        }
+        if inPlace, ifMissing { throw ValidationError("--in-place cannot be combined with --if-missing") }
+        if toStdout {
+            if dest != nil { throw ValidationError("--to-stdout takes no DEST") }
+            if output.json || inPlace || ifMissing || dryRun {
+                throw ValidationError(
+                    "--to-stdout cannot be combined with --json, --in-place, --if-missing or --dry-run")
+            }
+        } else if dest == nil, !dryRun {
+            throw ValidationError("missing argument DEST")
+        }
     }
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        try Preflight.requireAbsent(dest)
-        let opened = try session.repository(repository)
-        let selection = at ?? SnapshotSelection(id: snapshot)
-        let (name, path, progress) = (database, dest, session.backupProgress)
-        let warnings = WarningList()
-        let (found, logUntil) = try runBlocking {
-            try await opened.restore(
-                selection, database: name, to: path, warning: warnings.add, progress: progress)
+        try session.reserveKeySources(key)
+        if ifMissing, let dest, Preflight.size(dest) != nil {
+            var report = Report(Present(repository: repository.location, destination: dest))
+            report.appendLine("\(Format.visible(dest)) exists: nothing was restored.")
+            return report
         }
+        if let dest, !inPlace, !dryRun { try Preflight.requireAbsent(dest) }
+        let opened = try session.repository(repository)
+        let warnings = WarningList()
+        let (name, selection) = (database, at ?? SnapshotSelection(id: snapshot))
+        if dryRun {
+            let found = try runBlocking {
+                try await opened.planRestore(selection, database: name, warning: warnings.add)
+            }
+            return report(found, opened, selection, warnings, session)
+        }
+        var options = RestoreOptions()
+        options.replacesExisting = inPlace
+        options.originalPath = keepOriginal
+        options.reusesExisting = delta
+        options.progress = session.backupProgress
+        if verifyWithKey { options.verify = try verification(session) }
+        let chosen = options
+        guard toStdout else {
+            let path = dest ?? ""
+            let found = try runBlocking {
+                try await opened.restore(
+                    selection, database: name, to: path, options: chosen, warning: warnings.add)
+            }
+            return report(found, opened, selection, warnings, session)
+        }
+        let folder = try TemporaryFolder(in: repository.directories.spool)
+        let found = try runBlocking {
+            try await opened.restore(
+                selection, database: name, to: folder.file, options: chosen, warning: warnings.add)
+        }
+        try folder.write(to: session.terminal)
+        var report = report(found, opened, selection, warnings, session)
+        // Standard output has the database.
+        for line in report.takeLines() where !output.quiet { session.terminal.printMessage(line) }
+        return report
+    }
 
-        let state = logUntil ?? found.time
-        let file = WrittenFile(dest, session)
-        var report = Report(
-            Result(
-                repository: repository.location, authenticated: opened.isAuthenticated, snapshot: found.id,
-                database: found.database, time: Format.exactTime(found.time),
-                logUntil: logUntil.map(Format.exactTime), wanted: selection.wanted(found),
-                reached: Format.exactTime(state), destination: dest),
-            file)
-        report.appendLine(
-            "Restored snapshot \(found.id) of '\(Format.visible(found.database))', "
-                + "taken \(Format.exactTime(found.time)), to \(Format.visible(dest)): \(file.summary).")
-        if let logUntil { report.appendLine("The followed log was applied until \(Format.exactTime(logUntil)).") }
+    /// Verifies a file with the key that the options name.
+    private func verification(_ session: Session) throws -> @Sendable (String) throws -> Void {
+        let given = try session.keyIfGiven(key, for: database ?? dest ?? repository.location)
+        if given != nil { try Preflight.requireEncryption() }
+        let settings = try read.settings()
+        return { path in
+            let file = DatabaseFile(path)
+            let isPlain = try file.kind() == .plain
+            guard isPlain || given != nil else {
+                throw Failure(.keyRejected, "no key given to verify the database with", remedy: "Use --key-file PATH.")
+            }
+            let found = try file.verify(
+                key: isPlain ? nil : given, settings: settings, progress: { _ in try Interruption.shared.check() })
+            if let problem = found.problems.first {
+                throw Failure(
+                    .damaged, "the restored database is damaged, and was discarded: \(problem.message)",
+                    remedy: "Restore another snapshot, or run 'litevault check --read-data'.")
+            }
+        }
+    }
+
+    private func report(
+        _ found: RestoreResult, _ opened: Repository, _ selection: SnapshotSelection, _ warnings: WarningList,
+        _ session: Session
+    ) -> Report {
+        let (snapshot, logUntil) = (found.snapshot, found.segmentsUntil)
+        let state = logUntil ?? snapshot.time
+        let result = Result(
+            repository: repository.location, authenticated: opened.isAuthenticated, snapshot: snapshot.id,
+            database: snapshot.database, time: Format.exactTime(snapshot.time),
+            logUntil: logUntil.map(Format.exactTime), wanted: selection.wanted(snapshot),
+            reached: Format.exactTime(state), destination: dest, dryRun: dryRun, restored: !dryRun,
+            replaced: found.replaced, original: found.replaced ? keepOriginal : nil, segments: found.segments.count,
+            segmentBytes: found.segments.bytes, fetched: found.fetched, reused: found.reused, imageSize: snapshot.size)
+        let what =
+            "snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))', taken \(Format.exactTime(snapshot.time))"
+        var report: Report
+        if dryRun {
+            report = Report(result)
+            report.appendLine("Would restore \(what): \(Format.size(snapshot.size)).")
+        } else if let dest {
+            let file = WrittenFile(dest, session)
+            report = Report(result, file)
+            report.appendLine("Restored \(what), to \(Format.visible(dest)): \(file.summary).")
+        } else {
+            report = Report(result)
+            report.appendLine("Restored \(what), to standard output.")
+        }
+        if found.replaced, let keepOriginal {
+            report.appendLine("The replaced database is \(Format.visible(keepOriginal)).")
+        }
+        if delta {
+            report.appendLine("Fetched \(Format.size(found.fetched)); \(Format.size(found.reused)) were there already.")
+        }
+        if let logUntil {
+            report.appendLine(
+                "The followed log \(dryRun ? "leads" : "was applied until") \(dryRun ? "to " : "")"
+                    + "\(Format.exactTime(logUntil)): \(Format.count(found.segments.count, "segment")).")
+        }
         if case .at(let time) = selection {
             report.appendLine(
                 "Wanted: \(Format.exactTime(time)). Restored: \(Format.exactTime(state))"
@@ -87,8 +225,41 @@ struct Restore: VaultCommand {
         }
         // Warnings concern other objects: this snapshot is intact.
         session.add(warnings.all, of: repository.location, after: nil, to: &report)
-        report.appendLine("Every block matches its hash; \(SnapshotSummary.protection(opened)).")
+        if !dryRun { report.appendLine("Every block matches its hash; \(SnapshotSummary.protection(opened)).") }
         return report
+    }
+}
+
+/// A directory for one restored file, removed with this object.
+private final class TemporaryFolder: Sendable {
+    private let path: String
+    /// The path of the file.
+    var file: String { path + "/restored.db" }
+
+    init(in parent: String?) throws {
+        path = (parent ?? FileManager.default.temporaryDirectory.path) + "/litevault-" + UUID().uuidString
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Failure(.cannotCreate, "cannot be created", path: path, remedy: "Use --spool-folder.")
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Writes the file to standard output.
+    ///
+    /// - Throws: `io` or `no-space`, also if the reader closes the pipe: it did not get all.
+    func write(to terminal: Terminal) throws {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: self.file))
+        defer { try? file.close() }
+        while let data = try file.read(upToCount: 1 << 20), !data.isEmpty {
+            try Interruption.shared.check()
+            guard try data.withUnsafeBytes({ try terminal.writeResult($0) }) else {
+                throw Failure(.inputOutput, "the reader of standard output has closed it before the end")
+            }
+        }
     }
 }
 

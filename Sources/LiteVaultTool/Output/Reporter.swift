@@ -28,6 +28,12 @@ struct Report {
     /// Adds a line of text.
     mutating func appendLine(_ line: String) { lines.append(line) }
 
+    /// Removes the lines, which the caller shows elsewhere.
+    mutating func takeLines() -> [String] {
+        defer { lines = [] }
+        return lines
+    }
+
     /// Adds a line of a two-column list.
     mutating func appendRow(_ name: String, _ value: String) {
         let padding = String(repeating: " ", count: max(1, Self.columnWidth - name.count))
@@ -143,10 +149,15 @@ struct JSONReporter: Reporter {
             let phase: String
             let done: Int64
             let total: Int64?
+            let rate: Double?
+            let remaining: Double?
         }
         guard let meter, meter.admits(state) else { return }
         printEvent(
-            "progress", Body(phase: state.phase, done: state.done, total: state.total > 0 ? state.total : nil))
+            "progress",
+            Body(
+                phase: state.phase, done: state.done, total: state.total > 0 ? state.total : nil,
+                rate: state.pace?.rate.rounded(), remaining: state.pace?.remaining.rounded()))
     }
 
     private func printEvent(_ name: String, _ body: some Encodable) {

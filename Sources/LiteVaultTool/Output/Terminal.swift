@@ -119,6 +119,13 @@ struct ProgressState: Equatable, Sendable {
     var done: Int64
     /// The total of units; 0 if unknown.
     var total: Int64
+    /// Bytes a second so far, and the seconds that the rest takes at that rate; nil if unknown.
+    var pace: Pace?
+
+    struct Pace: Equatable, Sendable {
+        let rate: Double
+        let remaining: Double
+    }
 
     /// Whether the phase is complete.
     var isFinished: Bool { total > 0 && done >= total }
@@ -131,18 +138,42 @@ struct ProgressState: Equatable, Sendable {
     }
 
     /// A line for a log.
-    var line: String { percent.map { "\(phase) \($0) %" } ?? phase }
+    var line: String { (percent.map { "\(phase) \($0) %" } ?? phase) + paceText }
+
+    /// `, 12.3 MB/s, 45 s left`; empty if unknown.
+    private var paceText: String {
+        pace.map { ", \(Format.size(Int64($0.rate)))/s, \(Format.duration($0.remaining)) left" } ?? ""
+    }
 
     /// A line for a terminal, narrower than it: a line that wraps cannot be redrawn.
     func bar(width: Int) -> String {
         guard let percent else { return String("\(phase) …".prefix(max(0, width - 1))) }
         let number = String(percent)
-        let tail = String(repeating: " ", count: 4 - number.count) + number + " %"
+        let tail = String(repeating: " ", count: 4 - number.count) + number + " %" + paceText
         let room = min(40, width - 1 - phase.count - tail.count - 3)
         guard room >= 5 else { return String((phase + tail).prefix(max(0, width - 1))) }
         let filled = Int(Int64(room) * percent / 100)
         return phase + " [" + String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
             + "]" + tail
+    }
+}
+
+/// Measures how fast each phase of an operation is.
+final class ProgressClock: Sendable {
+    private let begun = Locked<(phase: String, done: Int64, at: Double)?>(nil)
+
+    /// The pace of a phase that counts bytes; nil in its first second, and at its end.
+    func pace(_ phase: String, _ done: Int64, of total: Int64) -> ProgressState.Pace? {
+        let now = ProcessInfo.processInfo.systemUptime
+        return begun.withLock { begun in
+            guard let start = begun, start.phase == phase, start.done <= done else {
+                begun = (phase, done, now)
+                return nil
+            }
+            let rate = Double(done - start.done) / max(0.001, now - start.at)
+            guard now - start.at >= 1, rate >= 1, done < total else { return nil }
+            return .init(rate: rate, remaining: Double(total - done) / rate)
+        }
     }
 }
 

@@ -116,6 +116,30 @@ struct LocalDirectoryOptions: ParsableArguments {
 
 /// Times and durations in arguments.
 enum TimeArgument {
+    /// Parses a local time: the text before `local`.
+    ///
+    /// - Throws: if no clock here shows that time, or shows it twice.
+    private static func localDate(parsing text: String) throws -> Date? {
+        guard let instant = date(parsing: text), !text.contains("Z") else { return nil }
+        var (utc, local) = (Calendar(identifier: .gregorian), Calendar(identifier: .gregorian))
+        guard let zero = TimeZone(secondsFromGMT: 0) else { return nil }
+        (utc.timeZone, local.timeZone) = (zero, .current)
+        let parts: Set<Calendar.Component> = [.year, .month, .day, .hour, .minute, .second, .nanosecond]
+        let wanted = utc.dateComponents(parts, from: instant)
+        guard let found = local.date(from: wanted) else { return nil }
+        func shows(_ date: Date) -> Bool {
+            let shown = local.dateComponents(parts, from: date)
+            return shown.day == wanted.day && shown.hour == wanted.hour && shown.minute == wanted.minute
+        }
+        let isTwice = [-3600, -1800, 1800, 3600].contains { shows(found.addingTimeInterval($0)) }
+        guard shows(found), !isTwice else {
+            throw ValidationError(
+                "\(text) does not occur, or occurs twice, in local time: write it in UTC, or with an offset such as +01:00"
+            )
+        }
+        return found
+    }
+
     /// Parses an ISO 8601 time, in UTC unless it has a zone.
     private static func date(parsing text: String) -> Date? {
         var full = text.replacingOccurrences(of: " ", with: "T")
@@ -134,8 +158,12 @@ enum TimeArgument {
     /// Parses the value of `--at`.
     static func selection(parsing text: String) throws -> SnapshotSelection {
         if text == "latest-reachable" { return .latestReachable }
-        guard let date = date(parsing: text) else {
-            throw ValidationError("invalid time: write 2026-11-21T12:30:00Z (UTC without a zone), or latest-reachable")
+        if text == "latest" { return .latest }
+        let isLocal = text.hasSuffix(" local")
+        guard let date = isLocal ? try localDate(parsing: String(text.dropLast(6))) : date(parsing: text) else {
+            throw ValidationError(
+                "invalid time: write 2026-11-21T12:30:00Z (UTC without a zone), '2026-11-21 12:30 local', latest or "
+                    + "latest-reachable")
         }
         return .at(date)
     }

@@ -162,11 +162,15 @@ struct Session {
 
     /// The progress handler of operations on repositories. It stops them after a signal.
     var backupProgress: BackupProgress.Report {
-        let reporter = reporter
+        let (reporter, clock) = (reporter, ProgressClock())
         return { state in
             try Interruption.shared.check()
+            let (phase, total) = (state.phase.rawValue, state.total ?? 0)
+            let isBytes = [.capturing, .storing, .restoring].contains(state.phase)
             reporter.progress(
-                ProgressState(phase: state.phase.rawValue, done: state.completed, total: state.total ?? 0))
+                ProgressState(
+                    phase: phase, done: state.completed, total: total,
+                    pace: isBytes ? clock.pace(phase, state.completed, of: total) : nil))
         }
     }
 }

@@ -9,6 +9,8 @@ import time
 import reader
 from faults.report import expect
 
+from . import wal
+
 BLOCK = 4096
 
 
@@ -64,6 +66,7 @@ def command(settings, *arguments):
 OPERATIONS = [
     ("snapshot", ["snapshot", "vault.db", "--database", "vault.db"], ({2, 3}, {2, 3, 4})),
     ("restore", ["restore", "out.db"], ({2, 3}, {2, 3})),
+    ("restore in place", ["restore", "--in-place", "--delta", "--keep-original", "kept.db", "live.db"], ({2, 3}, {2, 3})),
     ("forget", ["forget", "--keep-last", "1", "--prune", "--grace", "0s"], ({3}, {2, 3})),
 ]
 
@@ -81,6 +84,30 @@ class Sandbox:
         shutil.copytree(template.folder, folder)
         if self.name == "repair":
             self.damage()
+        if self.name == "restore in place":
+            self.make_live()
+
+    def make_live(self):
+        """The database that is replaced: an older state, with commits in a log that a crash has left."""
+        image = self.template.images[2]
+        with open(self.path("live.db"), "wb") as file:
+            file.write(image)
+        pages = [(number, os.urandom(BLOCK)) for number in (1, 3, 2, 3)]
+        wal.write(self.path("live.db-wal"), pages, len(image) // BLOCK, BLOCK)
+        self.old = bytearray(image)
+        for number, page in pages:
+            self.old[(number - 1) * BLOCK:number * BLOCK] = page
+        expect(wal.applied(self.path("live.db")) == self.old, "the log is not valid")
+
+    def judge_live(self, done):
+        """The old database with its commits or the new one, complete, and the old one where it was to be kept."""
+        new = self.template.images[3]
+        found = wal.applied(self.path("live.db"))
+        expect(found in (self.old, new), "neither the old database nor the new one")
+        expect(found == new or not done, "exit 0, but it was not replaced")
+        if found == new:
+            expect(not os.path.exists(self.path("live.db-wal")), "the log of the old database is beside the new one")
+            expect(wal.applied(self.path("kept.db")) == self.old, "the old database was not kept")
 
     def damage(self):
         """One byte of a manifest, and all of a list."""
@@ -131,6 +158,8 @@ class Sandbox:
             expect(file.read() == self.template.images[4], "the source was changed")
         if self.name == "repair":
             self.judge_repair(done)
+        if self.name == "restore in place":
+            self.judge_live(done)
         self.judge_snapshots(done)
         if os.path.exists(self.path("out.db")):
             with open(self.path("out.db"), "rb") as file:

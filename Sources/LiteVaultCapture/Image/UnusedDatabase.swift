@@ -1,0 +1,109 @@
+package import DurableFile
+internal import Foundation
+internal import LiteVaultCipher
+
+/// A database file that no other process has open, and that another file is to replace, without its key.
+///
+/// A write lease of the kernel shows that nobody else has it open, and blocks those that try, as long as this object is held. The
+/// log or journal that a crash has left belongs to the name, so it has to be gone before another file gets the name; and
+/// at each moment before that, the old database has to be complete. So its pages are first copied into the file, which is what
+/// SQLite would do: they are ciphertext, and need no key.
+package final class UnusedDatabase {
+    package let path: String
+    package let original: FileMetadata
+    private let file: SourceFile
+    private let lease: FileLease
+
+    /// Locks the file.
+    ///
+    /// - Throws: `VaultError` `busy` if another process has the database open, `unsupported` if the file system has no
+    ///   leases, `usage` if the file has other hard links, `noInput`. The file is unchanged.
+    package init(_ path: String) throws {
+        let file = try SourceFile(path: path)
+        self.file = file
+        self.path = file.path
+        try SourceVolume.requireLocal(file.path)
+        (original, lease) = try withErrorContext(path: path) {
+            let original = try FileMetadata(path: file.path)
+            guard original.linkCount == 1 else {
+                throw VaultError(
+                    .usage, "The file has \(original.linkCount) hard links; the others would keep the old content",
+                    remedy: "Remove the other hard links, or restore to a new file.")
+            }
+            // A stat opens nothing: SQLite's is the only descriptor of this process.
+            return (original, try FileLease(path: file.path))
+        }
+    }
+
+    /// Whether a process is waiting to open the file.
+    package var isWanted: Bool { lease.isBroken }
+
+    /// Throws `busy` if a process is waiting to open the file.
+    package func requireUnwanted() throws {
+        guard !lease.isBroken else {
+            throw VaultError(.busy, "Another process is opening the database", path: path, remedy: "Try again.")
+        }
+    }
+
+    /// Completes the file with what its log or journal has, and removes those.
+    ///
+    /// It may be killed at any moment: the log or journal stays until the file is durable, and SQLite would then do the same
+    /// again.
+    ///
+    /// - Throws: `VaultError` `io`, `noSpace`. The database is complete, with its log or journal if that is still there.
+    package func settle() throws {
+        // In SQLite's order: a journal is rolled back before a log is read.
+        if let overlay = try HotJournal.overlay(of: file) { try merge(overlay) }
+        try remove("-journal")
+        if let log = try CompanionFile(path: path + "-wal"), try file.size() > 0,
+            let overlay = try LogContent(scanning: log).overlay
+        {
+            try merge(overlay)
+        }
+        try remove("-wal")
+        try remove("-shm")
+        try LocalDirectory.sync(LocalDirectory.parent(of: path))
+    }
+
+    private func merge(_ overlay: PageOverlay) throws {
+        try overlay.forEachPage { offset, page in try file.write(page, at: offset) }
+        try file.truncate(to: overlay.byteCount)
+        try file.sync()
+    }
+
+    private func remove(_ companion: String) throws {
+        guard unlink(path + companion) != 0, errno != ENOENT else { return }
+        throw VaultError(errno: errno, "unlink", path: path + companion)
+    }
+
+    /// Gives the file another name beside its own; it keeps both until it is replaced.
+    ///
+    /// - Throws: `VaultError` `cannotCreate` if the name is taken or is in another file system.
+    package func keep(as other: String) throws {
+        try withErrorContext(path: other) { try Leftovers.refuse(beside: other) }
+        guard link(path, other) != 0 else { return try LocalDirectory.sync(LocalDirectory.parent(of: other)) }
+        let code = errno
+        guard code == EEXIST || code == EXDEV || code == EPERM else {
+            throw VaultError(errno: code, "link", path: other)
+        }
+        throw VaultError(
+            .cannotCreate,
+            code == EEXIST ? "the file exists" : "the replaced database can only be kept in its own file system",
+            path: other,
+            remedy: "Choose another name for it.")
+    }
+
+    /// Releases the lock after the file was replaced, or was not.
+    ///
+    /// A process that looked the name up before it was replaced, and waits, gets the old file. Without a first page it
+    /// cannot use that as the database.
+    ///
+    /// - Parameter isRetired: whether the file was replaced, and was not kept under another name.
+    package func release(isRetired: Bool) {
+        if isRetired, lease.isBroken {
+            let zeros = [UInt8](repeating: 0, count: 65536)
+            try? zeros.withUnsafeBytes { try file.write($0, at: 0) }
+        }
+        lease.release()
+    }
+}

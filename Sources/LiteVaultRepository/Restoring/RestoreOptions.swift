@@ -1,0 +1,38 @@
+public import struct Foundation.Date
+public import LiteVaultCapture
+
+/// Options for restoring a database.
+public struct RestoreOptions: Sendable {
+    /// Whether the destination may be a database that is replaced in one step. It must not be in use then; what its log or journal
+    /// has is merged into it before it is replaced. Otherwise the destination must not exist.
+    public var replacesExisting = false
+    /// The path at which the replaced database is kept, in the same file system; nil keeps nothing of it.
+    public var originalPath: String?
+    /// Whether blocks that the replaced database has as well are copied from it, so that only the others are fetched. Every
+    /// block is compared with its hash.
+    public var reusesExisting = false
+    /// Called with the path of the complete file before it gets its name: an error that it throws leaves the destination as it
+    /// was. It must close the file.
+    public var verify: @Sendable (String) throws -> Void = { _ in }
+    /// Called regularly; an error that it throws cancels the operation.
+    public var progress: BackupProgress.Report = { _ in }
+
+    /// Creates the default options.
+    public init() {}
+}
+
+/// The outcome of a restore, or what a restore would do.
+public struct RestoreResult: Sendable {
+    /// The snapshot that the restore starts from.
+    public let snapshot: Snapshot
+    /// The time that segments reach beyond it; nil if none was applied.
+    public let segmentsUntil: Date?
+    /// The number of segments, and their bytes in the store.
+    public let segments: (count: Int, bytes: Int64)
+    /// Bytes of blocks that were read from the store.
+    public let fetched: Int64
+    /// Bytes of blocks that the replaced database had as well.
+    public let reused: Int64
+    /// Whether a database was replaced.
+    public let replaced: Bool
+}

@@ -1,0 +1,85 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// A restore over a database that a crash has left, with the engine as the judge of what it is at each moment.
+@Suite struct InPlaceTests {
+    /// A repository with one snapshot, and the database as a crash has left it after more commits.
+    private struct Crashed {
+        let live: LiveDatabase
+        let left: LiveDatabase
+        let repository: Repository
+
+        init(_ mode: Connection.JournalMode) async throws {
+            live = try LiveDatabase()
+            let db = try live.open(mode)
+            try live.fill(db, rows: 40)
+            repository = try await Repository.openOrCreate(
+                DirectoryStore(live.folder + "/repository"),
+                local: LocalDirectories(state: live.folder + "/state", cache: live.folder + "/cache"))
+            var options = SnapshotOptions()
+            options.database = "a.db"
+            options.allowsPlaintext = true
+            _ = try await repository.snapshot(of: live.path, options: options)
+            try db.execute("UPDATE t SET v = 7")
+            if mode == .wal {
+                left = try live.crash(["", "-wal", "-shm"])
+            } else {
+                // Pages of a transaction that did not end are in the file, and must be rolled back.
+                try db.execute(
+                    "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN; UPDATE t SET v = 9, filler = randomblob(500)"
+                )
+                left = try live.crash(["", "-journal"])
+                try db.execute("ROLLBACK")
+            }
+        }
+
+        func restore(keeping: String? = nil, verify: @escaping @Sendable (String) throws -> Void = { _ in })
+            async throws
+        {
+            var options = RestoreOptions()
+            options.replacesExisting = true
+            options.originalPath = keeping
+            options.verify = verify
+            try await repository.restore(.latest, to: left.path, options: options)
+        }
+    }
+
+    @Test(arguments: [Connection.JournalMode.wal, .delete])
+    func `what a crash left in a log or journal is merged into the database that is kept`(
+        _ mode: Connection.JournalMode
+    ) async throws {
+        let crashed = try await Crashed(mode)
+        let kept = crashed.left.folder + "/kept.db"
+        try await crashed.restore(keeping: kept)
+        for suffix in ["-wal", "-journal", "-shm"] { #expect(!crashed.left.exists(suffix)) }
+        let new = try crashed.left.open()
+        #expect(try new.number("SELECT sum(v) FROM t") == 40)
+        #expect(try new.value("PRAGMA integrity_check", as: String.self) == "ok")
+        try new.close()
+        let old = try crashed.left.open(at: kept)
+        #expect(try old.number("SELECT sum(v) FROM t") == 280)
+        #expect(try old.value("PRAGMA integrity_check", as: String.self) == "ok")
+        try old.close()
+    }
+
+    @Test func `a database that does not pass verification is not put in place`() async throws {
+        let crashed = try await Crashed(.wal)
+        let before = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: crashed.left.path + $0)) }
+        await #expect(throws: VaultError.self) {
+            try await crashed.restore { _ in throw VaultError(.damaged, "not what it should be") }
+        }
+        #expect(try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: crashed.left.path + $0)) } == before)
+    }
+
+    @Test func `a connection of this process keeps the database from being replaced`() async throws {
+        let crashed = try await Crashed(.wal)
+        let db = try crashed.left.open()
+        let error = await #expect(throws: VaultError.self) { try await crashed.restore() }
+        #expect(error?.code == .busy)
+        #expect(try db.number("SELECT sum(v) FROM t") == 280)
+        try db.close()
+        try await crashed.restore()
+    }
+}
