@@ -29,7 +29,8 @@ extension DatabaseFile {
         let replacement = try InPlaceReplacement(of: file.path, source: source)
         let kept = try copy.map { try NewDatabase(at: $0, key: nil, settings: .init()) }
         try replacement.replace(with: new, erasingOld: true, beforeRename: { try kept?.publish() }) {
-            try kept?.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
+            try kept?.fillByPages(
+                from: source, walMode: replacement.walMode, isSourceSound: true, progress ?? { _ in })
             try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
         }
     }
@@ -60,7 +61,8 @@ extension DatabaseFile {
         let target = try NewDatabase(replacing: file.path, key: new, settings: newSettings)
         let replacement = try InPlaceReplacement(of: file.path, source: source)
         try replacement.replace(with: target) {
-            try target.fillByPages(from: source, walMode: replacement.walMode, progress ?? { _ in })
+            try target.fillByPages(
+                from: source, walMode: replacement.walMode, isSourceSound: true, progress ?? { _ in })
         }
     }
 

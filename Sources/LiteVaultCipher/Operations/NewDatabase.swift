@@ -111,7 +111,8 @@ extension NewDatabase {
                         .unsupported, "The copy cannot be compared: \(error.message)",
                         remedy: "It needs a function or collation that only its application defines.", cause: error)
                 }
-                try check(reopened, report)
+                try checkStructure(reopened, report)
+                try checkBytes(reopened, report)
                 try copy.detach()
                 try finish(reopened, walMode: walMode)
             }
@@ -120,9 +121,14 @@ extension NewDatabase {
 
     /// Copies page by page (the backup API), and verifies the copy. Key and salt may differ, the settings may not.
     ///
-    /// - Parameter source: outside of a transaction. The copy is made in a read transaction: otherwise every commit of another
-    ///   connection would restart it, and it might never end.
-    func fillByPages(from source: Connection, walMode: Bool, _ report: OperationProgress.Report) throws {
+    /// - Parameters:
+    ///   - source: outside of a transaction. The copy is made in a read transaction: otherwise every commit of another
+    ///     connection would restart it, and it might never end.
+    ///   - isSourceSound: whether the structure of the source was checked, and cannot have changed since. The same pages
+    ///     with the same content then have the same structure.
+    func fillByPages(
+        from source: Connection, walMode: Bool, isSourceSound: Bool = false, _ report: OperationProgress.Report
+    ) throws {
         try reporting {
             let reopened = try source.reading {
                 let copy = try openForWriting()
@@ -133,12 +139,15 @@ extension NewDatabase {
                 try copy.close()
                 let reopened = try open()
                 try reopened.prepareForOperation()
+                var isSound = isSourceSound
                 do { try compare(source, reopened, report) } catch let error as DatabaseError
                     where error.needsItsApplication
                 {
-                    // Rows that only the database's own application can read. Every page is authenticated.
+                    // Rows that only the database's own application can read.
+                    isSound = false
                 }
-                try check(reopened, report)
+                if !isSound { try checkStructure(reopened, report) }
+                try checkBytes(reopened, report)
                 return reopened
             }
             // The header was copied with the first page, including the journal mode of a source that left WAL for an
@@ -200,15 +209,18 @@ extension NewDatabase {
         }
     }
 
-    /// Checks the structure, the kind of the bytes on disk, and the authentication codes of pages that the engine has not read:
-    /// it verifies the code of each page that it reads, and the comparison and this check read all but the free ones.
-    private func check(_ copy: Connection, _ report: OperationProgress.Report) throws {
+    private func checkStructure(_ copy: Connection, _ report: OperationProgress.Report) throws {
         try report(.init(.checking, 0, of: nil, .pages))
         if case .broken(let complaint) = try copy.structure("quick_check(1)") {
             throw VaultError(
                 .damaged, "The copy did not pass the integrity check: \(complaint)", path: destination,
                 remedy: "The source is unchanged; run verify on it.")
         }
+    }
+
+    /// Checks the kind of the bytes on disk, and the authentication codes of pages that the engine has not read: it verifies the
+    /// code of each page that it reads, and the comparison reads all but free pages and those of pointers (auto_vacuum).
+    private func checkBytes(_ copy: Connection, _ report: OperationProgress.Report) throws {
         try copy.withHandle { handle in
             let file = try EngineFile(connection: handle, path: destination)
             let kind = try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) }
@@ -217,7 +229,8 @@ extension NewDatabase {
             guard try isRight || (kind == .empty && copy.integer("page_count") == 0) else {
                 throw VaultError(.internalFailure, "The copy has the wrong kind, \(kind.rawValue)", path: destination)
             }
-            if try copy.integer("freelist_count") > 0 { try authenticate(file, copy, report) }
+            let hasUnreadPages = try copy.integer("freelist_count") > 0 || copy.integer("auto_vacuum") > 0
+            if hasUnreadPages { try authenticate(file, copy, report) }
         }
     }
 

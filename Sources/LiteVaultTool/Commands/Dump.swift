@@ -14,7 +14,7 @@ struct Dump: VaultCommand {
         are equal, so 'diff' compares databases, whatever their keys.
 
         The text is not encrypted. --output creates a file that only its owner can read, complete or not at all. \
-        Implicit rowids are numbered anew when the text is run, unless --preserve-rowids is given: an external-content \
+        The engine assigns new implicit rowids when the text is run, unless --preserve-rowids is given: an external-content \
         full-text index needs them.
         """,
         examples: [
