@@ -37,7 +37,7 @@ public struct Keyring: Sendable {
     ///
     /// - Parameter slots: what shall open it, at least one. Two ways are better than one: a passphrase and a recovery code.
     /// - Returns: the keyring, unlocked.
-    /// - Throws: ``LiteVaultCore/VaultError``: `cannotCreate` when the file exists, which stays; `usage` without a slot; the
+    /// - Throws: `VaultError`: `cannotCreate` when the file exists, which stays; `usage` without a slot; the
     ///   errors of the slots' commands. No file is left behind.
     public func create(with slots: [NewKeyringSlot]) throws -> UnlockedKeyring {
         guard !slots.isEmpty else {
@@ -62,7 +62,7 @@ public struct Keyring: Sendable {
     /// The slots, by their numbers. No secret is needed, and nothing is authenticated: only unlocking shows that nobody else
     /// has changed them.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError``: `noInput`, `damaged`, `io`.
+    /// - Throws: `VaultError`: `noInput`, `damaged`, `io`.
     public func slots() throws -> [KeyringSlot] {
         let document = try KeyringFile(path).read()
         return document.slots.map { KeyringSlot($0, keyCount: document.keys.count) }
@@ -71,13 +71,13 @@ public struct Keyring: Sendable {
     /// How often the keyring was written, from 1. A smaller number than one seen before means that the file was replaced with
     /// an older copy of itself.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError``: `noInput`, `damaged`, `io`.
+    /// - Throws: `VaultError`: `noInput`, `damaged`, `io`.
     public func generation() throws -> UInt64 { try KeyringFile(path).read().generation }
 
     /// Opens the keyring by a slot, and authenticates all of it.
     ///
     /// - Parameter unlock: the secret of a slot.
-    /// - Throws: ``LiteVaultCore/VaultError``: `keyRejected` when it opens no slot; `damaged` when the keyring was changed by
+    /// - Throws: `VaultError`: `keyRejected` when it opens no slot; `damaged` when the keyring was changed by
     ///   someone who cannot open it; `noInput`, `io`; the errors of a key store or command.
     public func unlock(with unlock: KeyringUnlock) throws -> UnlockedKeyring {
         let file = try KeyringFile(path)

@@ -23,7 +23,7 @@ public struct KeyringUnlock: Sendable {
 
     /// A passphrase as text, which stays in memory until Swift releases it.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when it is empty.
+    /// - Throws: `VaultError` `keyRejected` when it is empty.
     public static func passphrase(_ text: String) throws -> KeyringUnlock { .passphrase(try KeyMaterial(text)) }
 
     /// A recovery code.
@@ -43,7 +43,7 @@ public struct KeyringUnlock: Sendable {
 
     /// A credential of systemd.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `usage` for a name that is a path.
+    /// - Throws: `VaultError` `usage` for a name that is a path.
     public static func credential(_ name: String) throws -> KeyringUnlock { .store(try CredentialKeyStore(name)) }
 
     /// A key store with a random secret.

@@ -27,7 +27,7 @@ public struct NewKeyringSlot: Sendable {
     ///   - passphrase: the passphrase, which has to meet the ``PassphraseRule``.
     ///   - cost: what a guess costs; N = 2^17 and 128 MiB by default. See ``ScryptParameters/calibrated(to:)``.
     ///   - allowingWeak: true accepts any passphrase.
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when the passphrase is too weak.
+    /// - Throws: `VaultError` `keyRejected` when the passphrase is too weak.
     public static func passphrase(
         _ passphrase: KeyMaterial, cost: ScryptParameters = .standard, allowingWeak: Bool = false
     ) throws -> NewKeyringSlot {
@@ -64,21 +64,21 @@ public struct NewKeyringSlot: Sendable {
 
     /// A file with a random secret of at least 32 bytes.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when others may read it or it is too short; `keyMissing`.
+    /// - Throws: `VaultError` `keyRejected` when others may read it or it is too short; `keyMissing`.
     public static func file(_ path: String) throws -> NewKeyringSlot {
         try secret(.file, FileKeyStore(path).secret())
     }
 
     /// A credential of systemd with a random secret of at least 32 bytes.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when it is too short; `keyMissing`.
+    /// - Throws: `VaultError` `keyRejected` when it is too short; `keyMissing`.
     public static func credential(_ name: String) throws -> NewKeyringSlot {
         try secret(.credential, CredentialKeyStore(name).secret())
     }
 
     /// A key store. A random secret is put into it, unless it has one.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` of the store; `keyRejected` when the secret in it is too short.
+    /// - Throws: `VaultError` of the store; `keyRejected` when the secret in it is too short.
     public static func store(_ store: any KeyStore) throws -> NewKeyringSlot {
         if let known = try store.read() { return try secret(.store, known) }
         let new = try KeyMaterial.random().digits()
@@ -91,7 +91,7 @@ public struct NewKeyringSlot: Sendable {
 
     /// A secret that was read already: of a file, a credential or a store.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when it has fewer than 32 bytes; `usage` for another kind.
+    /// - Throws: `VaultError` `keyRejected` when it has fewer than 32 bytes; `usage` for another kind.
     public static func secret(_ kind: KeyringSlot.Kind, _ secret: KeyMaterial) throws -> NewKeyringSlot {
         guard kind == .file || kind == .credential || kind == .store else {
             throw VaultError(.usage, "A slot of kind '\(kind.rawValue)' is not made from a random secret")

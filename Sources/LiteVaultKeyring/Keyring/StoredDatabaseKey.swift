@@ -75,7 +75,7 @@ extension Connection {
     ///   - store: the key store. A key store of its own for each database is best.
     ///   - creation: what to do where the key or the database is missing.
     ///   - settings: the settings that the file is, or will be, encrypted with.
-    /// - Throws: ``LiteVaultCore/VaultError``: `keyMissing`, `databaseMissing`, `keyStoreLocked`, `noEncryption`; the errors of
+    /// - Throws: `VaultError`: `keyMissing`, `databaseMissing`, `keyStoreLocked`, `noEncryption`; the errors of
     ///   the store; as opening with a key.
     public convenience init(
         _ path: String, keyIn store: any KeyStore, creation: StoredKeyCreation = .withNewKey,

@@ -9,7 +9,7 @@ extension UnlockedKeyring {
     /// - Parameters:
     ///   - path: the path of the database. For a file that is missing or empty it is the newest key.
     ///   - settings: the settings that the file is encrypted with.
-    /// - Throws: ``LiteVaultCore/VaultError`` `io`, `wrongKind`. Where no key opens the file, it is the newest key: opening then
+    /// - Throws: `VaultError` `io`, `wrongKind`. Where no key opens the file, it is the newest key: opening then
     ///   explains why.
     public func databaseKey(for path: String, settings: CipherSettings = .init()) throws -> DatabaseKey {
         try databaseKey(for: path, settings: settings, lockTimeout: .seconds(5))
@@ -77,7 +77,7 @@ extension Connection {
     ///   - settings: the settings that the file is, or will be, encrypted with.
     ///   - readonly: whether to open an existing file for reading only; false by default.
     ///   - journalMode: the journal mode to set; by default that of the file stays.
-    /// - Throws: ``LiteVaultCore/VaultError``: `databaseMissing`; as ``Keyring/unlock(with:)``; as opening with a key.
+    /// - Throws: `VaultError`: `databaseMissing`; as ``Keyring/unlock(with:)``; as opening with a key.
     public convenience init(
         _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
         creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(), readonly: Bool = false,

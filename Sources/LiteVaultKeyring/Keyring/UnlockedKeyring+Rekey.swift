@@ -11,7 +11,7 @@ extension UnlockedKeyring {
     /// In three steps, each durable before the next:
     ///
     /// 1. The keyring gets a new key besides the old one. Slots that stay get both; those that go keep the old one.
-    /// 2. Each database is rewritten under the new key, as ``LiteVaultCipher/DatabaseFile/rekey(from:to:settings:progress:)``
+    /// 2. Each database is rewritten under the new key, as `DatabaseFile.rekey(from:to:settings:progress:)`
     ///    does: in a new file that replaces the old one.
     /// 3. The slots are removed.
     ///
@@ -25,7 +25,7 @@ extension UnlockedKeyring {
     ///   - settings: the cipher settings of the databases.
     ///   - lockTimeout: how long to wait for locks of other connections, 5 seconds by default.
     ///   - progress: called periodically; throws to cancel.
-    /// - Throws: ``LiteVaultCore/VaultError`` as ``add(_:)`` and as `DatabaseFile.rekey`, such as `busy` when a database is
+    /// - Throws: `VaultError` as ``add(_:)`` and as `DatabaseFile.rekey`, such as `busy` when a database is
     ///   open elsewhere. The slots then still exist, and each database has the old key or the new one.
     public mutating func remove(
         _ ids: [Int], rekeying databases: [String], settings: CipherSettings = .init(),

@@ -30,7 +30,7 @@ public struct UnlockedKeyring: Sendable {
     /// The newest database key, for new databases. Databases that exist may still have an older one: see
     /// ``databaseKey(for:settings:)``.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` when there is no memory.
+    /// - Throws: `VaultError` when there is no memory.
     public func databaseKey() throws -> DatabaseKey { try Self.databaseKey(keys[0]) }
 
     /// How many database keys the keyring has: one, and one more for each time the key was changed.
@@ -45,7 +45,7 @@ public struct UnlockedKeyring: Sendable {
     /// Adds a slot.
     ///
     /// - Returns: the slot.
-    /// - Throws: ``LiteVaultCore/VaultError``: `busy` when another process changes the keyring, or its key was
+    /// - Throws: `VaultError`: `busy` when another process changes the keyring, or its key was
     ///   changed since it was unlocked; `damaged` when it is not the keyring that was unlocked; `usage` beyond 32 slots; the
     ///   errors of the slot's command; `noSpace`, `io`. The file is unchanged.
     @discardableResult

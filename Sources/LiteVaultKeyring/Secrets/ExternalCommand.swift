@@ -35,7 +35,7 @@ public struct ExternalCommand: Sendable {
     /// Runs the command and returns what it printed.
     ///
     /// - Parameter input: its standard input, at most 16 KiB; nil for that of this process.
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when it does not end with status 0, or not in time, or prints
+    /// - Throws: `VaultError` `keyRejected` when it does not end with status 0, or not in time, or prints
     ///   nothing.
     func run(input: UnsafeRawBufferPointer?) throws -> KeyMaterial {
         let outcome = try run(feeding: input)

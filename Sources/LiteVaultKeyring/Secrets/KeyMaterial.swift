@@ -12,7 +12,7 @@ public struct KeyMaterial: Sendable {
 
     /// Copies memory that the caller can wipe.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when there are no bytes or more than 65,536.
+    /// - Throws: `VaultError` `keyRejected` when there are no bytes or more than 65,536.
     public init(contentsOf bytes: UnsafeRawBufferPointer) throws {
         guard !bytes.isEmpty, bytes.count <= SecretBuffer.limit else {
             throw VaultError(
@@ -33,7 +33,7 @@ public struct KeyMaterial: Sendable {
     /// Generates random bytes.
     ///
     /// - Parameter count: how many, 32 by default.
-    /// - Throws: ``LiteVaultCore/VaultError`` when there is no memory.
+    /// - Throws: `VaultError` when there is no memory.
     public static func random(count: Int = 32) throws -> KeyMaterial {
         KeyMaterial(
             try secretMemory {

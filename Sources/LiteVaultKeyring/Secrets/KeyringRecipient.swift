@@ -13,7 +13,7 @@ public struct KeyringRecipient: Sendable, Hashable, CustomStringConvertible {
 
     /// The recipient with this public key.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `usage` unless there are 32 bytes.
+    /// - Throws: `VaultError` `usage` unless there are 32 bytes.
     public init(publicKey: [UInt8]) throws {
         guard publicKey.count == SlotRecord.publicKeyLength else {
             throw VaultError(.usage, "A recipient's public key has 32 bytes")
@@ -23,7 +23,7 @@ public struct KeyringRecipient: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the text of a recipient.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `usage` when it is not one, or has a typing error.
+    /// - Throws: `VaultError` `usage` when it is not one, or has a typing error.
     public init(_ text: String) throws {
         guard text.utf8.starts(with: Self.prefix.utf8) else { throw Self.malformed }
         let parts = text.dropFirst(Self.prefix.count).split(separator: ":", omittingEmptySubsequences: false)
@@ -56,14 +56,14 @@ public struct KeyringIdentity: Sendable {
 
     /// Generates an identity.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` when there is no memory.
+    /// - Throws: `VaultError` when there is no memory.
     public static func random() throws -> KeyringIdentity { KeyringIdentity(privateKey: try .random(count: length)) }
 
     private init(privateKey: KeyMaterial) { self.privateKey = privateKey }
 
     /// Reads the text of an identity, with or without a newline at its end.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when it is not one.
+    /// - Throws: `VaultError` `keyRejected` when it is not one.
     public init(contentsOf text: UnsafeRawBufferPointer) throws {
         var text = text
         if text.last == UInt8(ascii: "\n") { text = UnsafeRawBufferPointer(rebasing: text.dropLast()) }
@@ -80,7 +80,7 @@ public struct KeyringIdentity: Sendable {
 
     /// The public key, to be given to the person who adds the slot.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` when there is no memory.
+    /// - Throws: `VaultError` when there is no memory.
     public func recipient() throws -> KeyringRecipient {
         try KeyringRecipient(publicKey: SlotKeyPair(privateKey: privateKey).publicKey)
     }

@@ -19,7 +19,7 @@ public enum PassphraseRule {
     /// Checks a new passphrase by a simple rule, which cannot tell a good passphrase, but rejects hopeless ones: at least 12
     /// characters, 6 of them different; at least 20 if there are only digits.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` when it is too weak.
+    /// - Throws: `VaultError` `keyRejected` when it is too weak.
     public static func check(_ passphrase: KeyMaterial) throws {
         let isGood = passphrase.withBytes { bytes in
             // Characters of UTF-8: all bytes but those that continue one.
@@ -45,7 +45,7 @@ extension ScryptParameters {
     /// fast for the most, gets these.
     ///
     /// - Parameter time: the time that unlocking may take, half a second by default.
-    /// - Throws: ``LiteVaultCore/VaultError`` when there is no memory.
+    /// - Throws: `VaultError` when there is no memory.
     public static func calibrated(to time: Duration = .milliseconds(500)) throws -> ScryptParameters {
         let probe = try KeyMaterial.random()
         let salt = [UInt8](repeating: 0, count: SlotRecord.saltLength)

@@ -16,7 +16,7 @@ public struct RecoveryCode: Sendable {
 
     /// Generates a code.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` when there is no memory.
+    /// - Throws: `VaultError` when there is no memory.
     public static func random() throws -> RecoveryCode { RecoveryCode(secret: try .random(count: length)) }
 
     private init(secret: KeyMaterial) { self.secret = secret }
@@ -28,7 +28,7 @@ public struct RecoveryCode: Sendable {
 
     /// Reads a code that a person typed.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `keyRejected` with the number of the first group that is wrong.
+    /// - Throws: `VaultError` `keyRejected` with the number of the first group that is wrong.
     public init(contentsOf text: UnsafeRawBufferPointer) throws {
         var problem: VaultError?
         let bytes = try secretMemory {

@@ -64,7 +64,7 @@ public struct KernelKeyStore: KeyStore {
 
     /// Removes the secret, if there is one.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` as ``read()``.
+    /// - Throws: `VaultError` as ``read()``.
     public func remove() throws {
         let found = ckr_search(number, key)
         guard found >= 0 else {

@@ -10,13 +10,13 @@ public protocol KeyStore: Sendable, CustomStringConvertible {
     /// Reads the secret.
     ///
     /// - Returns: nil when the store answers that it has none.
-    /// - Throws: ``LiteVaultCore/VaultError``: `keyStoreLocked` when the store is locked or does not answer, `keyRejected` when
+    /// - Throws: `VaultError`: `keyStoreLocked` when the store is locked or does not answer, `keyRejected` when
     ///   it is not kept safely, `unsupported` where there is no such store.
     func read() throws -> KeyMaterial?
 
     /// Stores a secret where there is none, durably.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError``: `cannotCreate` when there is one, which stays; `unsupported` for a store that
+    /// - Throws: `VaultError`: `cannotCreate` when there is one, which stays; `unsupported` for a store that
     ///   can only be read; the errors of ``read()``.
     func store(_ secret: KeyMaterial) throws
 }
@@ -106,7 +106,7 @@ public struct CredentialKeyStore: KeyStore {
 
     /// A store in the credential of this name.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `usage` for a name that is a path.
+    /// - Throws: `VaultError` `usage` for a name that is a path.
     public init(_ name: String) throws {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else {
             throw VaultError(.usage, "'\(name)' is not the name of a credential", remedy: "Give it without a path.")

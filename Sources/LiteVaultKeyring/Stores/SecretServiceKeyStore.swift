@@ -14,7 +14,7 @@ public struct SecretServiceKeyStore: KeyStore {
 
     /// A store in the item with these attributes.
     ///
-    /// - Throws: ``LiteVaultCore/VaultError`` `usage` for an empty or very long attribute.
+    /// - Throws: `VaultError` `usage` for an empty or very long attribute.
     public init(service: String, account: String) throws {
         try self.init(service: service, account: account, program: "secret-tool")
     }
