@@ -56,7 +56,7 @@ package enum FollowingEvent: Sendable {
     case waiting(String)
     /// A run begins. Its commits cannot be restored before its snapshot is stored.
     case attached
-    /// An earlier run goes on without a gap. It is based on this snapshot or an earlier one.
+    /// An earlier run continues without a gap. It is based on this snapshot or an earlier one.
     case resumed(Snapshot)
     /// The snapshot that the run starts from is stored.
     case based(Snapshot)

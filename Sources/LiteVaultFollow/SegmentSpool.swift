@@ -13,7 +13,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         package let segment: WALSegment
         /// When its run began.
         package let began: Date
-        /// What lets another follower go on after it.
+        /// What lets another follower continue after it.
         package let end: LogEnd?
         let file: ReplacementFile
 
@@ -60,7 +60,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         }
     }
 
-    /// Records that an earlier run goes on.
+    /// Records that an earlier run continues.
     package func resume(run: [UInt8], began: Date) throws {
         shared.withLock { $0.run = Run(id: run, began: began) }
     }

@@ -22,7 +22,7 @@ package final class Follower {
     private var lastTick: Double = 0
     private var lastGap: String?
     private var wasBusy = false
-    /// Where to go on, until the log was found.
+    /// Where to continue, until the log was found.
     private var start: FollowerStart?
     /// Why the log does not continue from where it was to be read on; nil if it does, or before it was found.
     package private(set) var discontinuity: String?
@@ -43,7 +43,7 @@ package final class Follower {
 
     /// Creates a follower. ``poll(into:)`` opens the files.
     ///
-    /// - Parameter start: where an earlier follower had read the log: the run goes on from there if the log does.
+    /// - Parameter start: where an earlier follower had read the log: the run continues from there if the log does.
     package init(_ path: String, limits: FollowerLimits = .init(), from start: FollowerStart? = nil) {
         self.path = path
         self.limits = limits
@@ -175,7 +175,7 @@ package enum FollowerOutcome: Sendable, Equatable {
     case waiting(String)
     /// A new run begins: a snapshot must be taken now.
     case attached(run: [UInt8])
-    /// An earlier run goes on without a gap: no snapshot is needed.
+    /// An earlier run continues without a gap: no snapshot is needed.
     case resumed(run: [UInt8])
     /// This many frames were read; 0 if nothing was committed.
     case read(frames: UInt32)
@@ -189,7 +189,7 @@ package protocol WALSegmentSink {
     /// this call. `gap` says why the previous run ended; nil for the first run of this follower.
     mutating func begin(run: [UInt8], at position: LogPosition, gap: String?) throws
 
-    /// Goes on with a run that had begun then.
+    /// Continues with a run that had begun then.
     mutating func resume(run: [UInt8], began: Date) throws
 
     /// Begins a segment; its ``WALSegment/header`` has to be stored first.
@@ -198,7 +198,7 @@ package protocol WALSegmentSink {
     /// Appends the segment's next bytes: whole frames.
     mutating func append(_ frames: UnsafeRawBufferPointer) throws
 
-    /// Completes the segment, which is valid from now on. `end` lets another follower go on after it.
+    /// Completes the segment, which is valid from now on. `end` lets another follower continue after it.
     mutating func finish(_ segment: WALSegment, at end: LogEnd?) throws
 
     /// Discards the segment that was begun.

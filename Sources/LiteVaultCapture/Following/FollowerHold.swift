@@ -92,7 +92,7 @@ final class FollowerHold {
 
     /// Reads the frames.
     ///
-    /// - Returns: what lets another follower go on after them.
+    /// - Returns: what lets another follower continue after them.
     func read(_ pending: Pending, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> LogEnd? {
         var reader = pending.reader
         guard try reader.read(through: pending.last, { frames, _ in try body(frames) }) else {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where a new follower starts that may go on from where an earlier one had read the log.
+/// Where a new follower starts that may continue from where an earlier one had read the log.
 package struct FollowerStart: Sendable, Equatable {
     /// The run to continue, and the place in it of the next segment.
     package let run: [UInt8]

@@ -171,7 +171,7 @@ package struct CaptureReport: Sendable, Equatable {
     package let pageSize: Int?
     /// The position in the log up to which the image goes; nil without a log, or if the log has no valid header.
     package let position: LogPosition?
-    /// What lets a follower go on from that position; nil if the log has no index.
+    /// What lets a follower continue from that position; nil if the log has no index.
     package let end: LogEnd?
     /// Bytes of the `-wal` file when the capture began; 0 without one.
     package let walBytes: Int64

@@ -15,7 +15,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var salts: String
         /// The number of its frames in the image.
         var frames: Int
-        /// What lets a follower go on from there; absent in manifests of older versions.
+        /// What lets a follower continue from there; absent in manifests of older versions.
         var end: LogEnd?
     }
 

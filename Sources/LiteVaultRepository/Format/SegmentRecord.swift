@@ -31,7 +31,7 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var time: String
     var payloadSize: Int64
     var payloadHash: String
-    /// What lets a follower go on after the last frame; absent in segments of older versions.
+    /// What lets a follower continue after the last frame; absent in segments of older versions.
     var end: LogEnd?
 
     static let byteLimit = RepositoryFormat.documentBytes

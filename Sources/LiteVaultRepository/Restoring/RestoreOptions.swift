@@ -22,6 +22,9 @@ public struct RestoreOptions: Sendable {
 }
 
 /// The outcome of a restore, or what a restore would do.
+///
+/// The restored state is that of the snapshot, or of the last segment that was applied to it. It may be earlier than the requested
+/// time: it is the last one before it.
 public struct RestoreResult: Sendable {
     /// The snapshot that the restore starts from.
     public let snapshot: Snapshot

@@ -1,7 +1,7 @@
 internal import Foundation
 package import LiteVaultCapture
 
-/// Whether a new follower may go on from what an earlier one stored.
+/// Whether a new follower may continue from what an earlier one stored.
 package enum SegmentResumption: Sendable {
     /// From there, if the log still continues from it. Restores start from this snapshot or an earlier one.
     case from(FollowerStart, base: Snapshot)
@@ -13,7 +13,7 @@ extension SegmentWriter {
     /// Where the log had been read, by the repository alone: the end of the newest segment, or the newest snapshot if
     /// there is no segment of its run yet.
     ///
-    /// - Throws: `VaultError` if the store does not respond. Damage is a reason not to go on.
+    /// - Throws: `VaultError` if the store does not respond. Damage is a reason not to continue.
     package func resumption() async throws -> SegmentResumption {
         if let loss { return .none(loss.reason) }
         guard let snapshot = try await newestSnapshot() else {
@@ -39,7 +39,7 @@ extension SegmentWriter {
         return .from(start, base: snapshot)
     }
 
-    /// A new run that begins with a snapshot that is there already.
+    /// A new run that begins with a snapshot that exists.
     private func start(from snapshot: Snapshot) -> FollowerStart? {
         guard let log = snapshot.manifest.log, let end = log.end, let salts = UInt64(log.salts, radix: 16),
             let frame = UInt32(exactly: log.frames), (frame > 0) == (end.checksum != nil)

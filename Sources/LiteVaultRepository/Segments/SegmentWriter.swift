@@ -95,7 +95,7 @@ package actor SegmentWriter {
     ///   - path: the file with the segment, header and frames, as passed to a ``WALSegmentSink``.
     ///   - began: when its run began.
     ///   - snapshot: the sequence of the newest stored snapshot.
-    ///   - end: what lets another follower go on after it.
+    ///   - end: what lets another follower continue after it.
     package func append(_ path: String, began: Date, snapshot: Int, end: LogEnd? = nil) async throws {
         let source = try LocalFile(reading: path)
         let size = try source.size()

@@ -14,7 +14,7 @@ struct SegmentFolder: WALSegmentSink {
     let folder: String
     /// The reported gaps; nil for the first run.
     var begun: [(position: LogPosition, gap: String?)] = []
-    /// How often an earlier run went on.
+    /// How often an earlier run continued.
     var resumed = 0
     /// Those of the current run.
     var stored: [Stored] = []

@@ -13,7 +13,7 @@ import Testing
         private var mostRunning = 0
 
         func note(_ call: String, _ name: String) { lock.withLock { calls.append((call, name)) } }
-        /// The first request does not go on before another has begun.
+        /// The first request does not continue before another has begun.
         func begin() async {
             lock.withLock {
                 running += 1

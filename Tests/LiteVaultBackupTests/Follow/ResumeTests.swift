@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import Testing
 
-/// A follower that ended, and another one that goes on, or must not.
+/// A follower that ended, and another one that continues, or must not.
 @Suite struct ResumeTests {
     /// A database whose log a follower had read and then released.
     private final class Left {
@@ -53,7 +53,7 @@ import Testing
             return (outcome, follower.discontinuity)
         }
 
-        /// Whether a follower goes on, and what it has then stored leads to the database as it is.
+        /// Whether a follower continues, and what it has then stored leads to the database as it is.
         func expectGoesOn(sourceLocation: SourceLocation = #_sourceLocation) throws {
             let (outcome, reason) = try goOn()
             #expect(outcome == .resumed(run: run), "\(reason ?? "")", sourceLocation: sourceLocation)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a follower goes on after each of 100 restarts, and no commit is missed`() throws {
+    @Test func `a follower continues after each of 100 restarts, and no commit is missed`() throws {
         let left = try Left()
         for turn in 1...100 {
             if turn % 3 != 0 { try left.set(turn * 7) }
@@ -209,7 +209,7 @@ import Testing
         #expect(try left.goOn(from: late).reason == "the system clock moved backwards")
     }
 
-    @Test func `a follower goes on from the snapshot if nothing was committed since`() throws {
+    @Test func `a follower continues from the snapshot if nothing was committed since`() throws {
         let left = try Left()
         let report = try capture(left.live.path).report
         let position = try #require(report.position)

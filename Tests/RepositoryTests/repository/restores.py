@@ -20,7 +20,7 @@ def run(report, settings, folder):
         ("a database that a process has open is not replaced", in_use),
         ("a database that appears to be replaced meanwhile, or whose other name is taken, stays", refused),
         ("of a database of which 1 % differ, 1 % is fetched", delta),
-        ("a restore that was killed goes on with what it had written", resumed),
+        ("a restore that was killed continues with what it had written", resumed),
         ("--dry-run and --if-missing write nothing", nothing),
         ("--to-stdout writes the database, and nothing else", to_stdout),
         ("times are UTC, or local where that is said, and 'latest' is the newest", times),
