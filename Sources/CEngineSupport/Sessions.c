@@ -68,11 +68,12 @@ int lv_changeset_operation(void *iterator, const char **table, int *columns, int
     return sqlite3changeset_op(iterator, table, columns, operation, &indirect);
 }
 
-int lv_changeset_value(void *iterator, enum lv_change_side side, int column, sqlite3_value **value) {
+int lv_changeset_value(void *iterator, enum lv_change_side side, int column, struct lv_value **value) {
+    sqlite3_value **found = (sqlite3_value **)value;
     switch (side) {
-    case LV_OLD: return sqlite3changeset_old(iterator, column, value);
-    case LV_NEW: return sqlite3changeset_new(iterator, column, value);
-    default: return sqlite3changeset_conflict(iterator, column, value);
+    case LV_OLD: return sqlite3changeset_old(iterator, column, found);
+    case LV_NEW: return sqlite3changeset_new(iterator, column, found);
+    default: return sqlite3changeset_conflict(iterator, column, found);
     }
 }
 

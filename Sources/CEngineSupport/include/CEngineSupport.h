@@ -153,9 +153,12 @@ int lv_changeset_operation(void *_Nonnull iterator, const char *_Nullable *_Nonn
 /// Which row of a change a value is read from.
 enum lv_change_side { LV_OLD, LV_NEW, LV_CONFLICTING };
 
+/// A `sqlite3_value`, which is another structure's name before SQLite 3.19.
+struct lv_value;
+
 /// `sqlite3changeset_old`, `sqlite3changeset_new` or `sqlite3changeset_conflict`. The value is NULL where there is none.
 int lv_changeset_value(void *_Nonnull iterator, enum lv_change_side side, int column,
-                       struct sqlite3_value *_Nullable *_Nonnull value);
+                       struct lv_value *_Nullable *_Nonnull value);
 
 /// `sqlite3changeset_apply`
 int lv_changeset_apply(struct sqlite3 *_Nonnull db, int length, const void *_Nullable bytes,
