@@ -159,6 +159,7 @@ class Handler(socketserver.StreamRequestHandler):
     def damage(self, random, status, headers, content):
         kind = random.choice(["status", "header", "header", "body", "body", "xml", "xml", "xml", "cut", "close", "noise", "large"])
         self.server.plan.done.append(kind)
+        pieces = 1
         if kind == "close":
             return
         if kind == "noise":
@@ -174,14 +175,17 @@ class Handler(socketserver.StreamRequestHandler):
             self.wfile.write(whole[:random.randrange(len(whole))])
             return
         if kind == "large":
-            content = random.choice([b"\0", b"<a>", b"[", b"<a b=\"\"/>"]) * (20 << 20)
+            # In pieces: the kernel counts this process's own memory as that of each program that it starts.
+            content, pieces = random.choice([b"\0", b"<a>", b"[", b"<a b=\"\"/>"]) * (1 << 16), 20 << 4
         elif kind == "xml" and content.startswith(b"<"):
             content = other_xml(random, content)
         else:
             _, content = damaged(random, content)
-        headers["Content-Length"] = str(len(content))
+        headers["Content-Length"] = str(pieces * len(content))
         try:
             self.send(status, headers.items(), content)
+            for _ in range(pieces - 1):
+                self.wfile.write(content)
         except OSError:
             pass
 
