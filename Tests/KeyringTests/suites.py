@@ -34,15 +34,19 @@ def data(path):
 
 def rows(path, key):
     """What an engine that is not ours reads with a raw key; None when the key does not open the file."""
-    connection = sqlcipher3.connect(path)
-    try:
-        connection.execute(f"PRAGMA key = \"x'{key.hex()}'\"")
-        connection.execute("PRAGMA cipher_log_level = NONE")
-        return connection.execute("SELECT text FROM note ORDER BY 1").fetchall()
-    except sqlcipher3.DatabaseError:
-        return None
-    finally:
-        connection.close()
+    # What SQLCipher 3 writes opens with that version's defaults.
+    for compatibility in (4, 3):
+        connection = sqlcipher3.connect(path)
+        try:
+            connection.execute(f"PRAGMA key = \"x'{key.hex()}'\"")
+            connection.execute(f"PRAGMA cipher_compatibility = {compatibility}")
+            connection.execute("PRAGMA cipher_log_level = NONE")
+            return connection.execute("SELECT text FROM note ORDER BY 1").fetchall()
+        except sqlcipher3.DatabaseError:
+            pass
+        finally:
+            connection.close()
+    return None
 
 
 class Box:
