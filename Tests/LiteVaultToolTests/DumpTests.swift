@@ -70,7 +70,7 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         let numbers =
             (0..<2000).map { _ in Double(bitPattern: generator.next()) }.filter(\.isFinite)
-            + [.leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 1 / 3, 5e-324, 1e15, 1e16, -0.5]
+            + [.leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1, 1 / 3, 1e15, 1e16, -0.5]
         let database = try Connection(workspace.path("a.db"))
         try database.execute("CREATE TABLE t (i INTEGER PRIMARY KEY, x)")
         try database.transaction {
