@@ -117,6 +117,8 @@ import Testing
         #expect(mode as? Int == 0o600)
         #expect(try workspace.tool.run("dump", "a.db", "--output", "a.sql", "--json").failureCode() == "cannot-create")
         #expect(try workspace.tool.run("dump", "a.db", "--json").failureCode() == "usage")
+        let nowhere = try workspace.tool.run("dump", "a.db", "--output", "missing/a.sql", "--json")
+        #expect(try ["no-input", "cannot-create"].contains(nowhere.failureCode() ?? ""))
         #expect(try workspace.names() == ["a.db", "a.sql"])
     }
 

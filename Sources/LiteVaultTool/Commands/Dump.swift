@@ -69,12 +69,18 @@ struct Dump: VaultCommand {
             do { _ = try write(to: stream, key) } catch is ResultStream.Closed {}
             return .printed
         }
-        let file = try ReplacementFile(destination: destination)
-        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file.path))
-        let stream = ResultStream { try handle.write(contentsOf: $0) }
+        let file = try withErrorContext(path: destination) {
+            try ReplacementFile(destination: destination)
+        }
+        let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(errno, destination) }
+        defer { close(descriptor) }
+        let stream = ResultStream { bytes in
+            let code = Terminal.write(bytes, to: descriptor)
+            guard code == 0 else { throw Self.failure(code, destination) }
+        }
         let summary = try write(to: stream, key)
-        try handle.close()
-        try file.publish()
+        try withErrorContext(path: destination) { try file.publish() }
         var report = Report(
             Result(
                 database: path, output: destination, size: stream.size, tables: summary.tables, rows: summary.rows,
@@ -83,6 +89,13 @@ struct Dump: VaultCommand {
             "Dumped \(Format.visible(path)) to \(Format.visible(destination)): "
                 + "\(Format.count(Int(summary.rows), "row")), \(Format.size(stream.size)).")
         return report
+    }
+
+    private static func failure(_ code: Int32, _ path: String) -> Failure {
+        Failure(
+            code == ENOSPC || code == EDQUOT ? .noSpace : .inputOutput,
+            "the dump cannot be written: \(String(cString: strerror(code)))", path: path,
+            remedy: "Nothing is left of it. Free some space, or choose another place.")
     }
 
     private func write(to stream: ResultStream, _ key: DatabaseKey?) throws -> SQLDump.Summary {

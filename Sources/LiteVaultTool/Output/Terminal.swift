@@ -91,7 +91,8 @@ final class Terminal: Sendable {
         Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) }
     }
 
-    private static func write(_ content: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+    /// Writes everything, or returns the `errno` that stopped it.
+    static func write(_ content: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var bytes = content
         while !bytes.isEmpty {
             let written = Foundation.write(descriptor, bytes.baseAddress, bytes.count)
