@@ -129,6 +129,19 @@ import Testing
         #expect(try run.failureCode() == "usage")
     }
 
+    @Test func `what the engine refuses while it runs is a usage error, and changes nothing`() throws {
+        let database = try Connection(workspace.path("a.db"))
+        try database.execute("CREATE UNIQUE INDEX once ON t (n)")
+        try database.close()
+        for sql in ["SELECT abs(-9223372036854775808)", "INSERT INTO t SELECT n, 'again', s FROM t", "SELECT :missing"] {
+            let run = try workspace.tool.run("query", "a.db", sql, "--write", "--json")
+            #expect(try run.status == 64 && run.failureCode() == "usage", "\(sql): \(run.errors)")
+        }
+        #expect(try workspace.tool.run("query", "a.db", "SELECT abs(-9223372036854775808)").status == 64)
+        let count = try workspace.tool.run("query", "a.db", "SELECT count(*) c FROM t", "--format", "csv")
+        #expect(count.output == "c\r\n3\r\n")
+    }
+
     @Test func `a database in use is read with its log`() throws {
         let writer = try Connection(workspace.path("a.db"))
         try writer.execute("PRAGMA journal_mode = wal; INSERT INTO t VALUES (4, 'in the log', NULL)")

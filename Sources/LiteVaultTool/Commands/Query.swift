@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import LiteVault
+internal import LiteVaultCipher
 internal import LiteVaultCore
 
 /// `litevault query`: runs one SQL statement and prints its rows.
@@ -63,13 +64,14 @@ struct Query: VaultCommand {
         var changes: Int?
         do {
             if write {
-                changes = try change(path, key, sql, values, stream)
+                changes = try withErrorContext(path: path) { try change(path, key, sql, values, stream) }
             } else {
                 // Nothing is written, so a signal may end the process at any point.
                 let token = Interruption.shared.onEnd(immediately: true) {}
                 defer { Interruption.shared.remove(token) }
                 changes = try DatabaseFile(path).read(key: key, settings: database.cipher.settings()) {
-                    try self.print($0, sql, values, stream)
+                    connection in
+                    try reportingRefusals { try print(connection, sql, values, stream) }
                 }
             }
             try stream.flush()
@@ -96,9 +98,19 @@ struct Query: VaultCommand {
         connection.lockTimeout = .seconds(5)
         // The engine would write temporary data to plaintext files.
         try connection.execute("PRAGMA temp_store = MEMORY")
-        let changes = try print(connection, sql, values, stream)
+        let changes = try reportingRefusals { try print(connection, sql, values, stream) }
         try connection.close()
         return changes
+    }
+
+    /// Turns the engine's refusal of the statement into a usage error: what it says is wrong with the SQL, its values or a
+    /// constraint, not with the file.
+    private func reportingRefusals<T>(_ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError
+            where [.error, .misuse, .range, .mismatch, .constraint, .tooBig].contains(error.resultCode.primary)
+        {
+            throw Failure(.usage, error.message, path: database.path, remedy: "Check the statement and its values.")
+        }
     }
 
     /// - Returns: the number of rows changed by a statement that returns none; nil after printing rows.
@@ -108,12 +120,7 @@ struct Query: VaultCommand {
         guard !SQLTokens(sql).allSatisfy({ [.space, .comment].contains($0.kind) || $0.text == ";" }) else {
             throw Failure(.usage, "the SQL text is empty", remedy: "Give one statement.")
         }
-        let statement: Statement
-        do { statement = try connection.prepare(sql) } catch let error as DatabaseError
-            where error.resultCode.primary == .error || error.resultCode.primary == .misuse
-        {
-            throw Failure(.usage, error.message, path: database.path, remedy: "Check the statement.")
-        }
+        let statement = try connection.prepare(sql)
         guard write || statement.isReadOnly else {
             throw Failure(
                 .usage, "this statement changes the database", path: database.path, remedy: "Add --write to allow that."
