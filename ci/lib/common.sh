@@ -10,7 +10,9 @@ judge=$engines_home/judges/bin/python # a Python with SQLite engines that are no
 work_home=$root/.build-ci             # logs and results of the last run; ignored by git
 swift=${SWIFT:-swift}
 # Where packages that depend on this one are built: each is its own root, and what they depend on is compiled once.
-consumers_scratch=$root/.build-consumers
+# ci/test gives the path under which it lets them share the default engine's build: see engines.sh.
+consumers_home=$root/.build-consumers
+consumers_scratch=${LITEVAULT_CONSUMERS:-$consumers_home}
 
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s\n' "$*" >&2; }

@@ -59,6 +59,21 @@ engines_share() {
     [ ! -L "$root/.build" ] || mkdir -p "$root/.build-sqlcipher"
 }
 
+# as_consumer COMMAND…: runs it with the default engine's build, copied, as the place where packages that depend on this one
+# are built. What they would compile again is there.
+as_consumer() {
+    local status=0
+    if [ -L "$root/.build" ]; then
+        [ -d "$consumers_home" ] || cp -a "$root/.build-sqlcipher" "$consumers_home"
+        ln -sfn "${consumers_home##*/}" "$root/.build"
+        LITEVAULT_CONSUMERS=$root/.build "$@" || status=$?
+        ln -sfn .build-sqlcipher "$root/.build"
+    else
+        "$@" || status=$?
+    fi
+    return "$status"
+}
+
 # engine_seed NAME: gives an engine that was never built a copy of the default engine's build without this package's own
 # modules. Their flags differ, and what would be left of the other engine's modules would be stale.
 engine_seed() {
