@@ -60,6 +60,32 @@ import Testing
         #expect(try workspace.bytes("three.db") == workspace.bytes("notes.db"))
     }
 
+    @Test func `a second copy is kept, and a database restored from it`() throws {
+        _ = try take()
+        func copy(_ more: [String] = []) throws -> [String: Any] {
+            let run = try workspace.tool.run(
+                ["copy", "repository", "far", "--state-folder", "state", "--cache-folder", "cache", "--json"] + more)
+            #expect(run.status == 0, "\(run.errors)")
+            return try run.json()
+        }
+        #expect(try copy(["--dry-run"])["snapshots"] as? Int == 1)
+        #expect(try !workspace.names().contains("far"))
+        #expect(try copy()["snapshots"] as? Int == 1)
+        try change()
+        _ = try take()
+        let second = try copy()
+        #expect(second["snapshots"] as? Int == 1)
+        #expect(second["present"] as? Int == 1)
+        try FileManager.default.removeItem(atPath: workspace.path("repository"))
+        let restored = try workspace.tool.run(
+            ["restore", "from-copy.db", "--repository", "far", "--state-folder", "state", "--cache-folder", "cache"])
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try workspace.bytes("from-copy.db") == workspace.bytes("notes.db"))
+        // Neither the repository itself nor another one is a place for a copy.
+        #expect(try workspace.tool.run(["copy", "far", "far", "--state-folder", "state"]).status == 78)
+        #expect(try workspace.tool.run(["copy", "repository", "far", "--state-folder", "new"]).status == 66)
+    }
+
     @Test func `a repository that does not exist is reported as missing`() throws {
         for command in [["snapshots"], ["restore", "x.db"], ["check"], ["forget", "--keep-last", "1"]] {
             #expect(try status(command) == 66)

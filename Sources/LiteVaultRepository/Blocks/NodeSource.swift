@@ -90,7 +90,7 @@ package final class NodeSource: Sendable {
     }
 
     /// Whether a file is an intact tree pack, by the hash at its end.
-    private static func isWhole(_ path: String, _ pack: PackID) -> Bool {
+    static func isWhole(_ path: String, _ pack: PackID) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         do {

@@ -47,19 +47,7 @@ final class PackTables {
             let count = min(step, blocks - first)
             let start = Int64(RepositoryFormat.packHeader + first * blockSize)
             let bytes = try await store.get(name, range: start..<(start + Int64(count * blockSize)))
-            try bytes.withUnsafeBytes { bytes in
-                try table.withUnsafeBytes { table in
-                    for index in 0..<count {
-                        let block = UnsafeRawBufferPointer(
-                            rebasing: bytes[(index * blockSize)..<((index + 1) * blockSize)])
-                        let place = (first + index) * RepositoryFormat.hashBytes
-                        let hash = Hash256(UnsafeRawBufferPointer(rebasing: table[place..<(place + 32)]))
-                        guard Hash256(of: block) == hash else {
-                            throw VaultError(.damaged, "block \(first + index) is damaged", path: name)
-                        }
-                    }
-                }
-            }
+            try PackFile.compare(bytes, table, from: first, count, name)
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultSupport
@@ -118,14 +117,7 @@ final class FetchedSegments: Sendable {
             path = directory + "/" + name.object.split(separator: "/").joined(separator: ".")
             try await fetch(name, into: path, upTo: nil)
         }
-        var digest = SHA256()
-        try LocalFile(reading: path).forEachPiece { place, bytes in
-            let skipped = Int(max(0, min(Int64(bytes.count), element.offset - place)))
-            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
-        }
-        guard digest.finalize().hexadecimal == element.record.payloadHash else {
-            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
-        }
+        try repository.compare(element.record, element.offset, name, in: LocalFile(reading: path))
         return path
     }
 

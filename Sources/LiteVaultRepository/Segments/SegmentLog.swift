@@ -212,6 +212,20 @@ extension Repository {
         return (record, (document, length))
     }
 
+    /// Compares the frames of a segment that is a local file with their hash.
+    ///
+    /// - Throws: `VaultError` `damaged` with the object's name as path.
+    func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName, in file: LocalFile) throws {
+        var digest = SHA256()
+        try file.forEachPiece { place, bytes in
+            let skipped = Int(max(0, min(Int64(bytes.count), start - place)))
+            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+        }
+        guard digest.finalize().hexadecimal == record.payloadHash else {
+            throw VaultError(.damaged, "its frames do not match their hash", path: name.object)
+        }
+    }
+
     /// Reads the frames of a segment and compares them with their hash.
     func compare(_ record: SegmentRecord, _ start: Int64, _ name: SegmentName) async throws {
         var digest = SHA256()

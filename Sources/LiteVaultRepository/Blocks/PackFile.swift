@@ -1,0 +1,65 @@
+internal import LiteVaultCapture
+
+/// Verifies packs that are local files.
+enum PackFile {
+    /// Blocks that are read at a time: 1 MiB.
+    private static let step = 256
+
+    /// Compares a pack with all hashes in it.
+    ///
+    /// - Parameters:
+    ///   - name: the object's name, which tells what kind of pack it is.
+    ///   - repository: the identifier of the repository that it belongs to.
+    /// - Throws: `VaultError` `damaged` with the object's name as path.
+    static func verify(_ file: LocalFile, as name: String, repository: [UInt8]) throws {
+        guard let pack = name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }) else {
+            throw VaultError(.damaged, "invalid name of a pack", path: name)
+        }
+        if name == RepositoryFormat.tree(pack) {
+            let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
+            guard header == DataPackWriter.header(RepositoryFormat.treeMagic, repository: repository, pack: pack),
+                NodeSource.isWhole(file.path, pack)
+            else { throw VaultError(.damaged, "its hash does not match", path: name) }
+            return
+        }
+        let size = try file.size()
+        guard let blocks = RepositoryFormat.blocks(inDataPackOf: size) else {
+            throw VaultError(.damaged, "invalid length of a data pack", path: name)
+        }
+        let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
+        let tableStart = RepositoryFormat.packHeader + blocks * blockSize
+        let tail = try file.read(at: Int64(tableStart), count: Int(size) - tableStart)
+        let table = Array(tail.dropLast(RepositoryFormat.hashBytes))
+        guard header == DataPackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
+            Array(tail.suffix(RepositoryFormat.hashBytes)) == Hash256(of: header + table).withBytes(Array.init)
+        else { throw VaultError(.damaged, "its header or its table is damaged", path: name) }
+        for first in stride(from: 0, to: blocks, by: step) {
+            let count = min(step, blocks - first)
+            let start = Int64(RepositoryFormat.packHeader + first * blockSize)
+            try compare(file.read(at: start, count: count * blockSize), table, from: first, count, name)
+        }
+    }
+
+    /// Compares blocks of a data pack with its table of hashes.
+    ///
+    /// - Parameters:
+    ///   - bytes: `count` blocks, the first of which has the number `first`.
+    ///   - table: the hashes of all blocks of the pack.
+    /// - Throws: `VaultError` `damaged`.
+    static func compare(_ bytes: [UInt8], _ table: [UInt8], from first: Int, _ count: Int, _ name: String) throws {
+        guard bytes.count == count * blockSize else { throw VaultError(.damaged, "is too short", path: name) }
+        try bytes.withUnsafeBytes { bytes in
+            try table.withUnsafeBytes { table in
+                for index in 0..<count {
+                    let block = UnsafeRawBufferPointer(
+                        rebasing: bytes[(index * blockSize)..<((index + 1) * blockSize)])
+                    let place = (first + index) * RepositoryFormat.hashBytes
+                    let hash = Hash256(UnsafeRawBufferPointer(rebasing: table[place..<(place + 32)]))
+                    guard Hash256(of: block) == hash else {
+                        throw VaultError(.damaged, "block \(first + index) is damaged", path: name)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCapture
+internal import LiteVaultCipher
+internal import LiteVaultSupport
+
+/// One run of ``Repository/copy(to:database:acceptsReplacement:dryRun:progress:)``.
+///
+/// Nothing in the copy refers to an object that is not there yet: packs come first, then the record of what retention removed
+/// here, segments, and manifests. The lease for removing is held meanwhile, because packs that an interrupted run has left
+/// may be scheduled for deletion.
+final class CopyRun {
+    private let source: Repository
+    /// Nil if there is no copy yet and nothing is to be stored.
+    private let target: Repository?
+    private let progress: BackupProgress.Report
+    private var result = CopyResult()
+    /// Sizes of the packs of both, by name.
+    private var packs: (source: [String: Int64], target: [String: Int64]) = ([:], [:])
+
+    init(from source: Repository, to target: Repository?, progress: @escaping BackupProgress.Report) {
+        self.source = source
+        self.target = target
+        self.progress = progress
+    }
+
+    /// Copies databases.
+    ///
+    /// - Parameter lease: that for removing from the copy; nil to count only.
+    func copy(_ databases: [String], holding lease: Lease?) async throws -> CopyResult {
+        result.warnings = source.notices + (target?.notices ?? [])
+        if let target { packs.target = try await Self.packs(target.store) }
+        var plans: [Plan] = []
+        for database in databases {
+            if let plan = try await plan(database) { plans.append(plan) }
+        }
+        // After the manifests: what they need was stored before them.
+        packs.source = try await Self.packs(source.store)
+        let needed = plans.reduce(into: Set<String>()) { $0.formUnion($1.packs) }
+        let absent = needed.filter { packs.target[$0] == nil || packs.target[$0] != packs.source[$0] }.sorted()
+        let failed = try await copy(packs: absent, lease)
+        for plan in plans { try await finish(plan, without: failed, lease) }
+        return result
+    }
+
+    /// What is to be copied of one database.
+    private struct Plan {
+        let database: String
+        /// Readable snapshots that the copy does not have, and those that it has, in order.
+        var snapshots: [Snapshot] = []
+        var present: [Snapshot] = []
+        var fences: [Int] = []
+        /// The packs that those snapshots need.
+        var packs: Set<String> = []
+    }
+
+    /// Nil if this repository was rolled back: an older state may have other snapshots under the numbers of newer ones.
+    private func plan(_ database: String) async throws -> Plan? {
+        var plan = Plan(database: database)
+        let survey = try await source.survey(database)
+        result.warnings += survey.warnings
+        guard survey.rollback == nil else { return nil }
+        let there = try await target?.survey(database) ?? DatabaseSurvey(database: database)
+        result.warnings += there.warnings
+        if let rollback = there.rollback { throw rollback }
+        let known = Dictionary(there.snapshots.map { ($0.sequence, $0.hash) }) { $1 }
+        let occupied = Set(there.present)
+        let forgotten = try await target?.forgetRecord(database)
+        for snapshot in survey.snapshots {
+            if let hash = known[snapshot.sequence] {
+                guard hash == snapshot.hash else { throw differing(snapshot) }
+                plan.present.append(snapshot)
+            } else if forgotten?.contains(snapshot.sequence) == true {
+                result.forgotten += 1
+            } else if !occupied.contains(snapshot.sequence) {
+                plan.snapshots.append(snapshot)
+            }
+        }
+        plan.fences = survey.fences.filter { !occupied.contains($0) }
+        result.present += plan.present.count
+        let whole = try await intact(plan.snapshots + plan.present, database, &plan.packs)
+        plan.snapshots.removeAll { !whole.contains($0.sequence) }
+        return plan
+    }
+
+    /// The sequences of snapshots whose block maps can be read, and the packs that they need.
+    private func intact(
+        _ snapshots: [Snapshot], _ database: String, _ packs: inout Set<String>
+    ) async throws -> Set<Int> {
+        var data: Set<PackID> = []
+        var problems: [VaultError] = []
+        let walk = BlockMapWalk(
+            visit: { entry in
+                data.insert(entry.pack)
+                return true
+            },
+            problem: { error in
+                guard let error = error as? VaultError, error.isDamage else { throw error }
+                problems.append(error)
+            })
+        let nodes = source.nodes(database)
+        var whole: Set<Int> = []
+        for snapshot in snapshots {
+            do {
+                let root = try snapshot.manifest.rootEntry(snapshot.object)
+                try await nodes.prepare(root: root, blocks: snapshot.manifest.blocks)
+                if try walk.walk(root: root, blocks: snapshot.manifest.blocks, source: nodes) {
+                    whole.insert(snapshot.sequence)
+                }
+            } catch let error as VaultError where error.isDamage {
+                problems.append(error)
+            }
+            if !whole.contains(snapshot.sequence) { leaveOut(snapshot, because: problems.last) }
+        }
+        packs = Set(data.map { RepositoryFormat.data($0) }).union(walk.packs.map { RepositoryFormat.tree($0) })
+        return whole
+    }
+
+    /// Stores what the plan contains, after its packs.
+    private func finish(_ plan: Plan, without failed: [String: VaultError], _ lease: Lease?) async throws {
+        var snapshots = plan.snapshots
+        if !failed.isEmpty {
+            var whole: [Snapshot] = []
+            for snapshot in snapshots {
+                // A walk of its own: one that has seen other snapshots does not tell whose packs it visits.
+                var packs: Set<String> = []
+                _ = try await intact([snapshot], plan.database, &packs)
+                guard let name = packs.first(where: { failed[$0] != nil }) else {
+                    whole.append(snapshot)
+                    continue
+                }
+                leaveOut(snapshot, because: failed[name])
+            }
+            snapshots = whole
+        }
+        try await copyForgetRecord(plan.database, lease)
+        try await copySegments(plan.database, lease)
+        for sequence in plan.fences {
+            try await copyDocument(RepositoryFormat.snapshot(plan.database, sequence), lease)
+        }
+        for snapshot in snapshots {
+            guard try await copyDocument(snapshot.object, expecting: snapshot.hash, lease) else { continue }
+            result.snapshots += 1
+            let head = Head(sequence: snapshot.sequence, hash: snapshot.hash.hexadecimal)
+            if lease != nil { try? target?.remember(head, plan.database) }
+        }
+    }
+
+    /// Copies a document; false if it was removed here since it was listed.
+    @discardableResult
+    private func copyDocument(_ name: String, expecting hash: Hash256? = nil, _ lease: Lease?) async throws -> Bool {
+        guard let target, let lease else { return true }
+        let bytes: [UInt8]
+        do {
+            bytes = try await source.store.get(name, upTo: SealedDocument.limit(Manifest.self))
+        } catch let error as VaultError where error.code == .missing {
+            return false
+        }
+        let document = try SealedDocument(whole: bytes, name: name)
+        guard hash == nil || document.hash == hash else {
+            throw VaultError(.conflict, "was replaced while it was copied", path: name)
+        }
+        try await lease.confirm()
+        try await target.putOnce(name, bytes)
+        return true
+    }
+
+    /// Records in the copy what retention removed here, or a check of the copy would miss it.
+    private func copyForgetRecord(_ database: String, _ lease: Lease?) async throws {
+        guard let target, lease != nil else { return }
+        let here: ForgetRecord
+        do {
+            here = try await source.forgetRecord(database)
+        } catch let error as VaultError where error.isDamage {
+            result.warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(database)))
+            return
+        }
+        let before = try await target.forgetRecord(database)
+        var all = before
+        if all.ranges.isEmpty, all.segments == nil { all.segments = here.segments }
+        all.insert(here.ranges.map { $0[0]...$0[1] })
+        if let segments = here.segments { all.insert(segments: segments.map { $0[0]...$0[1] }) }
+        if let lost = here.lost { all.insert(lost: lost.map { $0[0]...$0[1] }) }
+        if all != before { try await target.put(all, as: RepositoryFormat.forgetRecord(database), condition: .none) }
+    }
+
+    private func differing(_ snapshot: Snapshot) -> VaultError {
+        VaultError(
+            .conflict, "the copy has another snapshot \(snapshot.sequence) of '\(snapshot.database)'",
+            path: "\(target?.store.location ?? "")/\(snapshot.object)",
+            remedy: "Somebody stored snapshots in the copy: copy to another place, and store snapshots here only.")
+    }
+
+    private func leaveOut(_ snapshot: Snapshot, because error: VaultError?) {
+        result.warnings.append(
+            RepositoryWarning(
+                .damage, error?.code ?? .damaged, path: error?.path ?? snapshot.object,
+                message: "\(error?.message ?? "is damaged"); snapshot \(snapshot.id) was not copied",
+                advice: error?.advice ?? .repair))
+    }
+
+    private static func packs(_ store: any ObjectStore) async throws -> [String: Int64] {
+        let objects = try await store.list("data/") + store.list("tree/")
+        return Dictionary(objects.filter { RepositoryFormat.isPack($0.name) }.map { ($0.name, $0.size) }) { $1 }
+    }
+}
+
+// Objects that are files on the way.
+extension CopyRun {
+    /// Copies packs, several at a time.
+    ///
+    /// - Returns: the packs that are damaged or missing here.
+    private func copy(packs names: [String], _ lease: Lease?) async throws -> [String: VaultError] {
+        let sizes = packs.source
+        let objects = names.map { ($0, sizes[$0] ?? 0) }
+        return try await copy(objects, lease) { source, name, file in
+            try PackFile.verify(file, as: name, repository: source.id)
+        } count: { result, bytes in
+            result.packs += 1
+            result.bytes += bytes
+        }
+    }
+
+    /// Copies the segments that the copy neither has nor has removed.
+    private func copySegments(_ database: String, _ lease: Lease?) async throws {
+        let there = try await target?.segments(database) ?? []
+        let known = Set(there.map(\.object))
+        let forgotten = try await target?.forgetRecord(database)
+        let names = try await source.segments(database).filter {
+            !known.contains($0.object) && forgotten?.hasSegment($0.sequence) != true
+        }
+        let segments = Dictionary(names.map { ($0.object, $0) }) { $1 }
+        let failed = try await copy(names.map { ($0.object, $0.size ?? 0) }, lease) { source, name, file in
+            guard let segment = segments[name] else { return }
+            try source.verify(file, as: segment, of: database)
+        } count: { result, bytes in
+            result.segments += 1
+            result.bytes += bytes
+        }
+        result.warnings += failed.sorted { $0.key < $1.key }.map { RepositoryWarning($0.value, $0.key) }
+    }
+
+    /// Fetches objects into files, verifies and stores them.
+    ///
+    /// - Returns: the objects that are damaged or missing here.
+    private func copy(
+        _ objects: [(name: String, size: Int64)], _ lease: Lease?,
+        verify: @escaping @Sendable (Repository, String, LocalFile) throws -> Void,
+        count: (inout CopyResult, Int64) -> Void
+    ) async throws -> [String: VaultError] {
+        guard let target, lease != nil else {
+            for object in objects { count(&result, object.size) }
+            return [:]
+        }
+        let total = objects.lazy.map(\.size).sum
+        let done = Locked<Int64>(0)
+        let (source, progress) = (source, progress)
+        try progress(BackupProgress(.storing, 0, of: total))
+        let (directory, there) = (try target.workDirectory(), packs.target)
+        let errors = try await concurrently(objects) { name, size -> VaultError? in
+            do {
+                let condition: PutCondition =
+                    try await target.store.supportsConditionalWrites() && there[name] == nil ? .absent : .none
+                try await Self.copy(name, size, from: source, to: target, condition, directory, verify)
+            } catch let error as VaultError where error.isDamage && error.path == name {
+                return error
+            }
+            try done.withLock {
+                $0 += size
+                try progress(BackupProgress(.storing, $0, of: total))
+            }
+            return nil
+        }
+        var failed: [String: VaultError] = [:]
+        for (object, error) in zip(objects, errors) {
+            if let error { failed[object.name] = error } else { count(&result, object.size) }
+        }
+        return failed
+    }
+
+    private static func copy(
+        _ name: String, _ size: Int64, from source: Repository, to target: Repository, _ condition: PutCondition,
+        _ directory: String, _ verify: @Sendable (Repository, String, LocalFile) throws -> Void
+    ) async throws {
+        let named = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
+        defer { named.discard() }
+        // A companion file's name is removed with the temporary file, and swept with it after a kill.
+        let path = named.path + "-journal"
+        do {
+            try await source.store.fetch(name, into: path, upTo: size)
+        } catch let error as VaultError where error.code == .missing {
+            throw VaultError(.missing, "is missing", path: name)
+        } catch let error as VaultError where error.code == .damaged {
+            throw VaultError(.damaged, error.message, path: name, cause: error)
+        }
+        try verify(source, name, LocalFile(reading: path))
+        do {
+            try await target.store.put(name, file: path, condition: condition)
+        } catch let error as VaultError where error.code == .conflict {
+            // The response to the first attempt was lost.
+            guard try await target.store.attributes(name)?.size == size else { throw error }
+        }
+    }
+}
+
+extension Repository {
+    /// Compares a segment that is a local file with its name and its hashes.
+    ///
+    /// - Throws: `VaultError` `damaged` with the object's name as path.
+    fileprivate func verify(_ file: LocalFile, as name: SegmentName, of database: String) throws {
+        let size = try file.size()
+        let start = try file.read(at: 0, count: Int(min(size, Self.segmentHead)))
+        let (record, head) = try segment(name, database, start: start, size: size)
+        try compare(record, head.length, name, in: file)
+    }
+
+    /// Stores a document that never changes, unless it is there already.
+    ///
+    /// - Throws: `VaultError` `conflict` if there is another object of that name.
+    fileprivate func putOnce(_ name: String, _ bytes: [UInt8]) async throws {
+        do {
+            let supportsConditionalWrites = try await store.supportsConditionalWrites()
+            if !supportsConditionalWrites, try await store.attributes(name) != nil {
+                throw VaultError(.conflict, "was stored by another process", path: name)
+            }
+            try await store.put(name, bytes: bytes, condition: supportsConditionalWrites ? .absent : .none)
+        } catch let error as VaultError where error.code == .conflict {
+            guard try await store.get(name) == bytes else { throw error }
+        }
+    }
+}

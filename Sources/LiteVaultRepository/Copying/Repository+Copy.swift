@@ -1,0 +1,95 @@
+public import LiteVaultCapture
+
+/// The result of copying a repository.
+public struct CopyResult: Sendable, Equatable {
+    /// The number of snapshots that were copied.
+    public var snapshots = 0
+    /// The number of snapshots that the copy had already.
+    public var present = 0
+    /// The number of snapshots left out because retention removed them from the copy.
+    public var forgotten = 0
+    /// The number of segments of followed logs that were copied.
+    public var segments = 0
+    /// The number of packs that were copied.
+    public var packs = 0
+    /// The size in bytes of the packs and segments that were copied.
+    public var bytes: Int64 = 0
+    /// What could not be copied, and other problems found in either repository.
+    public var warnings: [RepositoryWarning] = []
+}
+
+extension Repository {
+    /// Copies snapshots and followed logs to another store, which then holds a second copy of this repository.
+    ///
+    /// The copy is a repository of its own with the same identifier and secret: every command works on it, and it can have a
+    /// retention of its own. Copying adds what it lacks: snapshots that this repository no longer has stay, and those that
+    /// retention removed from the copy are not copied again. Packs are compared with their hashes on the way; those that
+    /// the copy has are not read. Packs that went missing from the copy are copied again.
+    ///
+    /// Manifests are stored last, oldest first, so a copy that is interrupted at any time is intact, and the next one continues. Nobody can
+    /// remove snapshots or packs from the copy meanwhile.
+    ///
+    /// - Parameters:
+    ///   - store: an empty place, or one that holds a copy of this repository.
+    ///   - database: a database's name; nil for all databases.
+    ///   - acceptsReplacement: whether to accept the copy even if this machine has used another repository, or a newer state
+    ///     of this one, in that place. False by default.
+    ///   - dryRun: whether to count only, without storing anything.
+    ///   - progress: called with the bytes stored; the total is known.
+    /// - Returns: what was copied. Damage is part of it: snapshots that need a damaged object are left out, the others are copied.
+    /// - Throws: `VaultError` `config` if `store` is the place of this repository, `conflict` if it holds another
+    ///   repository, or other snapshots under the same numbers; `busy` if another process copies or removes there;
+    ///   `keyRejected` without the secret of a repository that has one.
+    public func copy(
+        to store: any ObjectStore, database: String? = nil, acceptsReplacement: Bool = false, dryRun: Bool = false,
+        progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> CopyResult {
+        try requireWritable()
+        guard store.identity != self.store.identity else {
+            throw VaultError(
+                .config, "is the repository itself", path: store.location, remedy: "Copy it to another place.")
+        }
+        let databases = try await databaseIDs(database)
+        let target = try await copyTarget(store, acceptsReplacement: acceptsReplacement, creating: !dryRun)
+        let run = CopyRun(from: self, to: target, progress: progress)
+        guard let target, !dryRun else { return try await run.copy(databases, holding: nil) }
+        return try await target.withLease("prune", for: "the copy") { lease in
+            try await run.copy(databases, holding: lease)
+        }
+    }
+
+    /// The copy of this repository in a store; nil if there is none and none is to be created.
+    private func copyTarget(
+        _ store: any ObjectStore, acceptsReplacement: Bool, creating: Bool
+    ) async throws -> Repository? {
+        let name = RepositoryFormat.config
+        let limit = SealedDocument.limit(RepositoryConfig.self)
+        var bytes: [UInt8]
+        do {
+            bytes = try await store.get(name, upTo: limit)
+        } catch let error as VaultError where error.code == .missing {
+            guard try await store.list("snapshots/").isEmpty else {
+                throw VaultError(
+                    .damaged, "is missing, although there are snapshots", path: "\(store.location)/\(name)",
+                    advice: .restoreIdentity)
+            }
+            if !acceptsReplacement { try Self.requireUnknown(store, local) }
+            guard creating else { return nil }
+            bytes = try await self.store.get(name, upTo: limit)
+            let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
+            try await store.put(name, bytes: bytes, condition: condition)
+        }
+        let found = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: nil, name: name)
+        try found.require(location: store.location)
+        guard found.id == config.id else {
+            throw VaultError(
+                .conflict, "holds another repository, not a copy of \(self.store.location)", path: store.location,
+                remedy: "Copy to an empty place, or to a copy made before.")
+        }
+        // Only the secret tells a copy from a forgery.
+        _ = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: key, name: name)
+        return try Repository(
+            store: store, local: local, config: found, key: key, id: id, memory: LocationMemory(store, local)
+        ).recognised(bytes, acceptsReplacement: acceptsReplacement)
+    }
+}

@@ -1,0 +1,122 @@
+internal import ArgumentParser
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+
+/// `litevault copy`: keeps a second copy of a repository.
+struct Copy: VaultCommand {
+    static let configuration = configured(
+        "copy", "Copy a repository's snapshots and followed logs to another place.",
+        """
+        The copy is a repository of its own with the same secret: every command works on it, and it can have its own \
+        retention. Copying adds what the copy lacks and removes nothing from it; snapshots that 'forget' removed from the \
+        copy are not copied again. Every pack is compared with its hashes on the way. Snapshots that need a damaged \
+        object are left out, and the exit status is 65. An interrupted copy is continued by the next one.
+        """,
+        examples: [
+            "litevault copy /backup/vaults s3://bucket/vaults",
+            "litevault copy s3://near/v s3://far/v --to-s3-region eu-west-3",
+        ])
+
+    @Argument(help: "The repository: a directory, or s3://BUCKET/PREFIX.", completion: .directory)
+    var repository: String
+
+    @Argument(help: "Where the copy is or will be: a directory, or s3://BUCKET/PREFIX.", completion: .directory)
+    var destination: String
+
+    @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
+    var database: String?
+
+    @Flag(help: "Store nothing; show what would be copied.")
+    var dryRun = false
+
+    @Flag(
+        name: .customLong("accept-repository"),
+        help: "Accept either repository even if another or a newer one was seen there.")
+    var accepts = false
+
+    @OptionGroup(title: "Object stores") var stores: CopyStoreOptions
+
+    @OptionGroup(title: "Local directories") var directories: LocalDirectoryOptions
+
+    @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let repository: String
+        let destination: String
+        let dryRun: Bool
+        let snapshots: Int
+        let present: Int
+        let forgotten: Int
+        let segments: Int
+        let packs: Int
+        let bytes: Int64
+        let seconds: Double
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(secret)
+        let local = directories.applied(to: .standard)
+        let from = try RepositoryOptions.store(
+            repository, endpoint: stores.endpoint, region: stores.region, usesPathStyle: stores.usesPathStyle,
+            cache: local.cache)
+        let to = try RepositoryOptions.store(
+            destination, endpoint: stores.toEndpoint ?? stores.endpoint, region: stores.toRegion ?? stores.region,
+            usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle, cache: local.cache)
+        let key = try session.repositorySecret(secret, for: repository)
+        let (name, accepts, dryRun) = (database, accepts, dryRun)
+        let progress = session.backupProgress
+        let copied = try runBlocking {
+            let opened = try await Repository.open(from, secret: key, local: local, acceptsReplacement: accepts)
+            return try await opened.copy(
+                to: to, database: name, acceptsReplacement: accepts, dryRun: dryRun, progress: progress)
+        }
+        var report = Report(
+            Result(
+                repository: repository, destination: destination, dryRun: dryRun, snapshots: copied.snapshots,
+                present: copied.present, forgotten: copied.forgotten, segments: copied.segments, packs: copied.packs,
+                bytes: copied.bytes, seconds: session.elapsed))
+        report.appendLine(
+            "\(dryRun ? "Would copy" : "Copied") \(Format.count(copied.snapshots, "snapshot")) and "
+                + "\(Format.count(copied.segments, "segment")) of followed logs: "
+                + "\(Format.count(copied.packs, "pack")), \(Format.size(copied.bytes)).")
+        if copied.present > 0 {
+            report.appendLine(
+                "\(Format.count(copied.present, "snapshot")) \(copied.present == 1 ? "was" : "were") there already.")
+        }
+        if copied.forgotten > 0 {
+            report.appendLine(
+                "\(Format.count(copied.forgotten, "snapshot")) left out: retention removed them from the copy.")
+        }
+        session.add(copied.warnings, of: repository, after: "what is intact was copied", to: &report)
+        return report
+    }
+}
+
+/// How the object stores of both places are reached.
+struct CopyStoreOptions: ParsableArguments {
+    @Option(
+        name: .customLong("s3-endpoint"),
+        help: .init(
+            "Object-store endpoint (default: AWS_ENDPOINT_URL_S3, the profile's, Amazon's).", valueName: "url"))
+    var endpoint: String?
+
+    @Option(
+        name: .customLong("s3-region"),
+        help: .init("Object-store region (default: AWS_REGION, the profile's, us-east-1).", valueName: "name"))
+    var region: String?
+
+    @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
+    var usesPathStyle = false
+
+    @Option(
+        name: .customLong("to-s3-endpoint"), help: .init("As --s3-endpoint, for the copy only.", valueName: "url"))
+    var toEndpoint: String?
+
+    @Option(name: .customLong("to-s3-region"), help: .init("As --s3-region, for the copy only.", valueName: "name"))
+    var toRegion: String?
+
+    @Flag(name: .customLong("to-s3-path-style"), help: "As --s3-path-style, for the copy only.")
+    var toUsesPathStyle = false
+}
