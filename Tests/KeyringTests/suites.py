@@ -465,4 +465,15 @@ def timing(report, settings, place):
     report.case("how long it takes", slots)
 
 
-SUITES = {"reader": read, "commands": commands, "kills": kill, "secrets": secrets, "timing": timing}
+def many(report, settings, place):
+    import fleet
+    fleet.fleet(report, settings, place)
+
+
+def stored(report, settings, place):
+    import backups
+    backups.backups(report, settings, place)
+
+
+SUITES = {"reader": read, "commands": commands, "kills": kill, "fleet": many, "backups": stored, "secrets": secrets,
+          "timing": timing}

@@ -135,6 +135,35 @@ import Testing
         #expect(try scratch.bytes("notes.db.keys") == before)
     }
 
+    @Test func `a new key for all slots leaves none behind and is made once, however often it is interrupted`() throws {
+        var unlocked = try make([.quick(first), .quick(second)])
+        let before = try #require(unlocked.keyIdentifiers.first)
+        let old = try scratch.bytes("notes.db.keys")
+        let holder = try Connection(database, keyring: keyring, unlockedBy: .passphrase(first))
+        _ = try holder.value("SELECT count(*) FROM note", as: Int.self)
+        for _ in 1...2 {
+            var again = try keyring.unlock(with: .passphrase(first))
+            expect(.busy) { try again.rekey([database], replacing: before, lockTimeout: .milliseconds(10)) }
+        }
+        try holder.close()
+        unlocked = try keyring.unlock(with: .passphrase(first))
+        try unlocked.rekey([database], replacing: before)
+        #expect(unlocked.keyCount == 2)
+        #expect(try unlocked.databaseKeys().count == 2)
+        #expect(try read(.passphrase(second)) == "milk")
+        try unlocked.rekey([database], replacing: before)
+        #expect(unlocked.keyCount == 2)
+        try unlocked.rekey([database])
+        #expect(unlocked.keyCount == 3)
+        #expect(try read(.passphrase(first)) == "milk")
+        // The keyring of before does not have the key.
+        let older = try scratch.write("older", String(decoding: old, as: UTF8.self))
+        expect(.keyRejected) {
+            try Connection(database, keyring: Keyring(older), unlockedBy: .passphrase(first)).execute(
+                "SELECT 1 FROM note")
+        }
+    }
+
     // MARK: Generated keys
 
     @Test func `a generated key in a store opens its database again`() throws {

@@ -5,7 +5,7 @@
     reader.py REPOSITORY restore NAME SEQUENCE|latest DEST
     reader.py REPOSITORY log NAME
 
-The secret is read from the file that READER_SECRET_FILE names.
+The keyring that a snapshot carries is written to DEST.keys. The secret is read from the file that READER_SECRET_FILE names.
 """
 import hashlib
 import hmac
@@ -92,6 +92,7 @@ class Repository:
         need(manifest["repository"] == self.id.hex(), f"{name}: of another repository")
         need(manifest["database"] == database == self.database(manifest["name"]), f"{name}: of another database")
         need(manifest["sequence"] == sequence, f"{name}: of another place")
+        need(1 <= len(manifest.get("keyring", "-").encode()) <= 40_000, f"{name}: keyring")
         need(manifest["blocks"] == -(-manifest["size"] // BLOCK), f"{name}: blocks")
         return manifest
 
@@ -139,6 +140,9 @@ class Repository:
                 count += 1
             need(count == manifest["blocks"], "not as many blocks as the manifest says")
             file.truncate(manifest["size"])
+        if "keyring" in manifest:
+            with open(destination + ".keys", "x") as file:
+                file.write(manifest["keyring"])
 
     def log(self, database):
         """The segments of a followed log: documents whose frames match their hash and continue each other in their run."""

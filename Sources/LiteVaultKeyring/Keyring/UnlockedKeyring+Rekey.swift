@@ -34,12 +34,60 @@ extension UnlockedKeyring {
         guard !ids.isEmpty, !databases.isEmpty else {
             throw VaultError(.usage, "Name the slots to remove, and the databases that get a new key")
         }
+        try rewrite(databases, settings, lockTimeout, progress) { ring in
+            let document = try ring.file.read()
+            // Unless an earlier call that did not get to its end has made the new key.
+            let isPrepared = try ids.allSatisfy {
+                document.slots[try document.index(of: $0)].keyCount < document.keys.count
+            }
+            var rest = document
+            try rest.remove(ids)
+            guard isPrepared else { return try ring.addKey(without: ids) }
+            try ring.requireCurrent(document)
+        } afterwards: { ring in
+            try ring.changeLocked { document in try document.remove(ids) }
+        }
+    }
+
+    /// Gives databases a new key; the slots stay, and open them as before.
+    ///
+    /// The keyring gets a new key besides the old one, then each database is rewritten under it. A kill at any moment leaves every
+    /// database openable by all slots. Old keys stay in the keyring until ``forgetOldKeys()``.
+    ///
+    /// - Parameters:
+    ///   - databases: the paths of the databases.
+    ///   - replaced: to finish a call that was interrupted: the first of ``keyIdentifiers`` before it began. If the keyring has
+    ///     a newer key, no other one is made. nil, the default, always makes one.
+    ///   - settings: the cipher settings of the databases.
+    ///   - lockTimeout: how long to wait for locks of other connections, 5 seconds by default.
+    ///   - progress: called periodically; throws to cancel.
+    /// - Throws: as ``remove(_:rekeying:settings:lockTimeout:progress:)``. Each database then has the old key or the new one.
+    public mutating func rekey(
+        _ databases: [String], replacing replaced: String? = nil, settings: CipherSettings = .init(),
+        lockTimeout: Duration = .seconds(5), progress: OperationProgress.Report? = nil
+    ) throws {
+        guard !databases.isEmpty else { throw VaultError(.usage, "Name the databases that get a new key") }
+        try rewrite(databases, settings, lockTimeout, progress) { ring in
+            let document = try ring.file.read()
+            guard let replaced, document.keys.first?.bytes.hexadecimal != replaced else {
+                return try ring.addKey(without: [])
+            }
+            try ring.requireCurrent(document)
+        } afterwards: { _ in
+        }
+    }
+
+    /// Rewrites databases under the newest key, after `prepare` has made sure that it is the wanted one.
+    private mutating func rewrite(
+        _ databases: [String], _ settings: CipherSettings, _ lockTimeout: Duration,
+        _ progress: OperationProgress.Report?, prepare: (inout UnlockedKeyring) throws -> Void,
+        afterwards: (inout UnlockedKeyring) throws -> Void
+    ) throws {
         for path in databases { try requireDatabase(path) }
-        let file = file
         // The lock is held to the end: another process must not add a slot that would miss the new key.
         var copy = self
         try file.locked(timeout: keyring.lockTimeout) {
-            try copy.prepareRemoval(of: ids)
+            try prepare(&copy)
             let new = try copy.databaseKey()
             for path in databases {
                 let old = try copy.databaseKey(for: path, settings: settings, lockTimeout: lockTimeout)
@@ -47,25 +95,16 @@ extension UnlockedKeyring {
                 try DatabaseFile(path, lockTimeout: lockTimeout).rekey(
                     from: old, to: new, settings: settings, progress: progress)
             }
-            try copy.changeLocked { document in try document.remove(ids) }
+            try afterwards(&copy)
         }
         self = copy
     }
 
-    /// Adds a new key, unless an earlier call that did not get to its end has.
-    private mutating func prepareRemoval(of ids: [Int]) throws {
-        var isPrepared = false
+    /// Adds a new key for all slots but those that go.
+    private mutating func addKey(without ids: [Int]) throws {
         let new = try KeyMaterial.random(count: KeyringDocument.keyLength)
         let old = keys
         let path = file.path
-        let before = generation
-        let document = try file.read()
-        var rest = document
-        try rest.remove(ids)
-        isPrepared = try ids.allSatisfy {
-            document.slots[try document.index(of: $0)].keyCount < document.keys.count
-        }
-        guard !isPrepared else { return try requireCurrent(document, since: before) }
         try changeLocked { document in
             guard document.keys.count < KeyringDocument.Limit.keys else {
                 throw VaultError(
@@ -83,7 +122,7 @@ extension UnlockedKeyring {
         }
     }
 
-    private func requireCurrent(_ document: KeyringDocument, since generation: UInt64) throws {
+    private func requireCurrent(_ document: KeyringDocument) throws {
         guard document.id == id, document.generation >= generation, document.keys == identifiers,
             keys.count == identifiers.count
         else {

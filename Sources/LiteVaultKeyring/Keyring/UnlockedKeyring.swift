@@ -10,6 +10,8 @@ public struct UnlockedKeyring: Sendable {
     public let keyring: Keyring
     /// The slot that opened it.
     public private(set) var slot: KeyringSlot
+    /// All slots, by their numbers. They are authentic: nobody who cannot open the keyring has changed them.
+    public private(set) var slots: [KeyringSlot]
     let file: KeyringFile
     private(set) var id: [UInt8]
     private(set) var generation: UInt64
@@ -22,9 +24,14 @@ public struct UnlockedKeyring: Sendable {
         self.file = file
         self.keys = keys
         self.slot = KeyringSlot(slot, keyCount: document.keys.count)
+        slots = Self.slots(document)
         id = document.id
         generation = document.generation
         identifiers = document.keys
+    }
+
+    private static func slots(_ document: KeyringDocument) -> [KeyringSlot] {
+        document.slots.map { KeyringSlot($0, keyCount: document.keys.count) }
     }
 
     /// The newest database key, for new databases. Databases that exist may still have an older one: see
@@ -35,6 +42,15 @@ public struct UnlockedKeyring: Sendable {
 
     /// How many database keys the keyring has: one, and one more for each time the key was changed.
     public var keyCount: Int { keys.count }
+
+    /// What tells the database keys apart, newest first: 16 hexadecimal digits each, derived one way from a random key, which
+    /// reveal nothing else of it. They are in the file for all to read.
+    public var keyIdentifiers: [String] { identifiers.map(\.bytes.hexadecimal) }
+
+    /// All database keys, newest first: a copy or snapshot of a database has the one that it had at its time.
+    ///
+    /// - Throws: `VaultError` when there is no memory.
+    public func databaseKeys() throws -> [DatabaseKey] { try keys.map(Self.databaseKey) }
 
     static func databaseKey(_ key: KeyMaterial) throws -> DatabaseKey {
         try key.withBytes { try DatabaseKey.raw(contentsOf: $0) }
@@ -147,6 +163,7 @@ public struct UnlockedKeyring: Sendable {
         self.keys = keys
         identifiers = document.keys
         generation = document.generation
+        slots = Self.slots(document)
         return result
     }
 

@@ -13,6 +13,8 @@ public struct CheckOptions: Sendable {
     public var assertions: [String] = []
     /// The key of the databases; nil for databases without encryption.
     public var key: DatabaseKey?
+    /// Other keys to try for a snapshot that ``key`` does not open, such as the older ones of a keyring.
+    public var otherKeys: [DatabaseKey] = []
     /// The cipher settings of the databases.
     public var settings = CipherSettings()
     /// The names of the databases to restore; nil for all.

@@ -41,10 +41,9 @@ extension Repository {
         } catch let error as VaultError where error.code == .damaged {
             return [.init(error.path ?? name, error.message)]
         }
-        let key = snapshot.isPlaintext ? nil : options.key
         let database = DatabaseFile(file.path)
         do {
-            let found = try database.verify(key: key, settings: options.settings)
+            let (found, key) = try verify(database, isPlaintext: snapshot.isPlaintext, options)
             var problems = found.problems.filter { options.restores || $0.kind != .foreignKey }.map {
                 CheckReport.Problem(name, $0.message)
             }
@@ -60,6 +59,27 @@ extension Repository {
                 guard let error = error as? VaultError else { throw error }
                 return error.at(name)
             }
+        }
+    }
+
+    /// Verifies a database with the first of the keys that opens it.
+    ///
+    /// - Throws: as `DatabaseFile.verify`; if no key opens it, the error of the first.
+    private func verify(
+        _ database: DatabaseFile, isPlaintext: Bool, _ options: CheckOptions
+    ) throws -> (report: VerificationReport, key: DatabaseKey?) {
+        let first = isPlaintext ? nil : options.key
+        do { return (try database.verify(key: first, settings: options.settings), first) } catch let error as VaultError
+            where error.code == .keyRejected && !isPlaintext
+        {
+            for key in options.otherKeys {
+                do { return (try database.verify(key: key, settings: options.settings), key) } catch let other
+                    as VaultError where other.code == .keyRejected
+                {
+                    continue
+                }
+            }
+            throw error
         }
     }
 

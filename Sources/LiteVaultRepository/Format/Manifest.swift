@@ -64,6 +64,8 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     var changedBlocks: Int
     var dataBytes: Int64
     var treeBytes: Int64
+    /// The content of the database's keyring, which is ciphertext; absent without one, and in manifests of older versions.
+    var keyring: String?
 
     static let byteLimit = RepositoryFormat.documentBytes
 
@@ -85,6 +87,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         // Packs are slightly larger than their blocks.
         try require("data_bytes", dataBytes, in: 0...(2 * RepositoryFormat.imageBytes))
         try require("tree_bytes", treeBytes, in: 0...RepositoryFormat.imageBytes)
+        try require("length of keyring", keyring?.utf8.count, in: 1...RepositoryFormat.keyringBytes)
     }
 
     /// The number of blocks of an image of that size.

@@ -86,6 +86,7 @@ extension Repository {
             // Before hours of work: it may be in use, or the system may not tell.
             try UnusedDatabase(destination).release(isRetired: false)
         }
+        _ = try options.keyring.plan(snapshot.keyring, of: destination)
         let (file, partial) = try withErrorContext(path: destination) {
             if present == nil { try Leftovers.refuse(beside: destination) }
             try VolumeSpace.require(UInt64(max(0, snapshot.size)), beside: destination)
@@ -102,14 +103,17 @@ extension Repository {
         image.bases = []
         let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
         try options.verify(file.path)
+        let keyring = try options.keyring.restore(snapshot.keyring, of: destination)
         if present == nil {
             try withErrorContext(path: destination) { try file.publish() }
         } else {
             try replace(destination, with: file, keepingAs: options.originalPath)
         }
         if let partial { unlink(partial) }
-        return row.result(
+        var result = row.result(
             snapshot, count: count, fetched: image.fetched, reused: image.reused, replaced: present != nil)
+        result.keyring = keyring
+        return result
     }
 
     /// Replaces a database that nobody uses with a complete file.

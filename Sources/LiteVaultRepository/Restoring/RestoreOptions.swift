@@ -11,6 +11,8 @@ public struct RestoreOptions: Sendable {
     /// Whether blocks that the replaced database has as well are copied from it, so that only the others are fetched. Every
     /// block is compared with its hash.
     public var reusesExisting = false
+    /// What is done with the keyring that the snapshot carries: by default it is written beside the database, unless a file is there.
+    public var keyring: KeyringRestore = .besideDatabase
     /// Called with the path of the complete file before it gets its name: an error that it throws leaves the destination as it
     /// was. It must close the file.
     public var verify: @Sendable (String) throws -> Void = { _ in }
@@ -38,4 +40,6 @@ public struct RestoreResult: Sendable {
     public let reused: Int64
     /// Whether a database was replaced.
     public let replaced: Bool
+    /// What became of the keyring that the snapshot carries; nil if it has none, or none was to be restored.
+    public internal(set) var keyring: RestoredKeyring?
 }

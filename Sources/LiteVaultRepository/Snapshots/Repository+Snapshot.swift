@@ -48,12 +48,14 @@ extension Repository {
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
                 trustsPrevious: plan.previous?.manifest.plaintext == false, avoiding: plan.avoided,
-                allowsPlaintext: options.allowsPlaintext, progress: options.progress)
+                allowsPlaintext: options.allowsPlaintext,
+                keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
             }
             let captured = try withErrorContext(path: source) { try sink.finish() }
             try await upload(captured.spool, options.progress)
+            if let warning = sink.keyring?.warning { plan.warnings.append(warning) }
             if let error = sink.damage, let previous = plan.previous {
                 plan.warnings.append(.damagedMap(error, of: previous))
             }
@@ -155,7 +157,8 @@ extension Repository {
             },
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
             newestSegment: newestMark(database, previous: last),
-            changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes)
+            changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes,
+            keyring: sink.keyring?.text)
     }
 
     /// Uploads packs first, several at a time.
@@ -240,6 +243,9 @@ public struct SnapshotOptions: Sendable {
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false
+    /// The keyring that the snapshot carries, so that a restore needs the secret of a slot and nothing else; by default the one
+    /// beside the database, if there is one.
+    public var keyring: SnapshotKeyring = .besideDatabase
     /// How long to wait for the database's locks, and how long to hold them.
     public var limits = CaptureLimits()
     /// The program name and version recorded in the manifest.

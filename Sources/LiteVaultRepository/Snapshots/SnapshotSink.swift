@@ -34,13 +34,19 @@ final class SnapshotSink: BlockSink {
     /// The number of unencrypted bytes at the start of an encrypted image; nil for a plaintext one.
     private var clear: Int?
     private var pages: PlainPages
+    private let readKeyring: () throws -> StoredKeyring
+    /// The keyring as it was while the image was copied.
+    private(set) var keyring: StoredKeyring?
 
     /// - Parameter trustsPrevious: whether the previous snapshot is of an encrypted database, and so has no plaintext
     ///   page.
     init(
         repository: [UInt8], directory: String, previous: BlockMap?, trustsPrevious: Bool = true,
-        avoiding avoided: AvoidedPacks, allowsPlaintext: Bool, progress: @escaping BackupProgress.Report
+        avoiding avoided: AvoidedPacks, allowsPlaintext: Bool,
+        keyring: @escaping () throws -> StoredKeyring = { try StoredKeyring(.none, of: "") },
+        progress: @escaping BackupProgress.Report
     ) {
+        readKeyring = keyring
         self.repository = repository
         self.directory = directory
         self.previous = previous
@@ -70,6 +76,7 @@ final class SnapshotSink: BlockSink {
         clear = nil
         isPlaintext = false
         self.byteCount = byteCount
+        keyring = try readKeyring()
         try progress(BackupProgress(.capturing, 0, of: byteCount))
     }
 

@@ -100,7 +100,9 @@ struct Check: VaultCommand {
         options.recordsResults = !readOnly
         options.progress = session.backupProgress
         if authenticate || restoreTest {
-            options.key = try session.keyIfGiven(key, for: repository.location)
+            let keys = try session.keysIfGiven(key, for: repository.location)
+            options.key = keys.first
+            options.otherKeys = Array(keys.dropFirst())
             if options.key != nil { try Preflight.requireEncryption() }
             options.settings = try read.settings()
         }

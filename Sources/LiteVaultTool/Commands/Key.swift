@@ -20,6 +20,6 @@ struct Key: ParsableCommand {
             """,
         subcommands: [
             KeyInit.self, KeyAdd.self, KeyRemove.self, KeyChange.self, KeyList.self, KeyRecover.self, KeyTest.self,
-            KeyExportRecipient.self,
+            KeyExportRecipient.self, KeyAudit.self,
         ])
 }

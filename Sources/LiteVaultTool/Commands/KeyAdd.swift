@@ -5,12 +5,15 @@ internal import LiteVaultKeyring
 /// `litevault key add`: adds a slot.
 struct KeyAdd: VaultCommand {
     static let configuration = configured(
-        "add", "Add a slot to a keyring.",
+        "add", "Add a slot to a keyring, or a recipient to many.",
         """
         The --key-… options open the keyring, the --new-key-… options give the secret of the new slot. A recovery code \
         is generated and shown once. A recipient needs only the public key ('litevault key export-recipient'). The \
         secret of a file or credential has to be random ('litevault keygen'). New passphrases need \
         \(PassphraseRule.text).
+
+        A recipient can be added to many keyrings: name several, or use --from-file, --glob, or --own-keyrings with a \
+        list of databases. Those that have it already are left as they are. After a kill, run the same command again.
         """,
         examples: [
             "litevault key add vault.db.keys",
@@ -18,22 +21,68 @@ struct KeyAdd: VaultCommand {
             "litevault key add vault.db.keys --kind recipient --recipient litevault-recipient-1:…",
             "litevault key add vault.db.keys --kind file --new-key-file /etc/vault.key",
             "litevault key add vault.db.keys --kind command --wrap-command 'kms encrypt' --new-key-command 'kms decrypt'",
+            "litevault key add --from-file databases.txt --own-keyrings --kind recipient --recipient litevault-recipient-1:…",
         ])
 
-    @OptionGroup var keyring: UnlockOptions
+    @Argument(help: "The keyring, or several.", completion: .file(), transform: PathArgument.literal)
+    var keyring: [String] = []
+
+    @OptionGroup(title: "Several keyrings") var fleet: FleetOptions
+    @OptionGroup(title: "Opening the keyring") var key: KeyOptions<UnlockRole>
+
+    @Option(
+        name: .customLong("unlock"),
+        help: .init("What opens the keyring: \(UnlockMethod.names).", valueName: "method"))
+    var method: UnlockMethod = .passphrase
+
     @OptionGroup(title: "The new slot") var slot: SlotOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws {
+        if keyring.isEmpty, fleet.fromFile == nil, fleet.glob.isEmpty {
+            throw ValidationError("missing argument KEYRING")
+        }
+        if isFleet, slot.kind != .recipient {
+            throw ValidationError("only --kind recipient can be added to several keyrings at once")
+        }
+    }
+
+    private var isFleet: Bool { keyring.count != 1 || fleet.areGiven }
+
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(keyring.key)
+        try session.reserveKeySources(key)
         try session.reserveKeySources(slot.secret)
-        var unlocked = try session.unlock(keyring.path, keyring.key, keyring.method)
-        let new = try session.prepare(slot, for: keyring.path)
+        guard !isFleet, let path = keyring.first else { return try addToAll(session) }
+        var unlocked = try session.unlock(path, key, method)
+        let new = try session.prepare(slot, for: path)
         let added = try unlocked.add(new.slot)
-        let result = try SlotResult(keyring.path, added, new.code)
+        let result = try SlotResult(path, added, new.code)
         var report = Report(result)
-        report.appendLine("Added slot \(added.id) to \(Format.visible(keyring.path)): \(result.slot.line).")
+        report.appendLine("Added slot \(added.id) to \(Format.visible(path)): \(result.slot.line).")
         result.addCode(to: &report)
         return report
+    }
+
+    private func addToAll(_ session: Session) throws -> Report {
+        let recipient = try KeyringRecipient(slot.recipient ?? "")
+        var members = try fleet.members(keyring, leavesCompanionsOut: fleet.ownKeyrings)
+        if fleet.ownKeyrings { members = members.map { FleetMember(path: Keyring.path(beside: $0.path)) } }
+        let unlock = try session.keyringUnlock(key, method, for: Format.count(members.count, "keyring"))
+        let journal =
+            try fleet.dryRun
+            ? nil
+            : fleet.journalPath.map {
+                try FleetJournal($0, of: FleetAddition.change(recipient))
+            }
+        let addition = FleetAddition(
+            recipient: recipient, slotName: slot.slotName, unlock: unlock, journal: journal, isDryRun: fleet.dryRun)
+        let run = FleetRun(
+            members: members, width: fleet.width, wait: fleet.dryRun ? .zero : fleet.wait, phase: "adding",
+            reporter: session.reporter)
+        let found = try run.run(addition.run)
+        let result = FleetReport(
+            found.outcomes, returns: found.returns, journal: journal, dryRun: fleet.dryRun, seconds: session.elapsed)
+        if result.isComplete { journal?.remove() }
+        return result.report("keyring", "Added the recipient to")
     }
 }

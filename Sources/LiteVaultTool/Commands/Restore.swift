@@ -13,6 +13,8 @@ struct Restore: VaultCommand {
         database had at that time. If segments of the followed log that are needed for that time are missing or \
         damaged, nothing is restored, the exit status is 65, and the newest time that can be restored is shown. \
         With --in-place, DEST is replaced in one step, unless a process has it open; it stays as it was, complete, until then.
+        A keyring that the snapshot carries is restored beside DEST (DEST.keys), and opens with the slots of its time. \
+        An existing keyring stays, unless --replace-keyring is given.
         """,
         examples: [
             "litevault restore --repository /backup/vaults --database vault.db new.db",
@@ -62,6 +64,18 @@ struct Restore: VaultCommand {
     @Flag(help: "Write the database to standard output, instead of to DEST.")
     var toStdout = false
 
+    @Flag(
+        help: "Replace the keyring beside DEST with that of the snapshot; the other one is kept as DEST.keys.replaced.")
+    var replaceKeyring = false
+
+    @Option(
+        help: .init("Write the keyring of the snapshot to this new file, not beside DEST.", valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
+    var keyringTo: String?
+
+    @Flag(help: "Do not restore a keyring.")
+    var noKeyring = false
+
     @Flag(help: "Verify the restored database with its key before it gets its name.")
     var verifyWithKey = false
 
@@ -88,6 +102,7 @@ struct Restore: VaultCommand {
         let fetched: Int64
         let reused: Int64
         let imageSize: Int64
+        @Nullable var keyring: RestoredKeyringResult?
     }
 
     /// The result of a restore that was not needed.
@@ -102,6 +117,10 @@ struct Restore: VaultCommand {
         if delta || keepOriginal != nil, !inPlace {
             throw ValidationError("--delta and --keep-original require --in-place")
         }
+        if [replaceKeyring, keyringTo != nil, noKeyring].count(where: { $0 }) > 1 {
+            throw ValidationError("--replace-keyring, --keyring-to and --no-keyring exclude each other")
+        }
+        if replaceKeyring, toStdout { throw ValidationError("--to-stdout goes with --keyring-to only") }
         if inPlace, ifMissing { throw ValidationError("--in-place cannot be combined with --if-missing") }
         if toStdout {
             if dest != nil { throw ValidationError("--to-stdout takes no DEST") }
@@ -136,6 +155,10 @@ struct Restore: VaultCommand {
         options.replacesExisting = inPlace
         options.originalPath = keepOriginal
         options.reusesExisting = delta
+        // Standard output has no place beside it.
+        options.keyring =
+            keyringTo.map { .file($0) }
+            ?? (replaceKeyring ? .replacing : noKeyring || toStdout ? .none : .besideDatabase)
         options.progress = session.backupProgress
         if verifyWithKey { options.verify = try verification(session) }
         let chosen = options
@@ -161,23 +184,37 @@ struct Restore: VaultCommand {
 
     /// Verifies a file with the key that the options name.
     private func verification(_ session: Session) throws -> @Sendable (String) throws -> Void {
-        let given = try session.keyIfGiven(key, for: database ?? dest ?? repository.location)
-        if given != nil { try Preflight.requireEncryption() }
+        let keys = try session.keysIfGiven(key, for: database ?? dest ?? repository.location)
+        if !keys.isEmpty { try Preflight.requireEncryption() }
         let settings = try read.settings()
         return { path in
             let file = DatabaseFile(path)
             let isPlain = try file.kind() == .plain
-            guard isPlain || given != nil else {
+            guard isPlain || !keys.isEmpty else {
                 throw Failure(.keyRejected, "no key given to verify the database with", remedy: "Use --key-file PATH.")
             }
-            let found = try file.verify(
-                key: isPlain ? nil : given, settings: settings, progress: { _ in try Interruption.shared.check() })
+            let found = try Self.verify(file, isPlain ? [] : keys, settings)
             if let problem = found.problems.first {
                 throw Failure(
                     .damaged, "the restored database is damaged, and was discarded: \(problem.message)",
                     remedy: "Restore another snapshot, or run 'litevault check --read-data'.")
             }
         }
+    }
+
+    /// Verifies with the first of the keys that opens the file.
+    private static func verify(
+        _ file: DatabaseFile, _ keys: [DatabaseKey], _ settings: CipherSettings
+    ) throws -> VerificationReport {
+        let progress: OperationProgress.Report = { _ in try Interruption.shared.check() }
+        for key in keys.dropLast() {
+            do { return try file.verify(key: key, settings: settings, progress: progress) } catch let error
+                as VaultError where error.code == .keyRejected
+            {
+                continue
+            }
+        }
+        return try file.verify(key: keys.last, settings: settings, progress: progress)
     }
 
     private func report(
@@ -192,7 +229,8 @@ struct Restore: VaultCommand {
             logUntil: logUntil.map(Format.exactTime), wanted: selection.wanted(snapshot),
             reached: Format.exactTime(state), destination: dest, dryRun: dryRun, restored: !dryRun,
             replaced: found.replaced, original: found.replaced ? keepOriginal : nil, segments: found.segments.count,
-            segmentBytes: found.segments.bytes, fetched: found.fetched, reused: found.reused, imageSize: snapshot.size)
+            segmentBytes: found.segments.bytes, fetched: found.fetched, reused: found.reused, imageSize: snapshot.size,
+            keyring: found.keyring.map { RestoredKeyringResult($0, of: snapshot) })
         let what =
             "snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))', taken \(Format.exactTime(snapshot.time))"
         var report: Report
@@ -223,6 +261,7 @@ struct Restore: VaultCommand {
                 "Wanted: \(Format.exactTime(time)). Restored: \(Format.exactTime(state))"
                     + (time > state ? ", the last state before it in the repository." : "."))
         }
+        result.keyring?.add(to: &report, session)
         // Warnings concern other objects: this snapshot is intact.
         session.add(warnings.all, of: repository.location, after: nil, to: &report)
         if !dryRun { report.appendLine("Every block matches its hash; \(SnapshotSummary.protection(opened)).") }

@@ -12,7 +12,8 @@ struct SnapshotCommand: VaultCommand {
         snapshot are stored, but each snapshot can be restored by itself. The repository is created on first use. With \
         a --repository-secret-… option everything in it is authenticated: nobody who can write to the store can change \
         it unnoticed. If another object of the repository is damaged, the snapshot is stored, and the exit status is \
-        65. A plaintext database requires --allow-plaintext.
+        65. A plaintext database requires --allow-plaintext. The keyring beside SOURCE (SOURCE.keys) is stored with the \
+        snapshot: it is ciphertext, and a restore then needs the secret of one of its slots and nothing else.
         """,
         examples: [
             "litevault snapshot vault.db --repository /backup/vaults",
@@ -26,6 +27,14 @@ struct SnapshotCommand: VaultCommand {
 
     @Option(help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))
     var database: String?
+
+    @Option(
+        help: .init("Store this keyring with the snapshot (default: SOURCE.keys, if it exists).", valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
+    var keyring: String?
+
+    @Flag(help: "Store no keyring with the snapshot.")
+    var noKeyring = false
 
     @Flag(help: "Allow a database that is not encrypted.")
     var allowPlaintext = false
@@ -56,11 +65,16 @@ struct SnapshotCommand: VaultCommand {
         let seconds: Double
     }
 
+    func validate() throws {
+        if noKeyring, keyring != nil { throw ValidationError("--keyring cannot be combined with --no-keyring") }
+    }
+
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         try Preflight.requireSource(source)
         var options = SnapshotOptions()
         options.database = database
+        options.keyring = noKeyring ? .none : keyring.map { .file($0) } ?? .besideDatabase
         options.allowsPlaintext = allowPlaintext
         options.limits.lockTimeout = wait
         options.limits.maximumLockDuration = holdLimit
@@ -81,6 +95,7 @@ struct SnapshotCommand: VaultCommand {
             "Snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))': \(Format.size(snapshot.size)), "
                 + "\(Format.size(snapshot.changed)) changed, \(Format.size(snapshot.stored)) stored "
                 + "in \(Format.duration(session.elapsed)).")
+        if snapshot.keyring != nil { report.appendLine("It carries the keyring of the database.") }
         if result.unreachableCommits > 0 {
             let commits = Format.count(result.unreachableCommits, "commit")
             session.reporter.warning(

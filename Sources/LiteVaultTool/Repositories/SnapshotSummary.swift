@@ -18,6 +18,8 @@ struct SnapshotSummary: Encodable {
     let epoch: Int64
     let rewritten: Bool
     let encrypted: Bool
+    /// Whether it carries the keyring of the database.
+    let keyring: Bool
     let host: String
     let source: String
     let datedAhead: Bool?
@@ -37,6 +39,7 @@ struct SnapshotSummary: Encodable {
         epoch = Int64(snapshot.epoch)
         rewritten = snapshot.isRewritten
         encrypted = !snapshot.isPlaintext
+        keyring = snapshot.keyring != nil
         host = snapshot.host
         source = snapshot.source
         datedAhead = snapshot.isDatedAhead(of: Date()) ? true : nil

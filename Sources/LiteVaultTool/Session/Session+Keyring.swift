@@ -19,6 +19,14 @@ extension Session {
         return try unlocked.databaseKey(for: path)
     }
 
+    /// All keys that the options name, for copies of databases that may have any of them: of a keyring, also its older keys.
+    ///
+    /// - Returns: no key if no option names one. A person is not asked.
+    func keysIfGiven<Role>(_ options: KeyOptions<Role>, for path: String) throws -> [DatabaseKey] {
+        guard let keyring = options.keyring.path else { return try keyIfGiven(options, for: path).map { [$0] } ?? [] }
+        return try unlock(keyring, options, options.keyring.method ?? .passphrase).databaseKeys()
+    }
+
     /// Opens a keyring by the secret that the options name, or that a person types.
     func unlock<Role>(
         _ keyring: String, _ options: KeyOptions<Role>, _ method: UnlockMethod, slot: Int? = nil
@@ -26,12 +34,15 @@ extension Session {
         try Preflight.requireSource(keyring)
         // Before anybody types a passphrase for a file of another kind.
         _ = try Keyring(keyring).slots()
-        var unlock = try unlock(options, method, for: keyring)
+        var unlock = try keyringUnlock(options, method, for: keyring)
         unlock.slot = slot
         return try Keyring(keyring).unlock(with: unlock)
     }
 
-    private func unlock<Role>(
+    /// Reads the secret of a slot from its source, or asks for it.
+    ///
+    /// - Parameter keyring: the keyring, or several, for the prompt.
+    func keyringUnlock<Role>(
         _ options: KeyOptions<Role>, _ method: UnlockMethod, for keyring: String
     ) throws -> KeyringUnlock {
         try requirePlainFormat(options)

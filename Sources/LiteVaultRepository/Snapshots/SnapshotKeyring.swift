@@ -1,0 +1,85 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCapture
+internal import LiteVaultCipher
+
+/// Which keyring is stored with a snapshot.
+///
+/// A keyring is ciphertext: with it, a restore needs the secret of one slot, and nothing else from the machine that was lost. Who can
+/// read the repository can then try to guess a passphrase of the keyring, as a thief of the database with its keyring can.
+public enum SnapshotKeyring: Sendable, Equatable {
+    /// The file beside the database, `.keys` after its name, if there is one.
+    case besideDatabase
+    /// The file at a path, which must exist.
+    case file(String)
+    /// None.
+    case none
+}
+
+/// The keyring that a snapshot carries.
+struct StoredKeyring {
+    private static let magic = "litevault-keyring "
+
+    /// The content of the file; nil without one.
+    let text: String?
+    /// Why the keyring beside the database is not stored.
+    let warning: RepositoryWarning?
+
+    /// Reads the keyring of a database.
+    ///
+    /// It has to be read while the capture has the database open. The key of a database can only be changed while nobody has it
+    /// open, and a keyring has the new key before and the old one after that: so the keyring that is read has the
+    /// key of the image.
+    ///
+    /// - Throws: for a file that was named: `noInput`, `wrongKind`, `unsupported` when it is too large, `io`.
+    init(_ choice: SnapshotKeyring, of database: String) throws {
+        switch choice {
+        case .none: (text, warning) = (nil, nil)
+        case .file(let path):
+            guard let found = try Self.text(at: path) else {
+                throw VaultError(.noInput, "There is no keyring", path: path, remedy: "Check the path.")
+            }
+            (text, warning) = (found, nil)
+        case .besideDatabase:
+            let path = database + ".keys"
+            do { (text, warning) = (try Self.text(at: path), nil) } catch {
+                text = nil
+                warning = RepositoryWarning(
+                    .notice, (error as? VaultError)?.code ?? .io, path: path,
+                    message: "is not stored with the snapshot: \((error as? VaultError)?.message ?? "\(error)")",
+                    advice: .text("Without it, the restored database does not open: keep a copy of it elsewhere."))
+            }
+        }
+    }
+
+    /// The content of a keyring's file; nil if there is no file.
+    private static func text(at path: String) throws -> String? {
+        guard try withErrorContext(path: path, { try FileMetadata.ifExists(path: path, followingLinks: true) }) != nil
+        else { return nil }
+        let file = try LocalFile(reading: withErrorContext(path: path) { try FileMetadata.resolvedPath(path) })
+        guard try file.size() <= RepositoryFormat.keyringBytes else {
+            throw VaultError(
+                .unsupported, "the keyring has more than \(RepositoryFormat.keyringBytes) bytes", path: path,
+                remedy: "Remove slots, or older keys that no database needs.")
+        }
+        let bytes = try file.contents(upTo: RepositoryFormat.keyringBytes)
+        // What JSON would have to escape could make the manifest too large. A keyring has none of it, but a few hundred newlines.
+        guard let text = String(validating: bytes, as: UTF8.self), text.hasPrefix(magic),
+            bytes.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C || $0 == 0x0A }),
+            bytes.count(where: { $0 == 0x0A }) <= 500
+        else {
+            throw VaultError(.wrongKind, "this is not a keyring", path: path)
+        }
+        return text
+    }
+}
+
+extension Snapshot {
+    /// The keyring that was stored with it: the bytes of the file; nil if there was none.
+    ///
+    /// It opens with the slots of its time, and has the key of the snapshot's database.
+    public var keyring: [UInt8]? { manifest.keyring.map { Array($0.utf8) } }
+
+    /// The first 16 bytes of the database: its salt, unless the first page is not encrypted.
+    public var salt: [UInt8] { [UInt8](hexadecimal: manifest.salt) ?? [] }
+}

@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import DurableFile
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultSupport
+
+/// The options of a command that works on many databases.
+struct FleetOptions: ParsableArguments {
+    @Option(
+        help: .init("Also the files that LIST names, one path a line.", valueName: "list"), completion: .file())
+    var fromFile: String?
+
+    @Option(help: .init("Also the files that match a pattern, such as 'data/*.db'.", valueName: "pattern"))
+    var glob: [String] = []
+
+    @Flag(help: "Each database has a keyring of its own beside it: DATABASE.keys.")
+    var ownKeyrings = false
+
+    @Option(help: .init("How many at a time (default: as many as there are cores, 8 at most).", valueName: "n"))
+    var jobs: Int?
+
+    @Option(
+        help: .init(
+            "How long to come back to those in use, once the others are done (default: 60s).", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var wait: Duration = .seconds(60)
+
+    @Option(
+        help: .init("The journal of what is done (default: LIST.journal, or none).", valueName: "path"),
+        completion: .file(), transform: PathArgument.literal)
+    var journal: String?
+
+    @Flag(help: "Change nothing: show what would be done, and what stands in its way.")
+    var dryRun = false
+
+    func validate() throws {
+        if let jobs, !(1...64).contains(jobs) { throw ValidationError("--jobs is 1 to 64") }
+    }
+
+    /// Whether the options ask for more than one database.
+    var areGiven: Bool { fromFile != nil || !glob.isEmpty || ownKeyrings || dryRun || journal != nil }
+
+    /// The number of databases that are worked on at a time.
+    var width: Int { jobs ?? min(8, max(1, ProcessInfo.processInfo.activeProcessorCount)) }
+
+    /// The path of the journal; nil for none.
+    var journalPath: String? { journal ?? fromFile.map { $0 + ".journal" } }
+
+    /// The files that the arguments, the list and the patterns name, each once, in this order.
+    ///
+    /// - Parameter leavesCompanionsOut: whether files that belong to a database are left out of what patterns match.
+    /// - Throws: `no-input` for a list that cannot be read, `usage` for a pattern without a match, or without any file.
+    func members(_ paths: [String], leavesCompanionsOut: Bool) throws -> [FleetMember] {
+        var all = paths
+        if let fromFile { all += try Self.lines(of: fromFile) }
+        for pattern in glob { all += try Self.matches(of: pattern, leavesCompanionsOut) }
+        var seen: Set<String> = []
+        // Two names of one file would be two changes of it.
+        let members = all.map(FleetMember.init(path:)).filter { seen.insert($0.id).inserted }
+        guard !members.isEmpty else {
+            throw Failure(.usage, "no file is named", path: fromFile, remedy: "Name files, --from-file or --glob.")
+        }
+        return members
+    }
+
+    private static func lines(of list: String) throws -> [String] {
+        try Preflight.requireSource(list)
+        guard let size = Preflight.size(list), size <= 1 << 26, let data = FileManager.default.contents(atPath: list)
+        else { throw Failure(.inputOutput, "the list cannot be read", path: list, remedy: "Check its permissions.") }
+        guard let text = String(data: data, encoding: .utf8), !text.contains("\0") else {
+            throw Failure(.usage, "the list is not UTF-8 text", path: list, remedy: "Write one path a line.")
+        }
+        return text.split(whereSeparator: \.isNewline).map { String($0) }
+            .filter { !$0.hasPrefix("#") && !$0.allSatisfy(\.isWhitespace) }.map(PathArgument.literal)
+    }
+
+    private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard Foundation.glob(pattern, 0, nil, &found) == 0 else {
+            throw Failure(.usage, "nothing matches '\(pattern)'", remedy: "Check the pattern.")
+        }
+        let paths = (0..<Int(found.gl_pathc)).compactMap { index in
+            found.gl_pathv[index].map { String(cString: $0) }
+        }
+        let endings = ["-wal", "-shm", "-journal", ".keys", ".keys.lock"]
+        return paths.filter { path in
+            guard leavesCompanionsOut else { return !path.hasSuffix(".lock") }
+            return !endings.contains { path.hasSuffix($0) }
+        }.map(PathArgument.literal)
+    }
+}
+
+/// One of the databases, or keyrings, of a fleet.
+struct FleetMember: Sendable {
+    /// The path as it was given.
+    let path: String
+    /// The path behind symbolic links: what the journal calls it.
+    let id: String
+
+    init(path: String) {
+        self.path = path
+        id = (try? FileMetadata.resolvedPath(path)) ?? path
+    }
+}

@@ -1,0 +1,48 @@
+internal import LiteVaultBackup
+internal import LiteVaultKeyring
+
+/// What became of the keyring of a restored snapshot, in results.
+struct RestoredKeyringResult: Encodable {
+    let path: String
+    /// `written`, `same`, `other` or `replaced`.
+    let outcome: String
+    /// Whether the keyring at that path has the key of the restored database; nil if its content does not tell.
+    @Nullable var hasKey: Bool?
+
+    init(_ restored: RestoredKeyring, of snapshot: Snapshot) {
+        path = restored.path
+        outcome = restored.outcome.rawValue
+        hasKey = restored.outcome == .other ? Self.hasKey(restored.path, snapshot) : true
+    }
+
+    /// Whether the keyring that stayed has all keys that the database may have.
+    private static func hasKey(_ path: String, _ snapshot: Snapshot) -> Bool? {
+        guard let bytes = snapshot.keyring, let stored = try? KeyringCopy(contentsOf: bytes),
+            let there = try? KeyringCopy(path: path)
+        else { return nil }
+        if Set(stored.keyIdentifiers).isSubset(of: there.keyIdentifiers) { return true }
+        return stored.keyIdentifiers.contains { there.keyIdentifiers.contains($0) } ? nil : false
+    }
+
+    /// Adds what a person has to know.
+    func add(to report: inout Report, _ session: Session) {
+        let path = Format.visible(path)
+        switch outcome {
+        case RestoredKeyring.Outcome.other.rawValue:
+            guard hasKey != true else {
+                return report.appendLine("\(path) stays as it is: it has the key of the restored database.")
+            }
+            session.reporter.warning(
+                (hasKey == false
+                    ? "this keyring does not open the restored database"
+                    : "this keyring may not open "
+                        + "the restored database")
+                    + ": that of the snapshot is another one. Restore with --replace-keyring, "
+                    + "or with --keyring-to to a file of its own", path: path)
+        case RestoredKeyring.Outcome.same.rawValue: report.appendLine("\(path) is the keyring of the snapshot.")
+        case RestoredKeyring.Outcome.replaced.rawValue:
+            report.appendLine("Restored the keyring to \(path); the other one is \(path).replaced.")
+        default: report.appendLine("Restored the keyring to \(path): it opens with the slots of that time.")
+        }
+    }
+}

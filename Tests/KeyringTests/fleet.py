@@ -1,0 +1,320 @@
+"""Many databases at once: `rekey` and `key add` with lists, patterns and journals; kills at each call that writes."""
+import collections
+import itertools
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+
+from faults import tracing
+from faults.report import Skip, expect
+from suites import Box, by, data, reader, rows, write
+
+CONTENT = [("bread",), ("milk",)]
+OLD, NEW = "11" * 32, "22" * 32
+BY_KEYS = ["--key-file", "old", "--key-format", "hex", "--new-key-file", "new", "--new-key-format", "hex"]
+MOST = 6  # Kills per system call and operation, unless LITEVAULT_FAULT_FULL is set.
+
+
+class Fleet(Box):
+    """A directory with some databases, each with a keyring of its own beside it, and as many under one key."""
+
+    def fill(self, count):
+        self.count = count
+        link = sqlite3.connect(self.file("plain.db"))
+        link.execute("CREATE TABLE note (text)")
+        link.executemany("INSERT INTO note VALUES (?)", CONTENT)
+        link.commit()
+        link.close()
+        for name, text in (("a", "a" * 64), ("b", "b" * 64), ("old", OLD), ("new", NEW)):
+            write(self.file(name), text)
+        self.run("keygen", "--format", "identity", "id")
+        self.recipient = json.loads(
+            self.run("key", "export-recipient", "--key-file", "id", "--json").stdout)["recipient"]
+        for number in range(count):
+            self.run("encrypt", "plain.db", f"k{number}.db", "--key-file", "old", "--key-format", "hex")
+            self.run("key", "init", f"r{number}.db.keys", "--kind", "file", "--new-key-file", "a")
+            self.run("encrypt", "plain.db", f"r{number}.db", "--keyring", f"r{number}.db.keys", *by("a"))
+            shutil.copy(self.file(f"r{number}.db.keys"), self.file(f"r{number}.old"))
+        for kind in "kr":
+            write(self.file(f"{kind}.list"), "\n".join(f"{kind}{number}.db" for number in range(count)))
+        return self
+
+    def key_of(self, number):
+        """Which of the two keys opens a database; never none, never another content."""
+        found = [key for key in (OLD, NEW) if rows(self.file(f"k{number}.db"), bytes.fromhex(key)) == CONTENT]
+        expect(len(found) == 1, f"k{number}.db opens by {len(found)} of the keys")
+        return found[0]
+
+    def opened(self, number, keyring=None):
+        """How many keys the slot has in a keyring, and which of them opens the database, by the independent reader."""
+        keys = self.keys("a", keyring or f"r{number}.db.keys")
+        found = [place for place, key in enumerate(keys) if rows(self.file(f"r{number}.db"), key) == CONTENT]
+        return len(keys), found
+
+    def report(self, *words, status=0):
+        return json.loads(self.run(*words, "--json", status=status).stdout)
+
+    def states(self, report):
+        return [item["state"] for item in report["items"]]
+
+
+def hold(fleet, name):
+    """Another process that has a database open, as a pool has."""
+    code = f"import sys; f = open({fleet.file(name)!r}, 'rb'); print('open', flush=True); sys.stdin.read()"
+    held = subprocess.Popen(
+        [os.environ["LITEVAULT_JUDGES"], "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    held.stdout.readline()
+    return held
+
+
+def release(held):
+    held.stdin.close()
+    held.wait()
+    held.stdout.close()
+
+
+def fleet(report, settings, place):
+    numbers = itertools.count()
+    template = Fleet(settings.tool, os.path.join(place, "template")).fill(3)
+
+    def copy():
+        box = Fleet.__new__(Fleet)
+        box.tool, box.count, box.recipient = settings.tool, template.count, template.recipient
+        box.path = os.path.join(place, str(next(numbers)))
+        shutil.copytree(template.path, box.path)
+        return box
+
+    def one_key():
+        own = copy()
+        found = own.report("rekey", "--from-file", "k.list", *BY_KEYS)
+        expect(own.states(found) == ["done"] * 3 and found["journal"] is None, str(found))
+        expect(not os.path.exists(own.file("k.list.journal")), "the journal of a change that is over is there")
+        expect([own.key_of(number) for number in range(3)] == [NEW] * 3, "keys")
+        again = own.report("rekey", "--glob", "k*.db", *BY_KEYS)
+        expect(own.states(again) == ["already"] * 3, f"again: {again}")
+
+    def own_keyrings():
+        own = copy()
+        words = ["rekey", "--from-file", "r.list", "--own-keyrings", *by("a")]
+        expect(own.states(own.report(*words)) == ["done"] * 3, "states")
+        for number in range(3):
+            expect(own.opened(number) == (2, [0]), f"r{number}: {own.opened(number)}")
+            expect(own.opened(number, f"r{number}.old") == (1, []), "the old keyring opens it")
+        own.report(*words, "--forget-old-keys")
+        for number in range(3):
+            expect(own.opened(number) == (1, [0]), "older keys are there")
+        expect(len({own.keys("a", f"r{number}.db.keys")[0] for number in range(3)}) == 3, "one key for all")
+        own.run("rekey", "r0.db", "--own-keyrings", *by("a"), status=64)
+
+    def in_use():
+        own = copy()
+        held = hold(own, "k1.db")
+        try:
+            before = data(own.file("k1.db"))
+            found = own.report("rekey", "--from-file", "k.list", *BY_KEYS, "--wait", "0s", status=75)
+            expect(own.states(found) == ["done", "busy", "done"] and found["returns"] == 0, str(found))
+            expect(data(own.file("k1.db")) == before, "the one in use was changed")
+            done = own.run("rekey", "k1.db", *BY_KEYS, status=75)
+            expect(b"k1.db" in done.stderr, "one by itself does not say which")
+        finally:
+            release(held)
+        found = own.report("rekey", "--from-file", "k.list", *BY_KEYS)
+        expect(own.states(found) == ["already", "done", "already"] and found["continued"], str(found))
+
+    def comes_back():
+        own = copy()
+        held = hold(own, "r0.db")
+        words = [own.tool, "rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "100s", "--json"]
+        run = subprocess.Popen(words, cwd=own.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        journal, end = own.file("r.list.journal"), time.monotonic() + 100
+        # Until the others are done: only then it is let go.
+        while not os.path.exists(journal) or data(journal).count(b'"done"') < 2:
+            expect(time.monotonic() < end and run.poll() is None, "the others are not done")
+            time.sleep(0.02)
+        expect(b"r0.db" not in data(journal), "a key was made for a database that is in use")
+        release(held)
+        found = json.loads(run.communicate()[0])
+        expect(run.returncode == 0 and own.states(found) == ["done"] * 3, str(found))
+
+    def dry_run():
+        own = copy()
+        held = hold(own, "k1.db")
+        before = {name: data(own.file(name)) for name in os.listdir(own.path)}
+        try:
+            found = own.report("rekey", "--from-file", "k.list", *BY_KEYS, "--dry-run", status=75)
+            expect(own.states(found) == ["ready", "busy", "ready"], str(found))
+        finally:
+            release(held)
+        found = own.report("rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--dry-run")
+        expect(own.states(found) == ["ready"] * 3, str(found))
+        own.report("key", "add", "--from-file", "r.list", "--own-keyrings", *by("a"), "--kind", "recipient",
+                   "--recipient", own.recipient, "--dry-run")
+        expect({name: data(own.file(name)) for name in os.listdir(own.path)} == before, "something changed")
+
+    def failures():
+        own = copy()
+        own.run("rekey", "k1.db", "--key-file", "old", "--key-format", "hex", "--new-key-file", "a")
+        words = ["k0.db", "k1.db", "missing.db", "plain.db", "k2.db"]
+        found = own.report("rekey", *words, *BY_KEYS, status=1)
+        expect(own.states(found) == ["done", "failed", "failed", "failed", "done"], str(found))
+        codes = [item.get("code") for item in found["items"]]
+        expect(codes == [None, "key-rejected", "no-input", "wrong-kind", None], str(codes))
+        own.run("rekey", "missing.db", "gone.db", *BY_KEYS, status=66)
+        own.run("rekey", "--glob", "nothing*", *BY_KEYS, status=64)
+        own.run("rekey", "--from-file", "nothing", *BY_KEYS, status=66)
+        own.run("rekey", *BY_KEYS, status=64)
+
+    def named_twice():
+        own = copy()
+        os.symlink("k0.db", own.file("link.db"))
+        found = own.report("rekey", "k0.db", "./k0.db", "link.db", own.file("k0.db"), *BY_KEYS)
+        expect(own.states(found) == ["done"], str(found))
+        expect(os.path.islink(own.file("link.db")), "the link was replaced")
+
+    def journals():
+        own = copy()
+        held = hold(own, "k1.db")
+        words = ["rekey", "--from-file", "k.list", "--wait", "0s"]
+        own.run(*words, *BY_KEYS, status=75)
+        write(own.file("third"), "33" * 32)
+        journal = own.file("k.list.journal")
+        before = data(journal)
+        # To another key: those that are done would be passed over.
+        own.run(*words, *BY_KEYS[:4], "--new-key-file", "third", "--new-key-format", "hex", status=64)
+        own.run("key", "add", "--from-file", "k.list", *by("a"), "--kind", "recipient", "--recipient", own.recipient,
+                status=64)
+        expect(data(journal) == before, "the journal changed")
+        for name in ("k0.db", "old", "plain.db"):
+            content = data(own.file(name))
+            own.run(*words, *BY_KEYS, "--journal", name, status=64)
+            expect(data(own.file(name)) == content, f"{name} was taken for a journal and changed")
+        release(held)
+        with open(journal, "ab") as file:
+            file.write(b'{"path":"half of a li')
+        found = own.report(*words, *BY_KEYS)
+        expect(own.states(found) == ["already", "done", "already"], str(found))
+        # A file that came from elsewhere since is not passed over.
+        own = copy()
+        journal = own.file("k.list.journal")
+        held = hold(own, "k2.db")
+        own.run(*words, *BY_KEYS, status=75)
+        release(held)
+        shutil.copy(template.file("k0.db"), own.file("k0.db"))
+        found = own.report(*words, *BY_KEYS)
+        expect(own.key_of(0) == NEW and own.states(found)[0] == "done", str(found))
+        write(journal, "litevault-fleet 1 rekey\nnonsense")
+        own.run(*words, *BY_KEYS, status=65)
+
+    def recipients():
+        own = copy()
+        words = ["key", "add", "--from-file", "r.list", "--own-keyrings", *by("a"), "--kind", "recipient",
+                 "--recipient", own.recipient, "--name", "recovery"]
+        with open(own.file("r1.db.keys"), "r+b") as file:
+            damaged = file.read()
+            file.seek(0)
+            file.write(damaged.replace(b"generation 1", b"generation 2"))
+        found = own.report(*words, status=65)
+        expect(own.states(found) == ["done", "failed", "done"], str(found))
+        with open(own.file("r1.db.keys"), "wb") as file:
+            file.write(damaged)
+        found = own.report(*words)
+        expect(own.states(found) == ["already", "done", "already"], str(found))
+        found = own.report("key", "add", *(f"r{n}.db.keys" for n in range(3)), *words[5:])
+        expect(own.states(found) == ["already"] * 3, str(found))
+        for number in range(3):
+            own.run("verify", f"r{number}.db", "--keyring", f"r{number}.db.keys", "--unlock", "identity", "--key-file",
+                    "id")
+        own.run("key", "add", "r0.db.keys", "r1.db.keys", *by("a"), "--kind", "recovery", status=64)
+
+    report.cases([
+        ("a list of databases gets one key, and is not changed twice", one_key),
+        ("each database gets a random key in its own keyring", own_keyrings),
+        ("a database in use is passed over, and done by the next run", in_use),
+        ("it comes back to a database in use once the others are done", comes_back),
+        ("--dry-run says what stands in the way and changes nothing", dry_run),
+        ("what fails stays as it was, and the others are done", failures),
+        ("two names of one file are one database", named_twice),
+        ("a journal is continued only for the change and the file that it is of", journals),
+        ("a recipient is added to every keyring once", recipients),
+    ])
+    kills(report, settings, copy)
+
+
+OPERATIONS = {
+    "rekey": ["rekey", "--from-file", "k.list", *BY_KEYS],
+    "rekey --own-keyrings": ["rekey", "--from-file", "r.list", "--own-keyrings", "--forget-old-keys", *by("a")],
+    "key add": ["key", "add", "--from-file", "r.list", "--own-keyrings", *by("a"), "--kind", "recipient"],
+}
+
+
+def check(box, operation, finished):
+    for number in range(box.count):
+        if operation == "rekey":
+            expect(box.key_of(number) == NEW or not finished, f"k{number}.db has the old key after success")
+            continue
+        keys, opened = box.opened(number)
+        expect(len(opened) == 1, f"r{number}.db opens by {opened} of {keys} keys")
+        if operation == "key add":
+            kinds = [slot["kind"] for slot in reader.parse(data(box.file(f"r{number}.db.keys")))["slots"]]
+            expect(kinds in (["file"], ["file", "recipient"]), f"slots {kinds}")
+            expect(len(kinds) == 2 or not finished, "not added after success")
+        else:
+            # No more than one new key was made, however often the run was killed.
+            expect(keys <= 2, f"{keys} keys")
+            if finished:
+                expect((keys, opened) == (1, [0]), f"r{number}: {keys} keys, {opened}")
+                expect(box.opened(number, f"r{number}.old") == (1, []), "the old keyring opens it after success")
+
+
+def kills(report, settings, copy):
+    tracing.require_strace()
+    cases = []
+    for operation, words in OPERATIONS.items():
+        box = copy()
+        words = words + (["--recipient", box.recipient] if operation == "key add" else [])
+        # One at a time, so that the N-th call is the same in each run; and several, where it is not.
+        for width in ("1", "3"):
+            log = os.path.join(box.path, "..", f"log {operation} {width}")
+            done = tracing.trace([box.tool, *words, "--jobs", width], log, cwd=box.path)
+            expect(done.returncode == 0, lambda: f"{operation}: exit {done.returncode}: {done.stderr}")
+            report.case(f"{operation}, {width} at a time: undisturbed", lambda b=box, o=operation: check(b, o, True))
+            counters, points = collections.Counter(), collections.defaultdict(set)
+            for call in tracing.read(log):
+                counters[call.pid, call.name] += 1
+                if call.touches_files:
+                    points[call.name].add(counters[call.pid, call.name])
+            for call, found in sorted(points.items()):
+                found, most = sorted(found), MOST if width == "1" else 2
+                if len(found) > most and not settings.full:
+                    found = sorted({found[round(i * (len(found) - 1) / (most - 1))] for i in range(most)})
+                for number in found:
+                    for fault in ("signal=SIGKILL", "error=ENOSPC") if width == "1" else ("signal=SIGKILL",):
+                        cases.append((
+                            f"{operation}, {width} at a time: {fault.split('=')[1]} at {call} {number}",
+                            lambda o=operation, w=words + ["--jobs", width], c=call, n=number, f=fault:
+                                disturbed(copy(), o, w, c, n, f)))
+            box = copy()
+    report.cases(cases)
+
+
+def disturbed(box, operation, words, call, number, fault):
+    try:
+        done = tracing.trace(
+            [box.tool, *words], box.file("log"), [call], f"{call}:{fault}:when={number}", cwd=box.path)
+        check(box, operation, finished=done.returncode == 0)
+        if done.returncode not in (0, -9, 137):
+            expect(done.returncode in (74, 1), lambda: f"exit {done.returncode}: {done.stderr}")
+        # The same command finishes what was begun.
+        again = box.run(*words, status=None)
+        expect(again.returncode == 0, lambda: f"again: exit {again.returncode}: {again.stderr} {again.stdout}")
+        if operation != "rekey --own-keyrings" or done.returncode != 0:
+            check(box, operation, finished=True)
+        left = [n for n in os.listdir(box.path) if ".litevault-" in n or n.endswith((".journal", ".lock"))]
+        left = [n for n in left if n.endswith(".journal")] if done.returncode != 0 else left
+        expect(not left, f"left behind: {left}")
+        return f"exit {done.returncode}"
+    finally:
+        shutil.rmtree(box.path, ignore_errors=True)
