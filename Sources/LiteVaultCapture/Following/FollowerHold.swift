@@ -57,7 +57,7 @@ final class FollowerHold {
             self.reader = reader.continued(at: header.lastFrame, sums: header.frameChecksum)
         }
         if let start {
-            switch try LogContinuation(log: log, header: header, path: file.path).outcome(from: start) {
+            switch try LogContinuation(log: log, header: header, path: file.path).outcome(from: start.mark) {
             case .continues(let position, let reader): (self.position, self.reader) = (position, reader)
             case .ends(let reason): discontinuity = reason
             }

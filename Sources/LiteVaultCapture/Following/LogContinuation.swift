@@ -9,19 +9,17 @@ package struct FollowerStart: Sendable, Equatable {
     package let began: Date
     /// When everything up to the position had been read, in milliseconds since 1970.
     package let seen: UInt64
-    /// The position up to which everything is stored.
-    package let position: LogPosition
-    package let end: LogEnd
+    /// Up to where everything is stored.
+    package let mark: LogMark
 
     package init(
-        run: [UInt8], sequence: UInt64, began: Date, seen: UInt64, position: LogPosition, end: LogEnd
+        run: [UInt8], sequence: UInt64, began: Date, seen: UInt64, mark: LogMark
     ) {
         self.run = run
         self.sequence = sequence
         self.began = began
         self.seen = seen
-        self.position = position
-        self.end = end
+        self.mark = mark
     }
 }
 
@@ -49,8 +47,8 @@ struct LogContinuation {
     /// The database file.
     let path: String
 
-    /// - Parameter start: where the earlier follower had been. The caller holds a lock that keeps the log from being reset.
-    func outcome(from start: FollowerStart) throws -> Outcome {
+    /// - Parameter start: where the log had been read to. The caller holds a lock that keeps the log from being reset.
+    func outcome(from start: LogMark) throws -> Outcome {
         guard let file = LogEnd.status(path), LogEnd.inode(file) == LogEnd.inode(start.end.file) else {
             return .ends("the database was replaced meanwhile")
         }
@@ -64,7 +62,7 @@ struct LogContinuation {
     }
 
     /// The log has the same salts as then.
-    private func same(_ start: FollowerStart, _ isUntouched: Bool) throws -> Outcome {
+    private func same(_ start: LogMark, _ isUntouched: Bool) throws -> Outcome {
         let position = start.position
         guard header.lastFrame >= position.frame else { return .ends("the log was truncated meanwhile") }
         var reader: WALReader?
@@ -86,7 +84,7 @@ struct LogContinuation {
     }
 
     /// The log has other salts.
-    private func reset(_ start: FollowerStart) throws -> Outcome {
+    private func reset(_ start: LogMark) throws -> Outcome {
         let (old, new) = (start.position.salts, header.salts)
         guard UInt32(truncatingIfNeeded: new >> 32) == UInt32(truncatingIfNeeded: old >> 32) &+ 1 else {
             return .ends("the log was removed, or reset more than once, meanwhile")
@@ -110,7 +108,7 @@ struct LogContinuation {
     }
 
     /// Whether the index has counted just these commits since the position, without having been rebuilt.
-    private func hasCounted(_ commits: Int, _ start: FollowerStart) -> Bool {
+    private func hasCounted(_ commits: Int, _ start: LogMark) -> Bool {
         start.end.commits > 0 && header.commits &- start.end.commits == UInt32(clamping: commits)
     }
 }

@@ -36,7 +36,8 @@ package struct Capture {
             do {
                 defer { file.unlock() }
                 let began = (date: Date(), instant: clock.now)
-                let attempt = CaptureAttempt(file: file, observe: observe)
+                let attempt = CaptureAttempt(
+                    file: file, basis: sink.basis, settled: began.date - limits.settling, observe: observe)
                 let image: CapturedImage
                 if SourceVolume.isReadOnlyMedium(file.path) {
                     image = try attempt.readOnlyImage()
@@ -67,14 +68,36 @@ package struct Capture {
         into sink: inout some BlockSink
     ) throws -> [UInt8] {
         var overlay = image.overlay
+        var unchanged = (image.changes?.unchanged(byteCount: image.byteCount) ?? [])[...]
         try sink.begin(byteCount: image.byteCount)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { buffer.deallocate() }
         var start: [UInt8] = []
         var offset: Int64 = 0
         while offset < image.byteCount {
-            let run = UnsafeMutableRawBufferPointer(
-                rebasing: buffer[..<Int(min(Int64(buffer.count), image.byteCount - offset))])
+            var count = min(Int64(buffer.count), image.byteCount - offset)
+            if let blocks = unchanged.first {
+                let block = Int(offset / Int64(blockSize))
+                if block < blocks.lowerBound {
+                    count = min(count, Int64(blocks.lowerBound - block) * Int64(blockSize))
+                } else {
+                    let kept = try sink.keep(block..<blocks.upperBound, ofSame: image.changes?.isNothing ?? false)
+                    guard block + kept < blocks.upperBound else {
+                        unchanged.removeFirst()
+                        offset = min(Int64(blocks.upperBound) * Int64(blockSize), image.byteCount)
+                        try observe?(.copied(offset))
+                        continue
+                    }
+                    // The one that stopped it, or, without any, a whole run of them.
+                    offset += Int64(kept) * Int64(blockSize)
+                    let next = kept > 0 ? 1 : blocks.count - (block - blocks.lowerBound)
+                    count = min(count, Int64(next) * Int64(blockSize), image.byteCount - offset)
+                    let read = block + kept + Int((count + Int64(blockSize) - 1) / Int64(blockSize))
+                    unchanged[unchanged.startIndex] = min(read, blocks.upperBound)..<blocks.upperBound
+                    if unchanged[unchanged.startIndex].isEmpty { unchanged.removeFirst() }
+                }
+            }
+            let run = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(count)])
             try file.read(into: run, at: offset)
             try overlay?.apply(to: run, at: offset)
             if offset == 0 { start = Array(run.prefix(24)) }
@@ -112,6 +135,8 @@ public struct CaptureLimits: Sendable {
     public var maximumLockDuration: Duration
     /// The maximum growth of the write-ahead log, in bytes, while a read mark keeps it from being reset.
     public var maximumWALGrowth: Int64
+    /// How long before a capture a file must have been left alone for its times to identify its content.
+    package var settling: TimeInterval = 2
 
     /// Creates limits: by default ten seconds for a lock, one hour for the copy and 1 GiB of growth.
     public init(
@@ -139,13 +164,29 @@ package enum CaptureEvent: Sendable, Equatable {
 /// Receives the blocks of a consistent image of a database, in order, while a lock or a read mark is held. It does fast
 /// work only (hash, compare, spool to a local file) and never waits for a network.
 package protocol BlockSink {
+    /// An earlier image, from which the sink can take blocks; nil without one.
+    var basis: CaptureBasis? { get }
+
     /// Begins a copy at block 0. Discards blocks appended by an earlier, abandoned copy.
     ///
     /// - Parameter byteCount: the length of the image.
     mutating func begin(byteCount: Int64) throws
 
+    /// Takes blocks from the earlier image instead of having them appended.
+    ///
+    /// - Parameters:
+    ///   - blocks: the numbers of blocks that are the same as there, from the one to be appended next.
+    ///   - isSame: whether that is because the whole image is supposed to be the same.
+    /// - Returns: how many were taken, from the first. The others have to be appended.
+    mutating func keep(_ blocks: Range<Int>, ofSame isSame: Bool) throws -> Int
+
     /// Appends whole blocks of ``blockSize`` bytes. Only the last block of the image may be shorter.
     mutating func append(_ blocks: UnsafeRawBufferPointer) throws
+}
+
+extension BlockSink {
+    package var basis: CaptureBasis? { nil }
+    package mutating func keep(_ blocks: Range<Int>, ofSame isSame: Bool) throws -> Int { 0 }
 }
 
 /// Bytes in a block. A database's page size may be unknown without its key; 4096 is the default page size of both engines.
@@ -173,6 +214,8 @@ package struct CaptureReport: Sendable, Equatable {
     package let position: LogPosition?
     /// What lets a follower continue from that position; nil if the log has no index.
     package let end: LogEnd?
+    /// What identifies the file, if the image is the file alone; nil otherwise, and if it was changed just before.
+    package let file: SourceState?
     /// Bytes of the `-wal` file when the capture began; 0 without one.
     package let walBytes: Int64
     /// The image's first 16 bytes, fewer if it is shorter: the salt of an encrypted database.
@@ -190,7 +233,8 @@ package struct CaptureReport: Sendable, Equatable {
     /// Creates the report of an image of known length; by default, of one that was just read, without a log.
     package init(
         mode: Mode = .rollback, byteCount: Int64, pageSize: Int? = nil, position: LogPosition? = nil,
-        end: LogEnd? = nil, walBytes: Int64 = 0, start: [UInt8] = [], rolledBack: Bool = false,
+        end: LogEnd? = nil, file: SourceState? = nil, walBytes: Int64 = 0, start: [UInt8] = [],
+        rolledBack: Bool = false,
         unreachableCommits: Int = 0,
         began: Date = Date(), ended: Date = Date(), attempts: Int = 1
     ) {
@@ -199,6 +243,7 @@ package struct CaptureReport: Sendable, Equatable {
         self.pageSize = pageSize
         self.position = position
         self.end = end
+        self.file = file
         self.walBytes = walBytes
         self.start = start
         self.rolledBack = rolledBack

@@ -8,6 +8,9 @@ struct CapturedImage {
     var pageSize: Int?
     var position: LogPosition?
     var end: LogEnd?
+    /// What may have changed since the sink's earlier image; nil if anything may have.
+    var changes: ImageChanges?
+    var state: SourceState?
     var walBytes: Int64 = 0
     var rolledBack = false
     var unreachableCommits = 0
@@ -29,7 +32,8 @@ struct CapturedImage {
             pageSize = size == 1 ? 65536 : size
         }
         return CaptureReport(
-            mode: mode, byteCount: byteCount, pageSize: pageSize, position: position, end: end, walBytes: walBytes,
+            mode: mode, byteCount: byteCount, pageSize: pageSize, position: position, end: end, file: state,
+            walBytes: walBytes,
             start: Array(start.prefix(16)), rolledBack: rolledBack, unreachableCommits: unreachableCommits,
             began: began,
             attempts: attempts)
@@ -53,6 +57,10 @@ struct RetryableCaptureError: Error {
 /// One attempt at a capture: takes the locks that make an image consistent, and determines what to copy under them.
 struct CaptureAttempt {
     let file: SourceFile
+    /// The earlier image of the sink.
+    let basis: CaptureBasis?
+    /// The time before which the file has to have been changed for its times to identify it.
+    let settled: Date
     let observe: ((CaptureEvent) throws -> Void)?
 
     private var logPath: String { file.path + "-wal" }
@@ -63,6 +71,12 @@ struct CaptureAttempt {
             let overlay = try HotJournal.overlay(of: file)
             var image = try CapturedImage(mode: .rollback, of: file, overlay: overlay)
             image.rolledBack = overlay != nil
+            if overlay == nil {
+                image.state = SourceState(file.path, before: settled)
+                if let basis, let state = basis.file, state == image.state, basis.byteCount == image.byteCount {
+                    image.changes = ImageChanges(sinceSame: basis)
+                }
+            }
             return image
         }
         guard try file.size() > 0 else {
@@ -132,6 +146,9 @@ struct CaptureAttempt {
             image.position = LogPosition(salts: header.salts, frame: header.lastFrame)
             image.end = end(header)
             image.walBytes = walBytes
+            if let basis, let log = try CompanionFile(path: logPath) {
+                image.changes = try basis.changes(in: log, to: header, path: file.path)
+            }
             return image
         }
         guard let slot = try ReadMark.take(index, header) else {
@@ -151,6 +168,7 @@ struct CaptureAttempt {
         image.position = content.position
         image.end = end(header)
         image.walBytes = walBytes
+        image.changes = try basis?.changes(in: log, to: header, path: file.path)
         return image
     }
 

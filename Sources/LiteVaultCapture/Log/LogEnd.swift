@@ -53,13 +53,25 @@ package struct LogEnd: Codable, Sendable, Equatable {
         #else
             let time = status.st_ctimespec
         #endif
+        return hexadecimal(UInt64(truncatingIfNeeded: status.st_ino)) + digits(time)
+    }
+
+    /// A time in nanoseconds since 1970, in hexadecimal digits.
+    static func digits(_ time: timespec) -> String {
         let seconds = UInt64(truncatingIfNeeded: time.tv_sec)
-        let changed = seconds &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
-        return hexadecimal(UInt64(truncatingIfNeeded: status.st_ino)) + hexadecimal(changed)
+        return hexadecimal(seconds &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec))
     }
 
     private static func hexadecimal(_ value: UInt64) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
+}
+
+/// A position in a log, with what shows whether the log continues from it.
+package struct LogMark: Sendable, Equatable {
+    package let position: LogPosition
+    package let end: LogEnd
+
+    package init(position: LogPosition, end: LogEnd) { (self.position, self.end) = (position, end) }
 }

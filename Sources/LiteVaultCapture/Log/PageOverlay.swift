@@ -35,16 +35,21 @@ struct PageOverlay {
 
     mutating func rewind() { next = 0 }
 
-    /// Copies the pages that start in `buffer` into it. `buffer` holds the image's bytes from `offset` on. Called with
-    /// consecutive runs of whole pages.
+    /// Copies the pages, or parts of them, that belong into `buffer`, which holds the image's bytes from `offset` on. Called
+    /// with runs in their order; there may be gaps between them.
     mutating func apply(to buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws {
         while next < pages.count {
             let start = pages[next].index * Int64(pageSize) - offset
             guard start < Int64(buffer.count) else { return }
-            let end = min(buffer.count, Int(start) + pageSize)
-            let place = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(start)..<end])
-            guard try file.read(into: place, at: pages[next].offset) == place.count else {
-                throw VaultError(.damaged, "was truncated during the read", path: file.path)
+            let end = start + Int64(pageSize)
+            if end > 0 {
+                let own = max(0, start)..<min(Int64(buffer.count), end)
+                let place = UnsafeMutableRawBufferPointer(rebasing: buffer[Int(own.lowerBound)..<Int(own.upperBound)])
+                guard try file.read(into: place, at: pages[next].offset + own.lowerBound - start) == place.count else {
+                    throw VaultError(.damaged, "was truncated during the read", path: file.path)
+                }
+                // The rest of the page belongs into the next run.
+                guard end <= Int64(buffer.count) else { return }
             }
             next += 1
         }

@@ -162,11 +162,46 @@ struct BlockMapBuilder {
 
     mutating func append(_ entry: TreeEntry) throws { try append(entry, level: 0) }
 
-    private mutating func append(_ entry: TreeEntry, level: Int) throws {
-        if level == pending.count {
-            pending.append([])
-            counts.append(0)
+    /// Takes entries of the previous map, whole nodes where that is possible.
+    ///
+    /// - Parameter blocks: numbers of blocks, from the one to be appended next.
+    /// - Returns: how many were taken: fewer if a pack is to be avoided, or a node cannot be read.
+    mutating func keep(_ blocks: Range<Int>) throws -> Int {
+        guard case .these(let packs) = avoided else { return 0 }
+        var next = blocks.lowerBound
+        while next < blocks.upperBound {
+            var (level, span) = (0, RepositoryFormat.fanOut)
+            while packs.isEmpty, next % (span * RepositoryFormat.fanOut) == 0,
+                next + span * RepositoryFormat.fanOut <= blocks.upperBound
+            {
+                (level, span) = (level + 1, span * RepositoryFormat.fanOut)
+            }
+            if packs.isEmpty, next % span == 0, next + span <= blocks.upperBound,
+                let old = try? previous?.node(level: level, index: next / span), !packs.contains(old.entry.pack)
+            {
+                for lower in 0...level {
+                    open(lower)
+                    counts[lower] += (lower..<level).reduce(1) { nodes, _ in nodes * RepositoryFormat.fanOut }
+                }
+                try append(old.entry, level: level + 1)
+                next += span
+                continue
+            }
+            guard let old = try? previous?.entry(next), !packs.contains(old.pack) else { break }
+            try append(old)
+            next += 1
         }
+        return next - blocks.lowerBound
+    }
+
+    private mutating func open(_ level: Int) {
+        guard level == pending.count else { return }
+        pending.append([])
+        counts.append(0)
+    }
+
+    private mutating func append(_ entry: TreeEntry, level: Int) throws {
+        open(level)
         pending[level].append(entry)
         if pending[level].count == RepositoryFormat.fanOut { try flush(level) }
     }

@@ -17,6 +17,14 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         var frames: Int
         /// What lets a follower continue from there; absent in manifests of older versions.
         var end: LogEnd?
+
+        /// Where a follower or another snapshot may continue; nil if it was not recorded.
+        var mark: LogMark? {
+            guard let end, let salts = UInt64(salts, radix: 16), let frame = UInt32(exactly: frames),
+                (frame > 0) == (end.checksum != nil)
+            else { return nil }
+            return LogMark(position: .init(salts: salts, frame: frame), end: end)
+        }
     }
 
     /// A period that the follower of the log missed before this snapshot, which closes the gap.
@@ -57,6 +65,11 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     var blocks: Int
     var root: Root
     var log: LogPosition?
+    /// The database file, by which the next snapshot recognises it as unchanged; absent if the image was not the file alone, or
+    /// the file was changed in the two seconds before.
+    var file: SourceState?
+    /// When all blocks of the file were last read; absent if they were for this snapshot.
+    var wholeRead: String?
     var gap: Gap?
     /// The newest segment stored before it, as far as its machine knew; absent if the log was not followed.
     var newestSegment: SegmentMark?
@@ -83,6 +96,9 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("salts", log?.salts, digits: 16)
         try require("frames", log?.frames, in: 0...Int(UInt32.max))
         try require(log?.end)
+        try require("file", file?.status, digits: 32)
+        try require("modified", file?.modified, digits: 16)
+        try require("whole_read", time: wholeRead)
         try require("changed_blocks", changedBlocks, in: 0...blocks)
         // Packs are slightly larger than their blocks.
         try require("data_bytes", dataBytes, in: 0...(2 * RepositoryFormat.imageBytes))

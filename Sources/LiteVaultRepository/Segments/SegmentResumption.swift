@@ -35,18 +35,16 @@ extension SegmentWriter {
         }
         let start = FollowerStart(
             run: newest.runBytes, sequence: newest.place + 1, began: began, seen: UInt64(clamping: newest.seen),
-            position: .init(salts: salts, frame: newest.firstFrame + (newest.frames - 1)), end: end)
+            mark: LogMark(position: .init(salts: salts, frame: newest.firstFrame + (newest.frames - 1)), end: end))
         return .from(start, base: snapshot)
     }
 
     /// A new run that begins with a snapshot that exists.
     private func start(from snapshot: Snapshot) -> FollowerStart? {
-        guard let log = snapshot.manifest.log, let end = log.end, let salts = UInt64(log.salts, radix: 16),
-            let frame = UInt32(exactly: log.frames), (frame > 0) == (end.checksum != nil)
-        else { return nil }
+        guard let mark = snapshot.manifest.log?.mark else { return nil }
         return FollowerStart(
             run: PackID().bytes, sequence: 0, began: snapshot.time,
-            seen: UInt64(clamping: snapshot.time.milliseconds), position: .init(salts: salts, frame: frame), end: end)
+            seen: UInt64(clamping: snapshot.time.milliseconds), mark: mark)
     }
 
     /// The newest snapshot; nil without one, or if it cannot be read.

@@ -45,10 +45,11 @@ extension Repository {
         ) { lease in
             var plan = try await plan(name: name, source: source, options: options, lease: lease)
             try PackSpool.sweep(directory)
+            let wholeRead = plan.wholeRead(options)
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
-                trustsPrevious: plan.previous?.manifest.plaintext == false, avoiding: plan.avoided,
-                allowsPlaintext: options.allowsPlaintext,
+                trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis,
+                readsAll: wholeRead == nil, avoiding: plan.avoided, allowsPlaintext: options.allowsPlaintext,
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
@@ -59,9 +60,15 @@ extension Repository {
             if let error = sink.damage, let previous = plan.previous {
                 plan.warnings.append(.damagedMap(error, of: previous))
             }
-            let manifest = manifest(for: plan, captured: captured, by: sink, report: report, options: options)
+            if sink.contradictions > 0, let previous = plan.previous {
+                plan.warnings.append(.contradiction(sink.contradictions, with: previous))
+            }
+            let manifest = manifest(
+                for: plan, captured: captured, by: sink, report: report, wholeRead: sink.kept > 0 ? wholeRead : nil,
+                options: options)
             return SnapshotResult(
                 snapshot: try await publish(manifest, lease), packs: captured.spool.packs.count,
+                read: min(Int64(captured.blocks - sink.kept) * Int64(blockSize), sink.byteCount),
                 unreachableCommits: report.unreachableCommits, warnings: plan.warnings)
         }
     }
@@ -78,6 +85,25 @@ extension Repository {
         var blockMap: BlockMap?
         var avoided: AvoidedPacks
         var warnings: [RepositoryWarning]
+
+        /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
+        var basis: CaptureBasis? {
+            guard let last = previous?.manifest, blockMap != nil, last.host == host, last.source == source else {
+                return nil
+            }
+            return CaptureBasis(byteCount: last.size, file: last.file, log: last.log?.mark)
+        }
+
+        /// When the database was last read as a whole; nil if it has to be now. A clock that moved backwards makes no snapshot
+        /// rely on an earlier one for longer.
+        func wholeRead(_ options: SnapshotOptions) -> Date? {
+            guard let interval = options.fullReadInterval, let last = previous?.manifest,
+                let time = Timestamp.date(last.wholeRead ?? last.time), let newest = Timestamp.date(last.time)
+            else { return nil }
+            let now = Date()
+            let isDue = now.timeIntervalSince(time) >= Double(interval.components.seconds)
+            return isDue || now < time || now < newest ? nil : time
+        }
     }
 
     private func plan(
@@ -137,7 +163,7 @@ extension Repository {
 
     private func manifest(
         for plan: SnapshotPlan, captured: SnapshotSink.Result, by sink: SnapshotSink, report: CaptureReport,
-        options: SnapshotOptions
+        wholeRead: Date?, options: SnapshotOptions
     ) -> Manifest {
         let last = plan.previous?.manifest
         let database = databaseID(plan.name)
@@ -155,6 +181,7 @@ extension Repository {
             log: report.position.map {
                 .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame), end: report.end)
             },
+            file: report.file, wholeRead: wholeRead.map(Timestamp.text),
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
             newestSegment: newestMark(database, previous: last),
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes,
@@ -235,6 +262,16 @@ extension RepositoryWarning {
                 "\(error.message): snapshot \(snapshot.id) cannot be restored completely, and blocks that could not be "
                 + "compared with it were stored again", advice: .repairToReport)
     }
+
+    /// Blocks differ that nothing can have changed.
+    fileprivate static func contradiction(_ count: Int, with snapshot: Snapshot) -> RepositoryWarning {
+        RepositoryWarning(
+            .damage, path: snapshot.object,
+            message:
+                "\(count) blocks of the database changed since then although neither its log nor the file's times show it: it was "
+                + "written to behind SQLite's back, and snapshots since \(snapshot.manifest.wholeRead ?? snapshot.manifest.time) may lack that",
+            advice: .text("This snapshot was read completely. Find out what writes to the file, or always read it."))
+    }
 }
 
 /// Options for taking a snapshot.
@@ -248,6 +285,12 @@ public struct SnapshotOptions: Sendable {
     public var keyring: SnapshotKeyring = .besideDatabase
     /// How long to wait for the database's locks, and how long to hold them.
     public var limits = CaptureLimits()
+    /// The time after which a database is read completely, although its log or its file's times show what has changed; nil
+    /// always reads it. By default seven days.
+    ///
+    /// A snapshot otherwise reads what changed since the previous one: the pages that the write-ahead log names if it goes back that far,
+    /// or nothing if the file is untouched. A complete read compares what was not read with what it would have been taken for.
+    public var fullReadInterval: Duration? = .seconds(7 * 86400)
     /// The program name and version recorded in the manifest.
     public var tool = "LiteVault"
     /// Called regularly; an error that it throws cancels the operation.
@@ -266,6 +309,8 @@ public struct SnapshotResult: Sendable {
     public let snapshot: Snapshot
     /// The number of packs that were stored.
     public let packs: Int
+    /// The bytes of the database that were read; the others cannot have changed since the previous snapshot.
+    public let read: Int64
     /// The number of commits in the database's write-ahead log, after a damaged frame, that are not in the snapshot.
     /// SQLite does not recover them either: after a power failure they may never have been complete; otherwise the log
     /// was damaged or tampered with.

@@ -13,6 +13,10 @@ final class SnapshotSink: BlockSink {
     private let avoided: AvoidedPacks
     private let allowsPlaintext: Bool
     private let trustsPrevious: Bool
+    /// The image of the previous snapshot; nil if it cannot be compared with.
+    let basis: CaptureBasis?
+    /// Whether blocks that must be the same are read, too, and compared.
+    private let readsAll: Bool
     private let progress: BackupProgress.Report
 
     private var spool: PackSpool
@@ -21,10 +25,16 @@ final class SnapshotSink: BlockSink {
     private var builder: BlockMapBuilder
     private var compared: BlockMap?
     private var index = 0
+    /// The blocks that must be the same, although they are read.
+    private var assumed = 0..<0
 
     private(set) var byteCount: Int64 = 0
     /// The number of blocks that differ from the previous snapshot's.
     private(set) var changed = 0
+    /// The number of blocks that were not read, because they must be the same.
+    private(set) var kept = 0
+    /// The number of blocks that had to be the same, and are not.
+    private(set) var contradictions = 0
     /// The first 16 bytes: the salt of an encrypted database.
     private(set) var salt: [UInt8] = []
     /// The damage in the block map of the previous snapshot; nil if it could be read.
@@ -42,7 +52,7 @@ final class SnapshotSink: BlockSink {
     ///   page.
     init(
         repository: [UInt8], directory: String, previous: BlockMap?, trustsPrevious: Bool = true,
-        avoiding avoided: AvoidedPacks, allowsPlaintext: Bool,
+        basis: CaptureBasis? = nil, readsAll: Bool = true, avoiding avoided: AvoidedPacks, allowsPlaintext: Bool,
         keyring: @escaping () throws -> StoredKeyring = { try StoredKeyring(.none, of: "") },
         progress: @escaping BackupProgress.Report
     ) {
@@ -53,6 +63,8 @@ final class SnapshotSink: BlockSink {
         self.avoided = avoided
         self.allowsPlaintext = allowsPlaintext
         self.trustsPrevious = trustsPrevious
+        self.basis = basis
+        self.readsAll = readsAll
         self.progress = progress
         pages = PlainPages(pageSize: blockSize)
         spool = PackSpool(directory: directory)
@@ -72,12 +84,29 @@ final class SnapshotSink: BlockSink {
         }
         index = 0
         changed = 0
+        (kept, contradictions, assumed) = (0, 0, 0..<0)
         salt = []
         clear = nil
         isPlaintext = false
         self.byteCount = byteCount
         keyring = try readKeyring()
         try progress(BackupProgress(.capturing, 0, of: byteCount))
+    }
+
+    func keep(_ blocks: Range<Int>, ofSame isSame: Bool) throws -> Int {
+        assumed = 0..<0
+        // Where the first blocks differ, the file is not the same, whatever its times say. And what was plaintext in one of the
+        // two is examined again.
+        guard blocks.lowerBound == index, !(isSame && changed > 0), isPlaintext != trustsPrevious else { return 0 }
+        guard !readsAll else {
+            assumed = blocks
+            return 0
+        }
+        let count = try builder.keep(blocks)
+        index += count
+        kept += count
+        try progress(BackupProgress(.capturing, min(Int64(index) * Int64(blockSize), byteCount), of: byteCount))
+        return count
     }
 
     func append(_ blocks: UnsafeRawBufferPointer) throws {
@@ -124,6 +153,7 @@ final class SnapshotSink: BlockSink {
             pages.note(Int64(index) * Int64(blockSize) + Int64(place))
             if !allowsPlaintext, pages.isFull { throw pages.error() }
         }
+        if old?.hash != digest.hash, assumed.contains(index) { contradictions += 1 }
         index += 1
         if let old, old.hash == digest.hash {
             if !avoided.contains(old.pack) { return try builder.append(old) }

@@ -26,6 +26,8 @@ package struct Job: Sendable {
     package let allowsPlaintext: Bool
     /// How write-ahead logs are followed between snapshots; nil to take snapshots only.
     package let following: FollowSettings?
+    /// The time after which a database is read as a whole again; zero always does.
+    package let fullRead: Duration
     package let concurrency: Int?
     package let retention: RetentionPolicy?
     /// Whether unreferenced packs are removed after retention.
@@ -51,7 +53,8 @@ package struct Job: Sendable {
         [
             "name", "sources", "exclude", "allow-none", "every", "at", "time-zone", "jitter", "retry", "repository",
             "s3",
-            "database", "allow-plaintext", "follow", "concurrency", "retention", "verify", "hooks", "heartbeat",
+            "database", "allow-plaintext", "follow", "full-read", "concurrency", "retention", "verify", "hooks",
+            "heartbeat",
             "limits",
         ] + KeyReference.keys("repository-secret")
 
@@ -82,6 +85,7 @@ package struct Job: Sendable {
         database = try section.text("database") ?? "{file}"
         allowsPlaintext = try section.flag("allow-plaintext") ?? false
         following = try FollowSettings(section)
+        fullRead = try section.span("full-read") ?? .seconds(7 * 86_400)
         concurrency = try section.number("concurrency")
         let retention = try section.section(
             "retention",

@@ -38,6 +38,7 @@ struct SnapshotTaker: Sendable {
         options.allowsPlaintext = job.allowsPlaintext
         options.tool = services.tool
         options.gap = gap
+        options.fullReadInterval = job.fullRead
         let check = services.check
         options.progress = { _ in try check() }
         let result = try await repository.snapshot(of: path, options: options)

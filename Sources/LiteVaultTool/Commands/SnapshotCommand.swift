@@ -53,6 +53,16 @@ struct SnapshotCommand: VaultCommand {
         help: .init("Abort if the -wal file grows by more than this (default: 1073741824).", valueName: "bytes"))
     var walLimit: Int64 = 1 << 30
 
+    @Option(
+        help: .init(
+            "Read the whole database if it was not for this long, and compare (default: 7d). Otherwise only what its log or "
+                + "its times show to be changed is read.", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var fullRead: Duration = .seconds(7 * 86400)
+
+    @Flag(help: "Read the whole database, whatever its log and times show.")
+    var alwaysRead = false
+
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Result: Encodable {
@@ -61,6 +71,7 @@ struct SnapshotCommand: VaultCommand {
         let authenticated: Bool
         let snapshot: SnapshotSummary
         let unchanged: Bool
+        let read: Int64
         let unreachableCommits: Int
         let seconds: Double
     }
@@ -79,6 +90,7 @@ struct SnapshotCommand: VaultCommand {
         options.limits.lockTimeout = wait
         options.limits.maximumLockDuration = holdLimit
         options.limits.maximumWALGrowth = walLimit
+        options.fullReadInterval = alwaysRead ? nil : fullRead
         options.tool = "litevault \(Version.number)"
         options.progress = session.backupProgress
         let opened = try session.repository(repository, creating: true)
@@ -89,11 +101,11 @@ struct SnapshotCommand: VaultCommand {
         var report = Report(
             Result(
                 source: source, repository: repository.location, authenticated: opened.isAuthenticated,
-                snapshot: SnapshotSummary(snapshot), unchanged: result.isUnchanged,
+                snapshot: SnapshotSummary(snapshot), unchanged: result.isUnchanged, read: result.read,
                 unreachableCommits: result.unreachableCommits, seconds: session.elapsed))
         report.appendLine(
             "Snapshot \(snapshot.id) of '\(Format.visible(snapshot.database))': \(Format.size(snapshot.size)), "
-                + "\(Format.size(snapshot.changed)) changed, \(Format.size(snapshot.stored)) stored "
+                + "\(Format.size(result.read)) read, \(Format.size(snapshot.changed)) changed, \(Format.size(snapshot.stored)) stored "
                 + "in \(Format.duration(session.elapsed)).")
         if snapshot.keyring != nil { report.appendLine("It carries the keyring of the database.") }
         if result.unreachableCommits > 0 {

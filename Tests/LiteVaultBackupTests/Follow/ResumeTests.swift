@@ -42,7 +42,8 @@ import Testing
             let segment = last.segment
             return FollowerStart(
                 run: run, sequence: segment.sequence + 1, began: Date(timeIntervalSince1970: 0), seen: segment.seen,
-                position: .init(salts: segment.salts, frame: segment.lastFrame), end: try #require(last.end))
+                mark: LogMark(
+                    position: .init(salts: segment.salts, frame: segment.lastFrame), end: try #require(last.end)))
         }
 
         /// What another follower does first, and all that it then reads.
@@ -205,7 +206,7 @@ import Testing
         let start = try left.start()
         let late = FollowerStart(
             run: start.run, sequence: start.sequence, began: start.began, seen: start.seen + 3_600_000,
-            position: start.position, end: start.end)
+            mark: start.mark)
         #expect(try left.goOn(from: late).reason == "the system clock moved backwards")
     }
 
@@ -216,7 +217,7 @@ import Testing
         let start = FollowerStart(
             run: left.folder.stored[0].segment.run, sequence: 0, began: report.began,
             seen: left.folder.stored[2].segment.seen,
-            position: position, end: try #require(report.end))
+            mark: LogMark(position: position, end: try #require(report.end)))
         try left.set(12)
         #expect(try left.goOn(from: start).reason == nil)
         #expect(left.folder.stored.last?.segment.firstFrame == position.frame + 1)
