@@ -4,15 +4,31 @@ import PackageDescription
 // The engine is chosen at compile time by one additive trait, on by default:
 //
 //   swift build                               SQLCipher, found by pkg-config
-//   swift build --disable-default-traits      SQLite, without encryption
+//   swift build --traits Tool,ObjectStore     SQLite, without encryption
 //   PKG_CONFIG_PATH=<prefix>/lib/pkgconfig swift build --scratch-path .build-<name>
 //                                             another build of SQLCipher (one scratch path per prefix)
 //
 // Why it has this shape: Sources/LiteVault/Documentation.docc/Decisions/0001-engine-switch.md
 //
-// The condition is nil only where nothing is asked for.
-// swift-format-ignore: NeverForceUnwrap
-let sqlcipher: TargetDependencyCondition = .when(traits: ["SQLCipher"])!
+// Every external package belongs to a trait. SwiftPM clones a package only if an enabled trait asks for a product of it:
+// a package that uses LiteVault or SQLite clones LiteVault alone. In a checkout all traits are on, so `swift build`
+// builds everything: Sources/LiteVault/Documentation.docc/Decisions/0027-external-packages-by-trait.md
+//
+// SwiftPM reads the manifest of a dependency from the bare repository, as if it were in "/", and then from
+// "checkouts/NAME" in the build directory of the package that uses it.
+let isDependency =
+    Context.packageDirectory == "/" || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+
+func when(_ trait: String) -> TargetDependencyCondition {
+    // The condition is nil only where nothing is asked for.
+    // swift-format-ignore: NeverForceUnwrap
+    .when(traits: [trait])!
+}
+let sqlcipher = when("SQLCipher")
+
+func external(_ product: String, of package: String, for trait: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: when(trait))
+}
 
 let swift: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -37,7 +53,15 @@ let package = Package(
     ],
     traits: [
         .trait(name: "SQLCipher", description: "Link SQLCipher (pkg-config: sqlcipher) instead of SQLite."),
-        .default(enabledTraits: ["SQLCipher"]),
+        .trait(name: "Keyring", description: "What LiteVaultKeyring needs: swift-crypto."),
+        .trait(name: "Backup", description: "What LiteVaultBackup needs: swift-crypto."),
+        .trait(
+            name: "ObjectStore", description: "What LiteVaultObjectStore needs: an HTTP client.",
+            enabledTraits: ["Backup"]),
+        .trait(
+            name: "Tool", description: "What the tool litevault needs; without ObjectStore, it has no S3.",
+            enabledTraits: ["Backup", "Keyring"]),
+        .default(enabledTraits: isDependency ? ["SQLCipher"] : ["SQLCipher", "ObjectStore", "Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -101,8 +125,8 @@ let package = Package(
             name: "LiteVaultKeyring",
             dependencies: [
                 "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSupport", "DurableFile",
-                "CKeyringSupport", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "_CryptoExtras", package: "swift-crypto"),
+                "CKeyringSupport", external("Crypto", of: "swift-crypto", for: "Keyring"),
+                external("_CryptoExtras", of: "swift-crypto", for: "Keyring"),
             ],
             swiftSettings: swift),
         // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
@@ -115,9 +139,9 @@ let package = Package(
             name: "LiteVaultRepository",
             dependencies: [
                 "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
-                .product(name: "Crypto", package: "swift-crypto"),
+                external("Crypto", of: "swift-crypto", for: "Backup"),
                 // By the name that both major versions have.
-                .product(name: "_CryptoExtras", package: "swift-crypto"),
+                external("_CryptoExtras", of: "swift-crypto", for: "Backup"),
             ],
             swiftSettings: swift),
         .target(
@@ -133,37 +157,41 @@ let package = Package(
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
-                "LiteVaultBackup", "LiteVaultSupport", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                "LiteVaultBackup", "LiteVaultSupport", external("Crypto", of: "swift-crypto", for: "ObjectStore"),
+                external("AsyncHTTPClient", of: "async-http-client", for: "ObjectStore"),
+                external("NIOCore", of: "swift-nio", for: "ObjectStore"),
+                external("NIOHTTP1", of: "swift-nio", for: "ObjectStore"),
+                external("NIOPosix", of: "swift-nio", for: "ObjectStore"),
+                external("NIOSSL", of: "swift-nio-ssl", for: "ObjectStore"),
             ],
             swiftSettings: swift),
         .target(
             name: "LiteVaultSchedule",
             dependencies: [
                 "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
+                external("Crypto", of: "swift-crypto", for: "Tool"),
+                external("Logging", of: "swift-log", for: "Tool"), external("Yams", of: "Yams", for: "Tool"),
             ],
             swiftSettings: swift),
         .target(
             name: "SQLite",
             dependencies: [
                 "LiteVaultCore", "LiteVaultCipher", "LiteVaultQuery", "LiteVaultOperators", "LiteVaultSchema",
+                "LiteVaultSupport",
             ] + engine,
             swiftSettings: swift),
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
                 "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
-                "LiteVaultObjectStore", "LiteVaultSchedule", "LiteVaultKeyring",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
+                .target(name: "LiteVaultObjectStore", condition: when("ObjectStore")), "LiteVaultSchedule",
+                "LiteVaultKeyring",
+                external("ArgumentParser", of: "swift-argument-parser", for: "Tool"),
+                external("Logging", of: "swift-log", for: "Tool"),
                 // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.
                 .product(
-                    name: "Subprocess", package: "swift-subprocess", condition: .when(platforms: [.linux, .macOS])),
+                    name: "Subprocess", package: "swift-subprocess",
+                    condition: .when(platforms: [.linux, .macOS], traits: ["Tool"])),
             ],
             swiftSettings: swift),
 
@@ -190,7 +218,8 @@ let package = Package(
         .testTarget(
             name: "LiteVaultKeyringTests",
             dependencies: [
-                "LiteVaultKeyring", "LiteVault", "LiteVaultSupport", .product(name: "Crypto", package: "swift-crypto"),
+                "LiteVaultKeyring", "LiteVault", "LiteVaultSupport",
+                external("Crypto", of: "swift-crypto", for: "Keyring"),
             ],
             swiftSettings: swift),
         .testTarget(

@@ -10,6 +10,9 @@ struct EncryptDatabasePlugin: CommandPlugin {
         let tool = build.builtArtifacts.first { $0.kind == .executable && $0.url.lastPathComponent == "litevault" }
         guard build.succeeded, let tool else {
             Diagnostics.error("building the tool litevault failed:\n\(build.logText)")
+            if build.logText.contains("no such module") {
+                Diagnostics.error("the tool needs a package trait: .package(…, traits: [.defaults, \"Tool\"])")
+            }
             return
         }
         let process = Process()

@@ -24,16 +24,35 @@ struct crypto {
     hmac_final_function hmac_final;
 };
 
+// Weak references first: a self-contained program hides the symbols of its static libraries, so dlsym finds nothing there.
+// dlsym second: a weak reference is null where libcrypto is not linked directly, but comes with the engine.
+#if defined(__APPLE__)
+#define OPTIONAL __attribute__((weak_import))
+#else
+#define OPTIONAL __attribute__((weak))
+#endif
+extern const void *EVP_sha1(void) OPTIONAL;
+extern const void *EVP_sha256(void) OPTIONAL;
+extern const void *EVP_sha512(void) OPTIONAL;
+extern int PKCS5_PBKDF2_HMAC(const char *, int, const unsigned char *, int, int, const void *, int,
+                             unsigned char *) OPTIONAL;
+extern void *HMAC_CTX_new(void) OPTIONAL;
+extern void HMAC_CTX_free(void *) OPTIONAL;
+extern int HMAC_Init_ex(void *, const void *, int, const void *, void *) OPTIONAL;
+extern int HMAC_Update(void *, const unsigned char *, size_t) OPTIONAL;
+extern int HMAC_Final(void *, unsigned char *, unsigned int *) OPTIONAL;
+#define FIND(type, function) ((type)(function ? (void *)&function : dlsym(RTLD_DEFAULT, #function)))
+
 static bool find(struct crypto *c) {
-    c->sha1 = (digest_function)dlsym(RTLD_DEFAULT, "EVP_sha1");
-    c->sha256 = (digest_function)dlsym(RTLD_DEFAULT, "EVP_sha256");
-    c->sha512 = (digest_function)dlsym(RTLD_DEFAULT, "EVP_sha512");
-    c->pbkdf2 = (pbkdf2_function)dlsym(RTLD_DEFAULT, "PKCS5_PBKDF2_HMAC");
-    c->hmac_new = (hmac_new_function)dlsym(RTLD_DEFAULT, "HMAC_CTX_new");
-    c->hmac_free = (hmac_free_function)dlsym(RTLD_DEFAULT, "HMAC_CTX_free");
-    c->hmac_init = (hmac_init_function)dlsym(RTLD_DEFAULT, "HMAC_Init_ex");
-    c->hmac_update = (hmac_update_function)dlsym(RTLD_DEFAULT, "HMAC_Update");
-    c->hmac_final = (hmac_final_function)dlsym(RTLD_DEFAULT, "HMAC_Final");
+    c->sha1 = FIND(digest_function, EVP_sha1);
+    c->sha256 = FIND(digest_function, EVP_sha256);
+    c->sha512 = FIND(digest_function, EVP_sha512);
+    c->pbkdf2 = FIND(pbkdf2_function, PKCS5_PBKDF2_HMAC);
+    c->hmac_new = FIND(hmac_new_function, HMAC_CTX_new);
+    c->hmac_free = FIND(hmac_free_function, HMAC_CTX_free);
+    c->hmac_init = FIND(hmac_init_function, HMAC_Init_ex);
+    c->hmac_update = FIND(hmac_update_function, HMAC_Update);
+    c->hmac_final = FIND(hmac_final_function, HMAC_Final);
     return c->sha1 && c->sha256 && c->sha512 && c->pbkdf2 && c->hmac_new && c->hmac_free && c->hmac_init &&
            c->hmac_update && c->hmac_final;
 }

@@ -30,6 +30,7 @@ enum Main {
     private static func run(_ command: any VaultCommand, on terminal: Terminal) -> Int32 {
         let reporter = command.output.reporter(on: terminal)
         do {
+            try Preflight.requireDigests()
             let report = try command.perform(Session(terminal: terminal, reporter: reporter))
             terminal.drawStatus("")
             if !report.isPrinted { try reporter.report(report, of: type(of: command).name) }

@@ -1,6 +1,7 @@
 public import Foundation
 internal import LiteVaultCore
 internal import LiteVaultQuery
+internal import LiteVaultSupport
 
 // The conversions without `throws` that SQLite.swift declares. Rows are read by the throwing ones, so a malformed value
 // in a file is an error and never ends the program; only code that calls these directly has to ensure that its text is
@@ -40,6 +41,32 @@ private func malformed(_ expected: String, _ alternative: String) -> Never {
 /// Unless this variable is used, dates are written and read without a formatter, which is several times as fast.
 /// Getting and setting it is safe from every thread; changing the formatter's own properties is not.
 public var dateFormatter: DateFormatter {
-    get { DateFormat.shared.formatter }
-    set { DateFormat.shared.formatter = newValue }
+    get {
+        formatter.withLock { formatter in
+            let used = formatter ?? standardFormatter()
+            if formatter == nil { use(used) }
+            formatter = used
+            return used
+        }
+    }
+    set {
+        formatter.withLock { formatter in
+            formatter = newValue
+            use(newValue)
+        }
+    }
+}
+
+private let formatter = Locked<DateFormatter?>(nil)
+
+private func use(_ formatter: DateFormatter) {
+    DateFormat.shared = DateFormat(string: { formatter.string(from: $0) }, date: { formatter.date(from: $0) })
+}
+
+private func standardFormatter() -> DateFormatter {
+    let formatter = DateFormatter()
+    formatter.dateFormat = "yyyy-MM-dd'T'HH:mm:ss.SSS"
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(secondsFromGMT: 0)
+    return formatter
 }

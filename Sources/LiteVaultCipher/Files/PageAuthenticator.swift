@@ -210,6 +210,12 @@ extension PageAuthenticator {
     }
 }
 
+/// The digests that page authentication calls directly: OpenSSL's, found in what was linked with the engine.
+package enum PageDigests {
+    /// Whether they were found. With another provider than OpenSSL they are not, and the engine alone authenticates.
+    package static var areAvailable: Bool { lv_digests_available() }
+}
+
 // MARK: Derived keys
 
 extension DatabaseKey {

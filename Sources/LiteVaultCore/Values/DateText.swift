@@ -13,14 +13,14 @@ public enum DateText {
     /// The text of a date, to the millisecond. For a date outside of the years 0000 to 9999 it is that of the nearest
     /// date in them. Such a date is not stored: ``string(exactly:)``.
     public static func string(from date: Date) -> String {
-        if let text = DateFormat.shared.string(from: date) { return text }
+        if let text = DateFormat.shared?.string(date) { return text }
         let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
         return string(milliseconds: total.isNaN ? 0 : Swift.min(Swift.max(total, years.lowerBound), years.upperBound))
     }
 
     /// The text of a date, to the millisecond; nil outside of the years 0000 to 9999.
     public static func string(exactly date: Date) -> String? {
-        if let text = DateFormat.shared.string(from: date) { return text }
+        if let text = DateFormat.shared?.string(date) { return text }
         let total = (date.timeIntervalSinceReferenceDate * 1000).rounded()
         return years.contains(total) ? string(milliseconds: total) : nil
     }
@@ -44,7 +44,7 @@ public enum DateText {
 
     /// The date of a text; nil when its form is unknown.
     public static func date(from text: String) -> Date? {
-        if let date = DateFormat.shared.date(from: text) { return date }
+        if let date = DateFormat.shared?.date(text) { return date }
         var scanner = Scanner(bytes: Array(text.utf8))
         guard let year = scanner.number(digits: 4), scanner.skip("-"),
             let month = scanner.number(digits: 2), (1...12).contains(month), scanner.skip("-"),
@@ -160,38 +160,23 @@ public enum DateText {
     }
 }
 
-/// The formatter that module `SQLite` offers as the global `dateFormatter`.
+/// Another way to write and read dates, which module `SQLite` sets once its global `dateFormatter` is used.
 ///
-/// It costs nothing unless it is used: until it is first read or set, ``DateText`` writes and reads alone. From then on
-/// From then on the formatter is used, because its format may be changed.
-package final class DateFormat: Sendable {
-    package static let shared = DateFormat()
+/// Closures, not a `DateFormatter`: a program that never names that class is linked without ICU, 38 MB of it.
+package struct DateFormat: Sendable {
+    package let string: @Sendable (Date) -> String
+    package let date: @Sendable (String) -> Date?
 
-    private let inUse = Locked<DateFormatter?>(nil)
-
-    package var formatter: DateFormatter {
-        get {
-            inUse.withLock { inUse in
-                let formatter = inUse ?? Self.standard()
-                inUse = formatter
-                return formatter
-            }
-        }
-        set { inUse.withLock { $0 = newValue } }
+    package init(string: @escaping @Sendable (Date) -> String, date: @escaping @Sendable (String) -> Date?) {
+        self.string = string
+        self.date = date
     }
 
-    /// Drops the formatter: ``DateText`` is used alone again.
-    package func reset() { inUse.withLock { $0 = nil } }
+    private static let inUse = Locked<DateFormat?>(nil)
 
-    func string(from date: Date) -> String? { inUse.withLock { $0?.string(from: date) } }
-
-    func date(from text: String) -> Date? { inUse.withLock { $0?.date(from: text) } }
-
-    private static func standard() -> DateFormatter {
-        let formatter = DateFormatter()
-        formatter.dateFormat = "yyyy-MM-dd'T'HH:mm:ss.SSS"
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        return formatter
+    /// The format in use; nil while ``DateText`` is used alone.
+    package static var shared: DateFormat? {
+        get { inUse.withLock { $0 } }
+        set { inUse.withLock { $0 = newValue } }
     }
 }

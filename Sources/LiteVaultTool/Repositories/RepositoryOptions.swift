@@ -1,8 +1,11 @@
 internal import ArgumentParser
 internal import Foundation
 internal import LiteVaultBackup
-internal import LiteVaultObjectStore
 internal import LiteVaultSupport
+
+#if ObjectStore
+    internal import LiteVaultObjectStore
+#endif
 
 /// A repository, its secret, and the local directories that belong to it.
 struct RepositoryOptions: ParsableArguments {
@@ -72,16 +75,22 @@ struct RepositoryOptions: ParsableArguments {
                 .unsupported, "unsupported repository scheme '\(location[..<scheme.lowerBound])'", path: location,
                 remedy: "Give a directory, or s3://BUCKET/PREFIX.")
         }
-        var settings = try S3Settings(url: location)
-        settings.endpoint = endpoint
-        settings.region = region
-        settings.usesPathStyle = usesPathStyle
-        settings.cacheFolder = cache
-        if let timeLimit {
-            settings.retryTimeLimit = timeLimit
-            settings.timeout = min(settings.timeout, timeLimit)
-        }
-        return try S3Store(settings)
+        #if ObjectStore
+            var settings = try S3Settings(url: location)
+            settings.endpoint = endpoint
+            settings.region = region
+            settings.usesPathStyle = usesPathStyle
+            settings.cacheFolder = cache
+            if let timeLimit {
+                settings.retryTimeLimit = timeLimit
+                settings.timeout = min(settings.timeout, timeLimit)
+            }
+            return try S3Store(settings)
+        #else
+            throw Failure(
+                .unsupported, "this litevault was built without S3", path: location,
+                remedy: "Give a directory, or build with the package trait ObjectStore.")
+        #endif
     }
 }
 

@@ -1,9 +1,12 @@
 internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
-internal import LiteVaultObjectStore
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
+
+#if ObjectStore
+    internal import LiteVaultObjectStore
+#endif
 
 extension Session {
     /// Reads the configuration, locks the schedule and creates its runner.
@@ -25,12 +28,22 @@ extension Session {
             },
             secret: { try keys.secret($0) }, key: { try keys.key($0) },
             hook: { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() },
-            heartbeat: { try await Heartbeat.send(to: $0, within: $1) },
+            heartbeat: { try await sendHeartbeat(to: $0, within: $1) },
             check: { try Interruption.shared.check() }, tool: "litevault \(Version.number)", local: local)
         return ScheduleRunner(
             configuration, state: state, services: services, log: log.logger(output, terminal),
             host: ProcessInfo.processInfo.hostName)
     }
+}
+
+private func sendHeartbeat(to url: String, within limit: Duration) async throws {
+    #if ObjectStore
+        try await Heartbeat.send(to: url, within: limit)
+    #else
+        throw VaultError(
+            .config, "a heartbeat needs an HTTP client, and this litevault was built without one",
+            remedy: "Remove 'heartbeat', or build with the package trait ObjectStore.")
+    #endif
 }
 
 /// Reads the keys that a configuration refers to. One reader keeps the variables of the environment; other sources may take

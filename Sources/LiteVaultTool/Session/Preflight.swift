@@ -13,6 +13,20 @@ enum Preflight {
             remedy: "Use a build with SQLCipher. 'litevault --version' shows the linked engine.")
     }
 
+    /// SHA and HMAC are looked up in what was linked with the engine. A build that hides them would still encrypt, but
+    /// `verify` would call every page unauthenticated: such a build ends at its start.
+    ///
+    /// - Throws: `no-encryption` if the engine encrypts, and the digests are missing.
+    static func requireDigests(
+        of encryption: EngineInfo.Encryption = EngineInfo.linked.encryption,
+        areAvailable: Bool = PageDigests.areAvailable
+    ) throws(Failure) {
+        guard case .sqlcipher = encryption, !areAvailable else { return }
+        throw Failure(
+            .noEncryption, "this build is linked without OpenSSL's digests, so it cannot authenticate pages",
+            remedy: "Build litevault again; 'ci/release' links what it needs.")
+    }
+
     /// - Throws: `no-input` if the file does not exist, `wrong-kind` if it is not a regular file.
     static func requireSource(_ path: String) throws(Failure) {
         var status = stat()
