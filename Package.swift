@@ -4,20 +4,21 @@ import PackageDescription
 // The engine is chosen at compile time by one additive trait, on by default:
 //
 //   swift build                               SQLCipher, found by pkg-config
-//   swift build --traits Tool,ObjectStore     SQLite, without encryption
+//   swift build --disable-default-traits      SQLite, without encryption
 //   PKG_CONFIG_PATH=<prefix>/lib/pkgconfig swift build --scratch-path .build-<name>
 //                                             another build of SQLCipher (one scratch path per prefix)
 //
 // Why it has this shape: Sources/LiteVault/Documentation.docc/Decisions/0001-engine-switch.md
 //
-// Every external package belongs to a trait. SwiftPM clones a package only if an enabled trait asks for a product of it:
-// a package that uses LiteVault or SQLite clones LiteVault alone. In a checkout all traits are on, so `swift build`
-// builds everything: Sources/LiteVault/Documentation.docc/Decisions/0027-external-packages-by-trait.md
+// For a package that depends on this one, every external package belongs to a trait. SwiftPM clones a package only if an
+// enabled trait asks for a product of it: who uses LiteVault or SQLite clones LiteVault alone. A checkout needs everything,
+// whatever its engine: Sources/LiteVault/Documentation.docc/Decisions/0027-external-packages-by-trait.md
 //
 // SwiftPM reads the manifest of a dependency from the bare repository, as if it were in "/", and then from
-// "checkouts/NAME" in the build directory of the package that uses it.
+// "checkouts/NAME" in the build directory of the package that uses it. ci/quickstart sets the variable.
 let isDependency =
     Context.packageDirectory == "/" || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+    || Context.environment["LITEVAULT_BY_TRAIT"] != nil
 
 func when(_ trait: String) -> TargetDependencyCondition {
     // The condition is nil only where nothing is asked for.
@@ -27,8 +28,11 @@ func when(_ trait: String) -> TargetDependencyCondition {
 let sqlcipher = when("SQLCipher")
 
 func external(_ product: String, of package: String, for trait: String) -> Target.Dependency {
-    .product(name: product, package: package, condition: when(trait))
+    .product(name: product, package: package, condition: isDependency ? when(trait) : nil)
 }
+
+/// Whether the tool can be linked with an HTTP client.
+let objectStore: [SwiftSetting] = [.define("S3", isDependency ? .when(traits: ["ObjectStore"]) : nil)]
 
 let swift: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -61,7 +65,7 @@ let package = Package(
         .trait(
             name: "Tool", description: "What the tool litevault needs; without ObjectStore, it has no S3.",
             enabledTraits: ["Backup", "Keyring"]),
-        .default(enabledTraits: isDependency ? ["SQLCipher"] : ["SQLCipher", "ObjectStore", "Tool"]),
+        .default(enabledTraits: ["SQLCipher"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -184,16 +188,17 @@ let package = Package(
             name: "LiteVaultTool",
             dependencies: [
                 "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
-                .target(name: "LiteVaultObjectStore", condition: when("ObjectStore")), "LiteVaultSchedule",
-                "LiteVaultKeyring",
+                .target(name: "LiteVaultObjectStore", condition: isDependency ? when("ObjectStore") : nil),
+                "LiteVaultSchedule", "LiteVaultKeyring",
                 external("ArgumentParser", of: "swift-argument-parser", for: "Tool"),
                 external("Logging", of: "swift-log", for: "Tool"),
                 // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.
                 .product(
                     name: "Subprocess", package: "swift-subprocess",
-                    condition: .when(platforms: [.linux, .macOS], traits: ["Tool"])),
+                    condition: isDependency
+                        ? .when(platforms: [.linux, .macOS], traits: ["Tool"]) : .when(platforms: [.linux, .macOS])),
             ],
-            swiftSettings: swift),
+            swiftSettings: swift + objectStore),
 
         // A tool of a plugin is compiled a second time for the machine that builds: it depends on the bare engine only.
         .target(name: "LiteVaultSQLAnalysis", swiftSettings: swift),

@@ -15,7 +15,7 @@ engine_select() {
     engine_home=$root/.build-$1
     case $1 in
         sqlcipher) [ -L "$root/.build" ] || engine_home=$root/.build ;;
-        sqlite) swift_args+=(--traits Tool,ObjectStore) ;;
+        sqlite) swift_args+=(--disable-default-traits) ;;
         sqlcipher-3)
             local home=$engines_home/sqlcipher-3.4.1
             engine_env+=("PKG_CONFIG_PATH=$home/pkgconfig")

@@ -26,7 +26,7 @@ struct KeyringFile {
             where error.code == .noInput
         {
             throw VaultError(
-                .noInput, "There is no keyring", path: path,
+                .noInput, "there is no keyring", path: path,
                 remedy: "Restore it from a copy. Without it, nothing opens its databases.", cause: error.cause)
         }
         do { return try KeyringParser.parse(bytes) } catch { throw VaultError.notAKeyring(path, error) }

@@ -37,7 +37,7 @@ struct StoredKeyring {
         case .none: (text, warning) = (nil, nil)
         case .file(let path):
             guard let found = try Self.text(at: path) else {
-                throw VaultError(.noInput, "There is no keyring", path: path, remedy: "Check the path.")
+                throw VaultError(.noInput, "there is no keyring", path: path, remedy: "Check the path.")
             }
             (text, warning) = (found, nil)
         case .besideDatabase:

@@ -3,7 +3,7 @@ internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultSupport
 
-#if ObjectStore
+#if S3
     internal import LiteVaultObjectStore
 #endif
 
@@ -75,7 +75,7 @@ struct RepositoryOptions: ParsableArguments {
                 .unsupported, "unsupported repository scheme '\(location[..<scheme.lowerBound])'", path: location,
                 remedy: "Give a directory, or s3://BUCKET/PREFIX.")
         }
-        #if ObjectStore
+        #if S3
             var settings = try S3Settings(url: location)
             settings.endpoint = endpoint
             settings.region = region

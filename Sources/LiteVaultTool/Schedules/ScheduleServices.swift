@@ -4,7 +4,7 @@ internal import LiteVaultBackup
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
 
-#if ObjectStore
+#if S3
     internal import LiteVaultObjectStore
 #endif
 
@@ -37,7 +37,7 @@ extension Session {
 }
 
 private func sendHeartbeat(to url: String, within limit: Duration) async throws {
-    #if ObjectStore
+    #if S3
         try await Heartbeat.send(to: url, within: limit)
     #else
         throw VaultError(
