@@ -27,7 +27,8 @@ let package = Package(
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
-            ]),
+            ],
+            plugins: [.plugin(name: "LiteVaultSchemaPlugin", package: "litevault")]),
         .executableTarget(
             name: "PoolBenchmarks",
             dependencies: [

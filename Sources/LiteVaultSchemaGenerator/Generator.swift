@@ -52,7 +52,8 @@ enum Generator {
         let origins = try ScriptRunner(database).run(scripts)
         try SchemaChecks(database, origins).run()
         let tables = try ModelReader(database, origins).tables()
-        let types = ColumnTypes(directives)
+        var types = ColumnTypes(directives)
+        types.infer(tables)
         let records = try RecordModelReader(directives, types).records(tables)
         let relations = directives.hasRelations ? try RelationReader(database, records).relations() : []
         let schema =

@@ -65,7 +65,10 @@ struct QueryFileReader {
     /// - Throws: ``Diagnostics``, with one for each statement that is not understood.
     func statements() throws -> [NamedStatement] {
         let lines = file.numberedLines
-        let heads = lines.indices.filter { Self.content(lines[$0].text, after: "name:") != nil }
+        let comments = file.commentLines
+        let heads = lines.indices.filter {
+            Self.content(lines[$0].text, after: "name:") != nil && comments.contains(lines[$0].offset)
+        }
         var statements: [NamedStatement] = []
         var wrong: [Diagnostic] = []
         let before = heads.first.map { lines[$0].offset } ?? file.bytes.count

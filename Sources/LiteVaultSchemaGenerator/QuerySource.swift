@@ -75,7 +75,12 @@ struct QueryWriter {
             {
                 let given = statement.statement.result
                 if given == nil, names[statement.columns] != nil { continue }
-                let name = given?.type ?? SwiftNames.type(statement.statement.name) + "Row"
+                var name = given?.type ?? SwiftNames.type(statement.statement.name) + "Row"
+                if given == nil, rows.contains(where: { $0.name == name }) {
+                    // Another function of the same name: they differ in their labels.
+                    let labels = statement.parameters.map { $0.external ?? $0.name }.filter { $0 != "_" }
+                    name = SwiftNames.type(([statement.statement.name] + labels).joined(separator: "_")) + "Row"
+                }
                 if let other = rows.first(where: { $0.name == name }) {
                     if other.columns == statement.columns { continue }
                     throw Diagnostics(
@@ -105,14 +110,15 @@ struct QueryWriter {
             "    \(access)struct \(row.name): \(protocols.joined(separator: ", ")) {",
         ]
         lines += members.map { "        \(access)var \($0.name): \($0.type)" }
-        let initializer = members.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
+        let initializer = members.map { "\(SwiftNames.label($0.name)): \($0.type)" }.joined(separator: ", ")
         lines += ["", "        /// Creates a row.", "        \(access)init(\(initializer)) {"]
         lines += members.map { "            self.\($0.name) = \($0.name)" } + ["        }", "    }", ""]
         return lines + [
             "    /// Reads a row by the positions of its columns.",
             "    fileprivate static func read\(row.name)(_ row: borrowing RowView) throws -> \(row.name) {",
             "        \(row.name)("
-                + members.enumerated().map { "\($0.element.name): try row.get(\($0.offset))" }.joined(separator: ", ")
+                + members.enumerated().map { "\(SwiftNames.label($0.element.name)): try row.get(\($0.offset))" }.joined(
+                    separator: ", ")
                 + ")",
             "    }", "",
         ]
@@ -156,7 +162,8 @@ struct QueryWriter {
         lines += ["        let \(local) = \(literal(statement))"]
         let arguments = arguments(statement)
         let with = arguments.isEmpty ? "" : ", with: \(arguments)"
-        let call = { (name: String) in "try \(name)(\(local)\(with))" }
+        // By `self`: a parameter may be called like a method.
+        let call = { (name: String) in "try self.\(name)(\(local)\(with))" }
         let all: String
         let first: String
         switch type {
@@ -202,7 +209,7 @@ struct QueryWriter {
         return [false, true].flatMap { isAsync in
             documentation(statement) + [
                 declaration(statement, type, isAsync: isAsync),
-                "        \(result)try \(isAsync ? "await " : "")\(how) { \(call) }", "    }", "",
+                "        \(result)try \(isAsync ? "await " : "")self.\(how) { \(call) }", "    }", "",
             ]
         }
     }

@@ -40,10 +40,20 @@ struct RecordSourceWriter {
         let parameters = record.properties.map { "\($0.name): \($0.type)" + ($0.initialValue.map { " = \($0)" } ?? "") }
         lines += ["", "    /// Creates a record, which is not in the database yet.", "    \(access)init("]
         lines += parameters.enumerated().map { "        \($0.element)" + ($0.offset + 1 < parameters.count ? "," : "") }
-        lines += ["    ) {"] + record.properties.map { "        self.\($0.name) = \($0.name)" } + ["    }", "}"]
+        lines += ["    ) {"] + record.properties.map { "        self.\($0.name) = \($0.name)" } + ["    }", ""]
+        // Here, and not in the extension: there the compiler makes a copy of each record.
+        lines += ["    /// Reads a row."] + initializer(record) + ["}"]
         guard path.count > 1 else { return lines + [""] }
         return ["extension \(path.dropLast().joined(separator: ".")) {"] + lines.map { $0.isEmpty ? "" : "    " + $0 }
             + ["}", ""]
+    }
+
+    private func initializer(_ record: RecordModel) -> [String] {
+        let row = Self.unused("row", record)
+        return ["    \(access)init(row\(row == "row" ? "" : " \(row)"): inout RecordReader) throws {"]
+            + record.properties.map { "        \($0.name) = try \(row).\($0.isJSON ? "nextJSON" : "next")()" } + [
+                "    }"
+            ]
     }
 
     // MARK: The conformance
@@ -67,21 +77,31 @@ struct RecordSourceWriter {
         if isIdentifiable, !record.properties.contains(where: { $0.name == "id" }) {
             lines += ["    \(access)var id: PrimaryKey? { primaryKey }", ""]
         }
-        lines += ["    \(access)init(row: inout RecordReader) throws {"]
-        lines +=
-            record.properties.map { "        \($0.name) = try row.\($0.isJSON ? "nextJSON" : "next")()" } + [
-                "    }", "",
+        let row = Self.unused("row", record)
+        if record.directive.isExtension { lines += initializer(record) + [""] }
+        if let rowID = record.properties.first(where: { $0.role == .rowID && $0.type == "Int64?" }) {
+            let parameter = Self.unused("rowID", record)
+            lines += [
+                "    \(access)mutating func setRowID(_ \(parameter): Int64) { \(rowID.name) = \(parameter) }", "",
             ]
+        }
         let throwing = record.properties.contains(where: \.isJSON) ? " throws" : ""
-        lines += ["    \(access)func write(to row: inout RecordWriter)\(throwing) {"]
+        lines += ["    \(access)func write(to \(row): inout RecordWriter)\(throwing) {"]
         lines += record.properties.map {
-            $0.isJSON ? "        try row.bindJSON(\($0.name))" : "        row.bind(\($0.name))"
+            $0.isJSON ? "        try \(row).bindJSON(\($0.name))" : "        \(row).bind(\($0.name))"
         }
         lines += ["    }"]
         let own = relations.filter { $0.origin == name }
         if !own.isEmpty { lines.append("") }
         lines += own.map { "    \(access)static let \($0.name): Relation<\(name), \($0.destination)> = \($0.value)" }
         return lines + ["}", ""]
+    }
+
+    /// A name for a parameter, which no property has.
+    private static func unused(_ name: String, _ record: RecordModel) -> String {
+        var name = name
+        while record.properties.contains(where: { $0.name == name }) { name += "_" }
+        return name
     }
 
     private func column(_ property: RecordModel.Property) -> String {
@@ -118,8 +138,9 @@ struct RecordSourceWriter {
             lines += columns.map { "        \(access)var \($0.name): \(bare($0.type))" }
             lines += ["", "        /// Creates a key.", "        \(access)init(\(parameters)) {"]
             lines += columns.map { "            self.\($0.name) = \($0.name)" } + ["        }", ""]
-            lines += ["        \(access)func write(to row: inout RecordWriter) {"]
-            lines += columns.map { "            row.bind(\($0.name))" } + ["        }", "    }", ""]
+            let row = Self.unused("row", record)
+            lines += ["        \(access)func write(to \(row): inout RecordWriter) {"]
+            lines += columns.map { "            \(row).bind(\($0.name))" } + ["        }", "    }", ""]
             let values = columns.map { "\($0.name): \($0.name)" }.joined(separator: ", ")
             return lines + ["    \(access)var primaryKey: PrimaryKey? { PrimaryKey(\(values)) }", ""]
         }

@@ -1,3 +1,5 @@
+internal import LiteVaultSQLAnalysis
+
 /// A table, view or virtual table.
 struct Relation {
     enum Kind {
@@ -43,10 +45,13 @@ struct ModelReader {
     func tables() throws -> [Relation] {
         let objects = try database.rows(
             "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid")
-        let virtual = objects.compactMap { $0[2].flatMap(Self.module) == nil ? nil : $0[1] }
+        let virtual = objects.flatMap { object -> [String] in
+            guard let name = object[1], let module = object[2].flatMap(Self.module) else { return [] }
+            return (Self.shadows[module] ?? []).map { "\(name)_\($0)".lowercased() }
+        }
         return try objects.compactMap { object in
             guard let name = object[1], let sql = object[2], !name.lowercased().hasPrefix("sqlite_"),
-                !virtual.contains(where: { name.hasPrefix($0 + "_") })
+                !virtual.contains(name.lowercased())
             else { return nil }
             let rows = try self.rows(name)
             if object[0] == "view" { return relation(name, .view, sql, rows) }
@@ -56,6 +61,13 @@ struct ModelReader {
             return relation(name, .table(hasRowid: hasRowid, rowidAlias: alias), sql, rows)
         }
     }
+
+    /// What the tables that a virtual table keeps its content in are called after its name.
+    private static let shadows: [String: [String]] = [
+        "fts3": ["content", "segments", "segdir"], "fts4": ["content", "segments", "segdir", "docsize", "stat"],
+        "fts5": ["data", "idx", "content", "docsize", "config"], "rtree": ["node", "parent", "rowid"],
+        "rtree_i32": ["node", "parent", "rowid"], "geopoly": ["node", "parent", "rowid"],
+    ]
 
     /// `table_xinfo` includes generated columns. Engines before 3.26 have neither.
     private func rows(_ table: String) throws -> [[String?]] {
@@ -109,8 +121,22 @@ struct ModelReader {
 /// The Swift types of columns.
 struct ColumnTypes {
     private let directives: Directives
+    /// What expressions in views are, by `view.column` in lower case.
+    private var inferred: [String: String] = [:]
 
     init(_ directives: Directives) { self.directives = directives }
+
+    /// Finds out the types of the columns of views that are expressions, which the engine declares no type for.
+    mutating func infer(_ relations: [Relation]) {
+        let catalog = CatalogReader(self, directives).catalog(relations)
+        let analyzer = Analyzer(catalog, functions: directives.functions.mapValues { CatalogReader.annotated($0) })
+        for view in relations {
+            guard case .view = view.kind else { continue }
+            for (name, typing) in analyzer.columns(ofView: view.name) {
+                if case .value(let type) = typing.content { inferred["\(view.name).\(name)".lowercased()] = type.swift }
+            }
+        }
+    }
 
     /// The Swift type of a column; nil if the schema does not determine it.
     func type(of column: Column, in table: Relation) -> String? {
@@ -119,6 +145,7 @@ struct ColumnTypes {
         if case .virtual(let module) = table.kind, module.hasPrefix("fts"), column.declaredType.isEmpty {
             base = "String"
         }
+        if base == nil, case .view = table.kind { base = inferred["\(table.name).\(column.name)".lowercased()] }
         return base.map { column.canBeNull ? $0 + "?" : $0 }
     }
 

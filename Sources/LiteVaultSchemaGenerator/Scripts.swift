@@ -70,6 +70,43 @@ struct Script {
         return Location(path: path, line: low + 1, column: offset - lines[low] + 1)
     }
 
+    /// The lines that consist of a comment from `--` to the end, outside of quotes and of `/* */`, by their offsets in bytes.
+    var commentLines: Set<Int> {
+        var found: Set<Int> = []
+        var index = 0
+        var line = 0
+        var isBlank = true
+        // Moves on to the byte after the next of some, counting lines.
+        func skip(to end: [UInt8]) {
+            while index < bytes.count, !bytes[index...].starts(with: end) {
+                if bytes[index] == 10 { (line, isBlank) = (index + 1, true) }
+                index += 1
+            }
+            index = min(index + end.count, bytes.count)
+        }
+        while index < bytes.count {
+            let byte = bytes[index]
+            let next = index + 1 < bytes.count ? bytes[index + 1] : 0
+            index += 1
+            switch byte {
+            case 10: (line, isBlank) = (index, true)
+            case UInt8(ascii: " "), 9, 12, 13: break
+            case UInt8(ascii: "-") where next == byte:
+                if isBlank { found.insert(line) }
+                while index < bytes.count, bytes[index] != 10 { index += 1 }
+            case UInt8(ascii: "/") where next == UInt8(ascii: "*"):
+                index += 1
+                skip(to: Array("*/".utf8))
+            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+                isBlank = false
+                skip(to: [byte])
+                isBlank = false
+            default: isBlank = false
+            }
+        }
+        return found
+    }
+
     /// The lines, each with its offset in bytes.
     var numberedLines: [(offset: Int, text: String)] {
         lines.indices.map { index in
@@ -103,10 +140,11 @@ struct Directives {
 
     init(_ scripts: [Script]) throws {
         for script in scripts {
-            for line in script.numberedLines {
+            let comments = script.commentLines
+            for line in script.numberedLines where comments.contains(line.offset) {
                 let text = line.text.trimmingPrefix { $0.isWhitespace }
                 guard text.hasPrefix("-- litevault:") else { continue }
-                let words = text.dropFirst("-- litevault:".count).split(whereSeparator: \.isWhitespace).map(String.init)
+                let words = Self.words(text.dropFirst("-- litevault:".count))
                 guard read(words, script.location(at: line.offset)) else {
                     throw Diagnostics(
                         script.location(at: line.offset),
@@ -125,6 +163,24 @@ struct Directives {
 
     /// Whether a column counts the writes of its row.
     func isVersion(_ column: String, in table: String) -> Bool { versions.contains("\(table).\(column)".lowercased()) }
+
+    /// The words of a directive. Names of tables and columns can be in double quotes, with blanks inside.
+    private static func words(_ text: Substring) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var isQuoted = false
+        for character in text {
+            if character == "\"" {
+                isQuoted.toggle()
+            } else if character.isWhitespace, !isQuoted {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            } else {
+                word.append(character)
+            }
+        }
+        return word.isEmpty ? words : words + [word]
+    }
 
     private mutating func read(_ words: [String], _ location: Location) -> Bool {
         if words == ["public"] {

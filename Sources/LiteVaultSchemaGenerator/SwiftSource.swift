@@ -77,7 +77,7 @@ enum SwiftNames {
     /// `user_account` becomes `UserAccount`.
     static func type(_ name: String) -> String {
         let result = words(name).map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-        return valid(result).map { reserved.contains($0) ? $0 + "_" : $0 } ?? "_" + result
+        return valid(result).map { reserved.contains($0) || usedTypes.contains($0) ? $0 + "_" : $0 } ?? "_" + result
     }
 
     /// `first_name` becomes `firstName`; a keyword gets backticks.
@@ -113,6 +113,16 @@ enum SwiftNames {
 
     /// Names that a member cannot have, or that each table has already.
     private static let reserved: Set = ["self", "Self", "Type", "Protocol", "init", "table"]
+
+    /// Types that generated code names: a table called after one would hide it.
+    private static let usedTypes: Set = [
+        "Any", "Array", "Bool", "CaseIterable", "Codable", "CompositeKey", "Connection", "Data", "DatabaseAccess",
+        "Date",
+        "Double", "Foundation", "Hashable", "Identifiable", "Int", "Int64", "LiteVault", "Optional", "PrimaryKey",
+        "QueryError", "Record", "RecordReader", "RecordTable", "RecordWriter", "Relation", "RowView", "Schema",
+        "Sendable", "SQLExpression", "StoredValue", "String", "Swift", "Table", "URL", "UUID", "Value", "View",
+        "VirtualTable", "Void", "ArgumentList", "ArgumentPair",
+    ]
 
     private static let keywords: Set = [
         "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",

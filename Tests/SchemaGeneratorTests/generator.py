@@ -47,6 +47,17 @@ declares("views and virtual tables are there, the tables behind them are not",
          column("body", "String?"))
 _, _, source, _ = generate(("schema.sql", "CREATE VIRTUAL TABLE f USING fts4(body)"))
 case("tables of a full-text index are left out", source.count(" enum ") == 1, source)
+declares("columns of views that are expressions have the type of the expression",
+         "CREATE TABLE t (a INT NOT NULL, b TEXT); CREATE VIEW v AS SELECT a, count(*) AS n, max(b) AS last, a > 1 AS isBig FROM t GROUP BY a",
+         column("n", "Int64?"), column("last", "String?"), column("isBig", "Bool?"))
+declares("tables that are called like types of Swift get an underscore",
+         "CREATE TABLE data (d BLOB); CREATE TABLE date (d DATE); CREATE TABLE \"table\" (\"view\" TEXT); CREATE TABLE connection (x INT)",
+         "enum Data_ {", "enum Date_ {", "enum Table_ {", "enum Connection_ {", column("view", "String?"))
+declares("names with blanks are quoted in directives, and those in block comments are not read",
+         '-- litevault: "my table"."my column" as State\n/*\n-- litevault: nonsense\n*/\nCREATE TABLE "my table" ("my column" INT)',
+         column("myColumn", "State", "my column"))
+declares("a table that begins with the name of a virtual one is there",
+         "CREATE VIRTUAL TABLE f USING fts4(body); CREATE TABLE f_notes (x INT)", "enum FNotes {")
 declares("a directive chooses the type", "-- litevault: t.state as State?\nCREATE TABLE t (state INT)",
          column("state", "State?"))
 declares("a directive makes all public", "-- litevault: public\nCREATE TABLE t (a INT)", "public enum Schema {",
@@ -88,6 +99,7 @@ refuses("what is not UTF-8 is refused", b"CREATE TABLE a (x INT); -- \xff", "sch
 refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sql:2:4: error: the file contains a NUL byte")
 
 import application  # noqa: E402, F401
+import applications  # noqa: E402, F401
 import records  # noqa: E402, F401
 import statements  # noqa: E402, F401
 

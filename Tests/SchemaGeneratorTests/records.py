@@ -25,7 +25,7 @@ writes("a table becomes a struct with defaults, an initializer and a conformance
        'colour: String = "it\\\'s red",', "weight: Double = 1.5,", "createdAt: Date? = nil",
        "extension Note: Record, Identifiable {", 'static let createdAt = SQLExpression<Date>("created_at")',
        "static let table = RecordTable<Note>(", '.rowID("id", \\.id),', '"title",', '.defaulted("created_at"),',
-       "var primaryKey: Int64? { id }", "title = try row.next()", "row.bind(createdAt)",
+       "var primaryKey: Int64? { id }", "title = try row.next()", "mutating func setRowID(_ rowID: Int64) { id = rowID }", "row.bind(createdAt)",
        "func write(to row: inout RecordWriter) {")
 writes("a text key is given, and is what identifies the record",
        "-- litevault: record tag\nCREATE TABLE tag (name TEXT NOT NULL PRIMARY KEY, colour TEXT)", '.key("name"),',
@@ -91,3 +91,10 @@ refuses("a record needs a table", "-- litevault: record nothing\nCREATE TABLE no
         "schema.sql:1:1: error: there is no table nothing to make a record of")
 refuses("a record needs the types of all columns", "CREATE TABLE note (id INTEGER PRIMARY KEY, x);\n-- litevault: record note",
         "schema.sql:2:1: error: column x of note has no type, which a record needs")
+
+writes("names of columns do not hide what generated code names",
+       '-- litevault: record data\n-- litevault: record "day plan" as Plan\n-- litevault: "day plan"."row" as Row\n'
+       'CREATE TABLE data (id INTEGER PRIMARY KEY, "row" TEXT, "rowID" INTEGER);\nCREATE TABLE "day plan" ("row" INT NOT NULL)',
+       "struct Data_: Hashable, Codable, Sendable {", "init(row row_: inout RecordReader) throws {", "row = try row_.next()",
+       "func write(to row_: inout RecordWriter) {", "row_.bind(row)", "mutating func setRowID(_ rowID_: Int64) { id = rowID_ }",
+       "struct Plan: Hashable, Codable, Sendable {", "var row: Row", "enum Data_ {")

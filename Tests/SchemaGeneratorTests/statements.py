@@ -25,13 +25,13 @@ def refuses(name, sql, *diagnostics, schema=notes):
 declares("a statement becomes a function of a connection, and two of pools and queues",
          "-- name: titles(text:) :many\nSELECT title FROM note WHERE body = :text",
          "func titles(text: String) throws -> [String] {",
-         'return try all(sql, with: text, transform: { try $0.get(0, as: String.self) })',
-         "return try read { try $0.titles(text: text) }", "func titles(text: String) async throws -> [String] {",
-         "return try await read { try $0.titles(text: text) }")
+         'return try self.all(sql, with: text, transform: { try $0.get(0, as: String.self) })',
+         "return try self.read { try $0.titles(text: text) }", "func titles(text: String) async throws -> [String] {",
+         "return try await self.read { try $0.titles(text: text) }")
 declares("statements that write are run in a write",
          "-- name: rename(_ id:to title:) :count\nUPDATE note SET title = :title WHERE id = :id;",
          "@discardableResult func rename(_ id: Int64, to title: String) throws -> Int {",
-         "return try write { try $0.rename(id, to: title) }")
+         "return try self.write { try $0.rename(id, to: title) }")
 declares("comments become documentation",
          "-- name: all :many\n-- The titles of all notes,\n-- in order.\nSELECT title FROM note ORDER BY title",
          "/// The titles of all notes,", "/// in order.", "/// q.sql, line 1")
@@ -44,12 +44,39 @@ declares("annotations give types where nothing else does",
          "func values(limit: Int64?) throws -> [Double?] {")
 declares("a parameter can have any name",
          "-- name: f(sql:class:) :many\nSELECT id FROM note WHERE title = :sql OR body = :class",
-         "func f(sql: String, `class`: String) throws -> [Int64] {", 'return try all(sql_, with: sql, `class`, transform: { try $0.get(0, as: Int64.self) })')
+         "func f(sql: String, `class`: String) throws -> [Int64] {", 'return try self.all(sql_, with: sql, `class`, transform: { try $0.get(0, as: Int64.self) })')
+declares("functions of one name with other columns have structs that their labels name",
+         "-- name: f(id:) :many\nSELECT id, title FROM note WHERE id = :id;\n-- name: f(named title:) :many\nSELECT title, body FROM note WHERE title = :title;",
+         "func f(id: Int64) throws -> [Schema.FRow] {", "func f(named title: String) throws -> [Schema.FNamedRow] {")
+declares("a parameter can be called like a method", "-- name: f(first:all:run:read:) :many\nSELECT id FROM note WHERE id IN (:first, :all, :run, :read)",
+         "func f(first: Int64, all: Int64, run: Int64, read: Int64) throws -> [Int64] {",
+         "return try self.all(sql, with: first, all, run, read, transform: { try $0.get(0, as: Int64.self) })")
+declares("a parameter that is a column of a compound has the type of the others",
+         "-- name: below(id:) :many\nWITH RECURSIVE below(id, depth) AS (VALUES (:id, 0) UNION SELECT note.id, depth + 1 FROM note, below) "
+         "SELECT id, depth FROM below;\n-- name: either(text:) :many\nSELECT title FROM note UNION SELECT :text;",
+         "func below(id: Int64) throws -> [Schema.BelowRow] {", "func either(text: String) throws -> [String] {")
+declares("a name in a block comment or a text names nothing",
+         "/* Old:\n-- name: g :many\nSELECT 2; */\n-- name: f :many\nSELECT id FROM note WHERE title = 'it''s\n-- name: h :many\n';",
+         "func f() throws -> [Int64] {")
+search = ("-- name: search(query:limit:) :many\nSELECT note.id, snippet(found, 0, '[', ']', '…', 8) AS excerpt, bm25(found) AS score, rank "
+          "FROM found JOIN note ON note.id = found.rowid WHERE found MATCH :query ORDER BY rank LIMIT :limit;\n"
+          "-- name: inColumn(query:) :many\nSELECT rowid AS id, title FROM found WHERE title MATCH :query;\n"
+          "-- name: called(query:) :many\nSELECT rowid AS id FROM found(:query);\n"
+          "-- name: rebuild :exec\nINSERT INTO found (found) VALUES ('rebuild');\n-- name: history :many\nSELECT query FROM found_history")
+status, said, schema, source = generate(
+    (notes[0], notes[1] + "\nCREATE VIRTUAL TABLE found USING fts5(title, body, content='note', content_rowid='id');\n"
+     "CREATE TABLE found_history (query TEXT NOT NULL);"), queries=[("q.sql", search)])
+wanted = ["func search(query: String, limit: Int) throws -> [Schema.SearchRow] {", "func inColumn(query: String) throws -> [Schema.InColumnRow] {",
+          "func called(query: String) throws -> [Int64] {", "func rebuild() throws {", "func history() throws -> [String] {"]
+declared = [line.strip() for line in (source or "").splitlines()]
+missing = [line for line in wanted if line not in declared]
+case("FTS5 finds by MATCH, with excerpts and ranks, and its own tables are left out", not missing and "FoundData" not in schema
+     or "no such module: fts5" in said[0], (missing, said))
 declares("what is in quotes and comments is not a parameter",
          "-- name: f :many\nSELECT ':no' || \"title\" /* :no */ -- :no\n  || '--' AS [a b] FROM note; -- end",
          "func f() throws -> [String] {")
 declares("a function can have any name", "-- name: default(in:) :optional\nSELECT title FROM note WHERE id = :in",
-         "func `default`(`in`: Int64) throws -> String? {", "return try read { try $0.`default`(in: `in`) }")
+         "func `default`(`in`: Int64) throws -> String? {", "return try self.read { try $0.`default`(in: `in`) }")
 declares("functions of one name with other labels are others",
          "-- name: f(id:) :one\nSELECT title FROM note WHERE id = :id;\n-- name: f(title:) :one\nSELECT id FROM note WHERE title = :title;",
          "func f(id: Int64) throws -> String {", "func f(title: String) throws -> Int64 {")

@@ -12,7 +12,9 @@ enum Benchmarks {
                 ("fetch by expression", fetchByExpression), ("structs", fetchStructs),
                 ("structs of numbers", fetchNumbers), ("structs by Codable", fetchByCodable),
                 ("structs of numbers by Codable", fetchNumbersByCodable), ("typed look-up", typedLookUp),
-                ("build", build),
+                ("build", build), ("records", fetchRecords), ("records of numbers", fetchNumberRecords),
+                ("record insert", insertRecords), ("record find", findRecords),
+                ("parents with children", fetchChildren),
             ]
             let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.0) }.map {
                 name, make in

@@ -153,26 +153,30 @@ static unsigned char *copy_text(sqlite3_stmt *statement, int column, int *length
     return copy(text, *length);
 }
 
+// Returns the length of the texts.
+static int64_t read_person(sqlite3_stmt *statement, person *one) {
+    int email = 0, name = 0;
+    one->id = sqlite3_column_int64(statement, 0);
+    one->email = copy_text(statement, 1, &email);
+    one->name = copy_text(statement, 2, &name);
+    one->age = sqlite3_column_int64(statement, 3);
+    one->balance = sqlite3_column_double(statement, 4);
+    one->admin = sqlite3_column_int64(statement, 5) != 0;
+    return email + name;
+}
+
 int64_t baseline_people(sqlite3 *db, const char *sql) {
     sqlite3_stmt *statement = prepare(db, sql);
     person *people = NULL;
     size_t count = 0, capacity = 0;
     int64_t sum = 0;
-    int code, length = 0;
+    int code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (count == capacity) {
             capacity = capacity ? capacity * 2 : 4;
             people = realloc(people, capacity * sizeof(person));
         }
-        person *one = &people[count++];
-        one->id = sqlite3_column_int64(statement, 0);
-        one->email = copy_text(statement, 1, &length);
-        sum += length;
-        one->name = copy_text(statement, 2, &length);
-        if (one->name) sum += length;
-        one->age = sqlite3_column_int64(statement, 3);
-        one->balance = sqlite3_column_double(statement, 4);
-        one->admin = sqlite3_column_int64(statement, 5) != 0;
+        sum += read_person(statement, &people[count++]);
     }
     require(code == SQLITE_DONE, db);
     sqlite3_finalize(statement);
@@ -225,4 +229,98 @@ int64_t baseline_wide(sqlite3 *db, const char *sql) {
     }
     free(rows);
     return sum + (int64_t)reals;
+}
+
+int64_t baseline_find_person(sqlite3 *db, const char *sql, int64_t count, int64_t rows) {
+    sqlite3_stmt *statement = prepare(db, sql);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        person one;
+        sqlite3_bind_int64(statement, 1, i * 7919 % rows + 1);
+        require(sqlite3_step(statement) == SQLITE_ROW, db);
+        sum += read_person(statement, &one);
+        sqlite3_reset(statement);
+        sum += one.id + one.age + (int64_t)one.balance + one.admin;
+        free(one.email);
+        free(one.name);
+    }
+    sqlite3_finalize(statement);
+    return sum;
+}
+
+typedef struct {
+    int64_t id, author, pages;
+    unsigned char *title;
+    int has_pages;
+} book;
+
+typedef struct {
+    int64_t id;
+    unsigned char *name;
+    book *books;
+    size_t count, capacity;
+} author;
+
+static int compare_authors(const void *left, const void *right) {
+    int64_t a = ((const author *)left)->id, b = ((const author *)right)->id;
+    return a < b ? -1 : a > b;
+}
+
+int64_t baseline_authors(sqlite3 *db, const char *parents, const char *children) {
+    author *authors = NULL;
+    size_t count = 0, capacity = 0;
+    int64_t sum = 0;
+    int code, length = 0;
+    sqlite3_stmt *statement = prepare(db, parents);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (count == capacity) {
+            capacity = capacity ? capacity * 2 : 4;
+            authors = realloc(authors, capacity * sizeof(author));
+        }
+        author *one = &authors[count++];
+        memset(one, 0, sizeof(author));
+        one->id = sqlite3_column_int64(statement, 0);
+        one->name = copy_text(statement, 1, &length);
+        sum += length;
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+
+    // The authors are in the order of their ids, and books of one author mostly follow each other.
+    author *current = NULL;
+    statement = prepare(db, children);
+    if (sqlite3_bind_parameter_count(statement) == (int)count)
+        for (size_t i = 0; i < count; i++) sqlite3_bind_int64(statement, (int)i + 1, authors[i].id);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        author key = {.id = sqlite3_column_int64(statement, 1)};
+        if (!current || current->id != key.id)
+            current = bsearch(&key, authors, count, sizeof(author), compare_authors);
+        require(current != NULL, db);
+        if (current->count == current->capacity) {
+            current->capacity = current->capacity ? current->capacity * 2 : 4;
+            current->books = realloc(current->books, current->capacity * sizeof(book));
+        }
+        book *one = &current->books[current->count++];
+        one->id = sqlite3_column_int64(statement, 0);
+        one->author = key.id;
+        one->title = copy_text(statement, 2, &length);
+        sum += length;
+        one->has_pages = sqlite3_column_type(statement, 3) != SQLITE_NULL;
+        one->pages = one->has_pages ? sqlite3_column_int64(statement, 3) : 0;
+    }
+    require(code == SQLITE_DONE, db);
+    sqlite3_finalize(statement);
+
+    for (size_t i = 0; i < count; i++) {
+        sum += authors[i].id;
+        for (size_t j = 0; j < authors[i].count; j++) {
+            book *one = &authors[i].books[j];
+            sum += one->id + one->author + one->pages;
+            free(one->title);
+        }
+        free(authors[i].books);
+        free(authors[i].name);
+    }
+    free(authors);
+    return sum;
 }

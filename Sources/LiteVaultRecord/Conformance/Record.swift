@@ -64,6 +64,18 @@ public protocol Record: RelatedToOne where RelatedRecord == Self {
     /// - Throws: as ``init(row:)``.
     mutating func reload(row: inout RecordReader) throws
 
+    /// Takes the number that the engine gave to an inserted row, where the record has no key yet.
+    ///
+    /// By default the property that the table names with ``RecordColumn/rowID(_:_:)`` is set through its key path. An assignment
+    /// (`id = rowID`), as generated records have it, is faster.
+    ///
+    /// - Throws: only what converting the number throws.
+    mutating func setRowID(_ rowID: Int64) throws
+
+    /// Reads a row into an array of several. It is a requirement so that each record has its own compiled code for it.
+    @_documentation(visibility: internal)
+    static func append(row: inout RecordReader, to groups: inout [[Self]], at group: Int, reserving count: Int) throws
+
     /// Called before the record is written, in the same transaction on a pool or queue: to validate it, or to set a date.
     ///
     /// - Parameters:
@@ -98,6 +110,20 @@ extension Record {
     /// Replaces the record.
     @inlinable
     public mutating func reload(row: inout RecordReader) throws { self = try Self(row: &row) }
+
+    /// Sets the property of the column that is the rowid.
+    public mutating func setRowID(_ rowID: Int64) throws { try Self.table.setRowID?(&self, rowID) }
+
+    /// Reads a row into an array of several.
+    @_documentation(visibility: internal)
+    @inlinable
+    public static func append(
+        row: inout RecordReader, to groups: inout [[Self]], at group: Int, reserving count: Int
+    ) throws {
+        let record = try Self(row: &row)
+        if groups[group].isEmpty { groups[group].reserveCapacity(count) }
+        groups[group].append(record)
+    }
 
     /// Does nothing.
     @inlinable

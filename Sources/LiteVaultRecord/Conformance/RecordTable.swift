@@ -85,7 +85,8 @@ public final class RecordTable<R: Record>: Sendable {
     @usableFromInline let defaulted: ColumnSet
     @usableFromInline let hasDefaults: Bool
     @usableFromInline let hasGenerated: Bool
-    @usableFromInline let setRowID: (@Sendable (inout R, Int64) throws -> Void)?
+    let setRowID: (@Sendable (inout R, Int64) throws -> Void)?
+    @usableFromInline let hasRowID: Bool
     @usableFromInline let increment: (@Sendable (inout R) -> Void)?
     @usableFromInline let columnCount: Int
     @usableFromInline let columnList: String
@@ -127,6 +128,7 @@ public final class RecordTable<R: Record>: Sendable {
         hasDefaults = columns.contains { $0.isDefaulted }
         hasGenerated = columns.contains { $0.role == .generated }
         setRowID = columns.lazy.compactMap(\.setRowID).first
+        hasRowID = columns.contains { $0.role == .rowID }
         increment = columns.lazy.compactMap(\.increment).first
 
         let table = (database.map { quoted($0) + "." } ?? "") + quoted(name)

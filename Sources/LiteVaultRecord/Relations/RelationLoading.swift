@@ -36,6 +36,18 @@ extension Relation {
 
     /// Reads what belongs to each of some keys, by one statement for all of them.
     func load(_ db: Connection, keys: [RelationKey]) throws -> [Value] {
+        var captured: [[[RelationKey]]] = []
+        return try groups(db, keys: keys, capturing: [], in: &captured).map { try Value.related($0) }
+    }
+
+    /// Reads the rows of each of some keys, by one statement for all of them.
+    ///
+    /// - Parameters:
+    ///   - positions: the columns, from 0, of keys that relations of the rows start from.
+    ///   - captured: those keys of each row, for each of the keys; empty without positions.
+    func groups(
+        _ db: Connection, keys: [RelationKey], capturing positions: [[Int]], in captured: inout [[[RelationKey]]]
+    ) throws -> [[Value.RelatedRecord]] {
         var groups: [RelationKey: Int] = [:]
         groups.reserveCapacity(keys.count)
         var distinct: [RelationKey] = []
@@ -46,13 +58,16 @@ extension Relation {
             distinct.append(key)
             return distinct.count - 1
         }
-        let rows = try readGroups(db, distinct, groups)
-        return try groupOfKey.map { try Value.related($0.map { rows[$0] } ?? []) }
+        var next = positions.isEmpty ? [] : [[[RelationKey]]](repeating: [], count: distinct.count)
+        let rows = try readGroups(db, distinct, groups, capturing: positions, in: &next)
+        if !positions.isEmpty { captured = groupOfKey.map { $0.map { next[$0] } ?? [] } }
+        return groupOfKey.map { $0.map { rows[$0] } ?? [] }
     }
 
     /// Reads the rows of all keys. Rows of one key mostly follow each other.
     private func readGroups(
-        _ db: Connection, _ keys: [RelationKey], _ groups: [RelationKey: Int]
+        _ db: Connection, _ keys: [RelationKey], _ groups: [RelationKey: Int], capturing positions: [[Int]],
+        in captured: inout [[[RelationKey]]]
     ) throws -> [[Value.RelatedRecord]] {
         typealias Related = Value.RelatedRecord
         var rows = [[Related]](repeating: [], count: keys.count)
@@ -62,18 +77,12 @@ extension Relation {
             let execution = try db.begin(source.select(where: condition, keys))
             defer { db.end(execution) }
             var current: (key: RelationKey, group: Int)?
-            var run: [Related] = []
-            func endRun() {
-                guard let group = current?.group, !run.isEmpty else { return }
-                let capacity = run.count
-                if rows[group].isEmpty { swap(&rows[group], &run) } else { rows[group] += run }
-                run = []
-                run.reserveCapacity(capacity)
-            }
+            var expected = 0
             while try execution.step() {
                 let key = RelationKey(execution, source.keyPositions)
                 if current?.key != key {
-                    endRun()
+                    // As many rows as the last key had: mostly they are about as many.
+                    if let current { expected = Swift.min(rows[current.group].count, 64) }
                     // The engine found the row by a key that is equal to this one under the column's collation.
                     let group =
                         groups[key]
@@ -85,9 +94,12 @@ extension Relation {
                         }()
                     current = group.map { (key, $0) }
                 }
-                if current != nil { run.append(try Related.read(execution)) }
+                guard let group = current?.group else { continue }
+                var reader = RecordReader(execution)
+                try Related.append(row: &reader, to: &rows, at: group, reserving: expected)
+                try Related.requireAll(reader)
+                if !positions.isEmpty { captured[group].append(positions.map { RelationKey(execution, $0) }) }
             }
-            endRun()
         }
         return rows
     }

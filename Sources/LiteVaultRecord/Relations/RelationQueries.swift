@@ -190,7 +190,7 @@ struct AnnotationSource<R: Record, each C: SQLType>: RowSource {
 
 extension RecordQuery {
     /// Calls a closure with each row: the record's columns, and some more.
-    fileprivate func read(
+    func read(
         _ db: Connection, adding columns: [SQLNode] = [], limit: Int?, _ body: (Execution) throws -> Void
     ) throws {
         var clauses = recordClauses

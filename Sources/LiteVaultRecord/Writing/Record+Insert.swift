@@ -64,7 +64,7 @@ extension Record {
             let rowID = try Self.run(table.insertSQL, with: self, db) {
                 $0.changedRowCount > 0 ? $0.lastInsertRowid : nil
             }
-            if let rowID, let setRowID = table.setRowID, primaryKey == nil { try setRowID(&self, rowID) }
+            if let rowID, table.hasRowID, primaryKey == nil { try setRowID(rowID) }
         } else {
             try insertReadingBack(db, omitting: omitted)
         }
@@ -154,11 +154,16 @@ extension Record {
     static func read(_ execution: Execution, from start: Int = 0) throws -> Self {
         var reader = RecordReader(execution, from: start)
         let record = try Self(row: &reader)
-        let count = Int(reader.index) &+ 1 &- start
-        if count != table.columnCount {
-            throw VaultError.count(table.name, "init(row:)", count, of: table.columnCount)
-        }
+        try requireAll(reader, from: start)
         return record
+    }
+
+    /// Throws when a record has not read all of its columns.
+    @inlinable
+    @inline(__always)
+    static func requireAll(_ reader: borrowing RecordReader, from start: Int = 0) throws {
+        let count = Int(reader.index) &+ 1 &- start
+        if count != table.columnCount { throw VaultError.count(table.name, "init(row:)", count, of: table.columnCount) }
     }
 
     /// Runs a statement with the values of a record, and reads its row into this one.

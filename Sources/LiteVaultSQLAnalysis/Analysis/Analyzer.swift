@@ -116,6 +116,14 @@ package final class Analyzer {
         return table.name
     }
 
+    /// The columns of a view with what is known of them; empty for a view that is not there or not understood.
+    package func columns(ofView name: String) -> [(name: String, typing: Typing)] {
+        guard let table = catalog.table(name), case .view(let sql) = table.kind,
+            let columns = try? columns(ofView: table, sql: sql)
+        else { return [] }
+        return columns.map { ($0.name, $0.typing) }
+    }
+
     /// The columns of a view, from its own SELECT.
     func columns(ofView table: Catalog.Table, sql: String) throws(SQLSyntaxError) -> [Catalog.Column] {
         let key = table.name.lowercased()

@@ -12,6 +12,7 @@ extension Analyzer {
         var scope = scope
         define(select.with, in: &scope)
         var columns: [ResultColumn] = []
+        var parts: [[ResultColumn]] = []
         for (index, core) in select.cores.enumerated() {
             let isOnly = select.cores.count == 1
             let next: [ResultColumn]
@@ -21,12 +22,39 @@ extension Analyzer {
                 next = try self.columns(of: query, in: scope, written: written, order: isOnly ? select.order : [])
             }
             columns = index == 0 ? next : Self.merge(columns, next)
+            parts.append(next)
         }
+        if parts.count > 1 { unify(select.cores, parts) }
         for bound in [select.limit, select.offset].compactMap(\.self) {
             expect(bound, Typing(.count, canBeNull: false))
             _ = try type(bound, in: scope)
         }
         return columns
+    }
+
+    /// A parameter that is a column of one part of a compound has the type of that column in the others.
+    private func unify(_ cores: [Select.Core], _ parts: [[ResultColumn]]) {
+        func expressions(_ core: Select.Core) -> [[Expression]] {
+            switch core {
+            case .values(let rows): rows
+            case .query(let query):
+                [
+                    query.results.compactMap { result in
+                        if case .expression(let expression, _) = result { expression } else { nil }
+                    }
+                ]
+            }
+        }
+        for (index, core) in cores.enumerated() {
+            for row in expressions(core) where row.count == parts[index].count {
+                for (column, expression) in row.enumerated() {
+                    guard case .parameter = expression.form else { continue }
+                    let others = parts.indices.lazy.filter { $0 != index && column < parts[$0].count }
+                    let known = others.compactMap { parts[$0][column].typing.type }.first
+                    if let known { expect(expression, Typing(known, canBeNull: false)) }
+                }
+            }
+        }
     }
 
     private static func merge(_ columns: [ResultColumn], _ others: [ResultColumn]) -> [ResultColumn] {

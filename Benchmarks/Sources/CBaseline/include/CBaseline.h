@@ -40,4 +40,11 @@ int64_t baseline_people(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
 /// Reads rows of 10 numbers, as `baseline_fetch` does, into an array of structs.
 int64_t baseline_wide(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
 
+/// Looks persons up by their key with one statement, each into a struct, texts copied.
+int64_t baseline_find_person(struct sqlite3 *_Nonnull db, const char *_Nonnull sql, int64_t count, int64_t rows);
+
+/// Reads rows of (integer, text) into an array of structs, and rows of (integer, integer, text, integer or NULL) into an
+/// array in the struct whose key is the second column. The second statement has no parameters, or one for each key.
+int64_t baseline_authors(struct sqlite3 *_Nonnull db, const char *_Nonnull parents, const char *_Nonnull children);
+
 #endif
