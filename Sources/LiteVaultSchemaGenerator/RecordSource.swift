@@ -41,7 +41,6 @@ struct RecordSourceWriter {
         lines += ["", "    /// Creates a record, which is not in the database yet.", "    \(access)init("]
         lines += parameters.enumerated().map { "        \($0.element)" + ($0.offset + 1 < parameters.count ? "," : "") }
         lines += ["    ) {"] + record.properties.map { "        self.\($0.name) = \($0.name)" } + ["    }", ""]
-        // Here, and not in the extension: there the compiler makes a copy of each record.
         lines += ["    /// Reads a row."] + initializer(record) + ["}"]
         guard path.count > 1 else { return lines + [""] }
         return ["extension \(path.dropLast().joined(separator: ".")) {"] + lines.map { $0.isEmpty ? "" : "    " + $0 }

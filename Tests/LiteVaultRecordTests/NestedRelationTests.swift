@@ -87,4 +87,14 @@ import Testing
             ($0 as? VaultError)?.code == .notFound
         }
     }
+
+    @Test func `conditions and counts lead on from relation to relation`() throws {
+        let long = Country.authors.exists(where: Person.books.exists(where: Book.pages > 600))
+        #expect(try Country.filter(long).all(db).map(\.code) == ["de"])
+        let translated = Person.books.filter(Book.translator.exists)
+        #expect(try Person.filter(translated.count == 2).all(db).map(\.name) == ["Zola"])
+        let busy = Country.authors.filter(Person.translations.count > 0)
+        let rows = try Country.order(Country.code).annotated(with: busy.count).all(db)
+        #expect(rows.map(\.1) == [1, 0, 0])
+    }
 }

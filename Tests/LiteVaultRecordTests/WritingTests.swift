@@ -205,7 +205,9 @@ import Testing
 
         other.body = "none"
         #expect { try other.update(db) } throws: { ($0 as? VaultError)?.code == .staleVersion }
-        #expect { try other.updateChanges(db) { $0.body = "three" } } throws: { ($0 as? VaultError)?.code == .staleVersion }
+        #expect { try other.updateChanges(db) { $0.body = "three" } } throws: {
+            ($0 as? VaultError)?.code == .staleVersion
+        }
         #expect { try other.delete(db) } throws: { ($0 as? VaultError)?.code == .staleVersion }
         #expect(try Note.find(db, 1) == note)
 
