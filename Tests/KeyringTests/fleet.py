@@ -15,7 +15,7 @@ from suites import Box, by, data, reader, rows, write
 CONTENT = [("bread",), ("milk",)]
 OLD, NEW = "11" * 32, "22" * 32
 BY_KEYS = ["--key-file", "old", "--key-format", "hex", "--new-key-file", "new", "--new-key-format", "hex"]
-MOST = 6  # Kills per system call and operation, unless LITEVAULT_FAULT_FULL is set.
+MOST = 4  # Kills per system call and operation, unless LITEVAULT_FAULT_FULL is set.
 
 
 class Fleet(Box):
