@@ -15,7 +15,7 @@ from suites import Box, by, data, reader, rows, write
 CONTENT = [("bread",), ("milk",)]
 OLD, NEW = "11" * 32, "22" * 32
 BY_KEYS = ["--key-file", "old", "--key-format", "hex", "--new-key-file", "new", "--new-key-format", "hex"]
-MOST = 6  # Kills per system call and operation, unless LITEVAULT_FAULT_FULL is set.
+MOST = 4  # Kills per system call and operation, unless LITEVAULT_FAULT_FULL is set.
 
 
 class Fleet(Box):
@@ -139,6 +139,24 @@ def fleet(report, settings, place):
         found = json.loads(run.communicate()[0])
         expect(run.returncode == 0 and own.states(found) == ["done"] * 3, str(found))
 
+    def ended():
+        own = copy()
+        held = hold(own, "r0.db")
+        words = ["rekey", "--from-file", "r.list", "--own-keyrings", *by("a"), "--wait", "100s"]
+        run = subprocess.Popen(
+            [own.tool, *words], cwd=own.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        journal, end = own.file("r.list.journal"), time.monotonic() + 100
+        while not os.path.exists(journal) or data(journal).count(b'"done"') < 2:
+            expect(time.monotonic() < end and run.poll() is None, "the others are not done")
+            time.sleep(0.02)
+        own.run(*words, status=75)  # Another one by the same journal.
+        run.terminate()
+        expect(run.wait(60) == 143, f"exit {run.returncode}")
+        release(held)
+        found = own.report(*words)
+        expect(own.states(found) == ["done", "already", "already"] and found["continued"], str(found))
+
     def dry_run():
         own = copy()
         held = hold(own, "k1.db")
@@ -234,6 +252,7 @@ def fleet(report, settings, place):
         ("each database gets a random key in its own keyring", own_keyrings),
         ("a database in use is passed over, and done by the next run", in_use),
         ("it comes back to a database in use once the others are done", comes_back),
+        ("a signal ends it, and the next run continues by the journal", ended),
         ("--dry-run says what stands in the way and changes nothing", dry_run),
         ("what fails stays as it was, and the others are done", failures),
         ("two names of one file are one database", named_twice),

@@ -475,5 +475,10 @@ def stored(report, settings, place):
     backups.backups(report, settings, place)
 
 
-SUITES = {"reader": read, "commands": commands, "kills": kill, "fleet": many, "backups": stored, "secrets": secrets,
-          "timing": timing}
+def typed(report, settings, place):
+    import prompts
+    prompts.prompts(report, settings, place)
+
+
+SUITES = {"reader": read, "commands": commands, "kills": kill, "fleet": many, "backups": stored, "prompts": typed,
+          "secrets": secrets, "timing": timing}
