@@ -35,7 +35,7 @@ final class S3Client: Sendable {
 
     /// An HTTP client with the time limits of the settings.
     ///
-    /// - Throws: `VaultError` `config` if the certificates of `AWS_CA_BUNDLE` cannot be read.
+    /// - Throws: `VaultError` `config` if the certificates of `AWS_CA_BUNDLE` or `SSL_CERT_FILE` cannot be read.
     static func http(_ settings: S3Settings, _ environment: AWSEnvironment) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         let silence = TimeAmount(settings.timeout)
@@ -45,14 +45,14 @@ final class S3Client: Sendable {
         configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.dnsOverride = settings.hosts
-        if let bundle = environment.variables["AWS_CA_BUNDLE"] ?? environment.settings["ca_bundle"] {
+        if let bundle = TrustedCertificates.file(environment) {
             var tls = TLSConfiguration.makeClientConfiguration()
             do {
                 tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(bundle))
             } catch {
                 throw VaultError(
                     .config, "cannot read certificates from this file", path: bundle,
-                    remedy: "AWS_CA_BUNDLE and ca_bundle name a file of certificates in PEM format.")
+                    remedy: "AWS_CA_BUNDLE, ca_bundle and SSL_CERT_FILE name a file of certificates in PEM format.")
             }
             configuration.tlsConfiguration = tls
         }
@@ -133,5 +133,41 @@ final class S3Client: Sendable {
             throw S3Failure(status: answer.status, headers: answer.headers, body: body, now: now)
         }
         return try await receive(answer)
+    }
+}
+
+/// Where the certificates to trust are.
+package enum TrustedCertificates {
+    /// Where NIO looks by itself: Debian, Ubuntu, Arch, Fedora.
+    private static let usual = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+    /// openSUSE; RHEL and its relatives; Alpine and the BSDs.
+    private static let others = [
+        "/etc/ssl/ca-bundle.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
+    ]
+
+    /// The file to read them from: AWS's setting, then OpenSSL's, then a place of a distribution that NIO does not know.
+    ///
+    /// - Returns: nil if NIO finds the system's, or there are none.
+    package static func file(_ environment: AWSEnvironment, exists: ((String) -> Bool)? = nil) -> String? {
+        let isThere: (String) -> Bool = exists ?? { access($0, R_OK) == 0 }
+        if let named = environment.variables["AWS_CA_BUNDLE"] ?? environment.settings["ca_bundle"]
+            ?? environment.variables["SSL_CERT_FILE"]
+        {
+            return named
+        }
+        #if os(Linux)
+            return usual.contains(where: isThere) ? nil : others.first(where: isThere)
+        #else
+            return nil
+        #endif
+    }
+
+    /// Whether this system has none in any known place.
+    static var areMissing: Bool {
+        #if os(Linux)
+            return !(usual + others).contains { access($0, R_OK) == 0 }
+        #else
+            return false
+        #endif
     }
 }

@@ -224,6 +224,11 @@ struct TransportFailure {
                 "the server does not support TLS on that port",
                 "Use http:// in the endpoint, or the port on which the server supports TLS.", true)
         }
+        if text.contains("UNKNOWNERROR([])"), TrustedCertificates.areMissing {
+            return made(
+                "this system has no certificates to trust",
+                "Install the package ca-certificates, or name a PEM file by SSL_CERT_FILE or AWS_CA_BUNDLE.", true)
+        }
         if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("UNABLETOVALIDATE") {
             return made(
                 "the server's certificate is not trusted, or has expired",
