@@ -197,7 +197,9 @@ extension CompositeKey {
 }
 
 /// What a relation leads to: a record, an optional record or an array of records. No other types conform.
-public protocol RelatedValue {
+///
+/// The conformance belongs to no actor, because rows are read on the thread of a connection.
+public protocol RelatedValue: SendableMetatype {
     /// The record.
     associatedtype RelatedRecord: Record
 

@@ -1,4 +1,4 @@
-public import LiteVaultCore
+internal import LiteVaultCore
 public import LiteVaultPool
 
 /// A relation together with what belongs to the records that it leads to: the books of an author, each with its chapters.
@@ -106,12 +106,8 @@ struct NestedLevels<D: Record, Row>: Sendable {
             return positions
         }
         rows = { db, records, keys in
-            var index = -1
-            func load<Value>(_ relation: Relation<D, Value>) throws -> [Value] {
-                index += 1
-                return try relation.load(db, keys: keys[index])
-            }
-            let values = (repeat try load(each all))
+            var next = keys.makeIterator()
+            let values = (repeat try (each all).load(db, keys: next.next() ?? []))
             return records.indices.map { (records[$0], repeat (each values)[$0]) }
         }
     }
