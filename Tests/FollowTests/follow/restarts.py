@@ -49,7 +49,7 @@ def many(settings, box):
         if turn % 2:
             box.stop(signal.SIGKILL, -9)
         else:
-            box.stop()
+            box.stop(may_be_starting=True)
         for _ in range(random.randrange(4)):
             db.commit()
         box.start()
