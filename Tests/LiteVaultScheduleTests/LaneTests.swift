@@ -86,7 +86,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
 
     /// Waits for 30 s at most, and lets the fake clock advance meanwhile.
     private func eventually(advancing seconds: Double = 0, _ condition: () -> Bool) async -> Bool {
-        for _ in 0..<600 {
+        for _ in 0..<2400 {
             if condition() { return true }
             clock.advance(seconds)
             try? await Task.sleep(for: .milliseconds(50))
