@@ -86,24 +86,12 @@ extension Connection {
     }
 }
 
-extension DatabasePool {
-    /// Opens a database whose key was generated and is kept in a key store, or creates both.
+extension DatabaseFileAccess {
+    /// Opens a database whose key was generated and is kept in a key store, or creates both, in a `DatabasePool` or a
+    /// `DatabaseQueue`.
     ///
     /// - Throws: as `Connection(_:keyIn:creation:settings:)`.
-    public convenience init(
-        _ path: String, keyIn store: any KeyStore, creation: StoredKeyCreation = .withNewKey,
-        settings: CipherSettings = .init(), configuration: DatabaseConfiguration = .init()
-    ) throws {
-        let key = try StoredDatabaseKey.key(for: path, in: store, creation)
-        try self.init(path, key: key, settings: settings, configuration: configuration)
-    }
-}
-
-extension DatabaseQueue {
-    /// Opens a database whose key was generated and is kept in a key store, or creates both.
-    ///
-    /// - Throws: as `Connection(_:keyIn:creation:settings:)`.
-    public convenience init(
+    public init(
         _ path: String, keyIn store: any KeyStore, creation: StoredKeyCreation = .withNewKey,
         settings: CipherSettings = .init(), configuration: DatabaseConfiguration = .init()
     ) throws {

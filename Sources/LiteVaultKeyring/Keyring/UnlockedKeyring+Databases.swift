@@ -89,25 +89,11 @@ extension Connection {
     }
 }
 
-extension DatabasePool {
-    /// Opens a database with the key of a keyring.
+extension DatabaseFileAccess {
+    /// Opens a database with the key of a keyring, in a `DatabasePool` or a `DatabaseQueue`.
     ///
-    /// - Throws: as `Connection(_:keyring:unlockedBy:creation:settings:readonly:journalMode:)`, and as opening a pool.
-    public convenience init(
-        _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
-        creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(),
-        configuration: DatabaseConfiguration = .init()
-    ) throws {
-        let key = try keyring.key(for: path, unlock, settings, creation)
-        try self.init(path, key: key, settings: settings, configuration: configuration)
-    }
-}
-
-extension DatabaseQueue {
-    /// Opens a database with the key of a keyring.
-    ///
-    /// - Throws: as `Connection(_:keyring:unlockedBy:creation:settings:readonly:journalMode:)`, and as opening a queue.
-    public convenience init(
+    /// - Throws: as `Connection(_:keyring:unlockedBy:creation:settings:readonly:journalMode:)`, and as opening a pool or queue.
+    public init(
         _ path: String, keyring: Keyring, unlockedBy unlock: KeyringUnlock,
         creation: KeyringDatabaseCreation = .never, settings: CipherSettings = .init(),
         configuration: DatabaseConfiguration = .init()

@@ -11,7 +11,7 @@ public import LiteVaultCore
 /// try await pool.write { db in try db.run("INSERT INTO note (text) VALUES (?)", with: "milk") }
 /// let count = try await pool.read { db in try db.value("SELECT count(*) FROM note", as: Int.self) }
 /// ```
-public final class DatabasePool: DatabaseAccess, @unchecked Sendable {
+public final class DatabasePool: DatabaseAccess, DatabaseFileAccess, @unchecked Sendable {
     /// Opens a database, or creates one, and changes it to WAL mode.
     ///
     /// - Parameters:
@@ -34,7 +34,7 @@ public final class DatabasePool: DatabaseAccess, @unchecked Sendable {
 ///
 /// For in-memory databases, for tests, and for files that should not be in WAL mode. It has the same API as
 /// ``DatabasePool``.
-public final class DatabaseQueue: DatabaseAccess, @unchecked Sendable {
+public final class DatabaseQueue: DatabaseAccess, DatabaseFileAccess, @unchecked Sendable {
     /// Creates an in-memory database that exists as long as the queue.
     ///
     /// - Throws: the errors of `prepare`.
@@ -55,6 +55,21 @@ public final class DatabaseQueue: DatabaseAccess, @unchecked Sendable {
             try ConnectionCoordinator(
                 ConnectionSource(file: path, key: key, settings: settings), configuration, hasReaders: false))
     }
+}
+
+/// What opens a database file: a ``DatabasePool`` or a ``DatabaseQueue``.
+///
+/// An extension of this protocol gives both another initializer, such as those that take a key from a keyring.
+public protocol DatabaseFileAccess: DatabaseAccess {
+    /// Opens a database file, or creates one.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file. It is never treated as a URI.
+    ///   - key: the key; nil for a plaintext database.
+    ///   - settings: the settings that the file is, or will be, encrypted with.
+    ///   - configuration: how connections are opened and used.
+    /// - Throws: `VaultError`, `DatabaseError`; the errors of the configuration's `prepare`.
+    init(_ path: String, key: DatabaseKey?, settings: CipherSettings, configuration: DatabaseConfiguration) throws
 }
 
 /// The configuration of a ``DatabasePool`` or ``DatabaseQueue``.
