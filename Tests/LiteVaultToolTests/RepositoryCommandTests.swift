@@ -207,6 +207,55 @@ import Testing
         #expect(try run(["restore", "out.db"])["authenticated"] as? Bool == false)
     }
 
+    @Test func `secrets of a repository are added, listed, changed and removed, and never shown`() throws {
+        let texts = ["first": "the first secret of it", "second": "a second secret", "third": "this is the third"]
+        for (name, text) in texts { try workspace.write(text, to: name) }
+        func by(_ name: String) -> [String] { ["--repository-secret-file", name] }
+        func new(_ name: String) -> [String] { ["--new-repository-secret-file", name] }
+        _ = try run(["snapshot", "notes.db", "--allow-plaintext"] + by("first"))
+        let added = try #require(
+            try run(["secret", "add", "--name", "laptop"] + by("first") + new("second"))["secret"] as? [String: Any])
+        #expect(added["slot"] as? Int == 2 && added["kind"] as? String == "passphrase")
+        let listed = try run(["secret", "list"] + by("second"))
+        #expect(listed["opened"] as? Int == 2 && listed["authenticated"] as? Bool == true)
+        let slots = try #require(listed["secrets"] as? [[String: Any]])
+        #expect(slots.map { $0["name"] as? String } == ["", "laptop"])
+        let blind = try run(["secret", "list"])
+        #expect(blind["opened"] is NSNull && blind["authenticated"] as? Bool == false)
+
+        let changed = try run(["secret", "change", "1"] + by("second") + new("third"))
+        #expect(changed["replaced"] as? Int == 1 && (changed["secret"] as? [String: Any])?["slot"] as? Int == 3)
+        #expect(try status(["snapshots"] + by("first")) == 77)
+        let removed = try run(["secret", "remove", "2"] + by("third"))
+        #expect(removed["removed"] as? Int == 2 && removed["left"] as? Int == 1)
+        #expect(try status(["secret", "remove", "3"] + by("third")) == 64)
+        #expect(try status(["secret", "remove", "2"] + by("third")) == 66)
+        #expect(try status(["secret", "add"] + by("third") + new("third")) == 64)
+        #expect(try status(["secret", "add"] + by("second") + new("first")) == 77)
+        #expect(try status(["secret", "add"] + new("first")) == 77)
+        #expect(try status(["secret", "add"] + by("third")) == 77)
+        try workspace.write("weak", to: "weak")
+        #expect(try status(["secret", "add"] + by("third") + new("weak")) == 77)
+        #expect(try status(["secret", "add", "--allow-weak"] + by("third") + new("weak")) == 0)
+        #expect(try run(["check"] + by("weak"))["protection"] as? String == "secret")
+
+        let shown = try [["secret", "list"], ["secret", "add", "--allow-weak"] + new("first")].map {
+            try workspace.tool.run($0 + by("third") + common)
+        }
+        for text in texts.values {
+            #expect(shown.allSatisfy { $0.status == 0 && !($0.output + $0.errors).contains(text) })
+        }
+        let object = String(decoding: try workspace.bytes("repository/repository.json"), as: UTF8.self)
+        #expect(texts.values.allSatisfy { !object.contains($0) })
+    }
+
+    @Test func `a repository without a secret gets none`() throws {
+        _ = try take()
+        try workspace.write("some secret or other", to: "new")
+        #expect(try status(["secret", "add", "--new-repository-secret-file", "new"]) == 69)
+        #expect(try run(["secret", "list"])["secrets"] as? [String] == [])
+    }
+
     @Test(.enabled(if: Engine.encrypts, "the engine does not encrypt"))
     func `an encrypted database needs its key only for its content`() throws {
         try workspace.write("first passphrase", to: "key")

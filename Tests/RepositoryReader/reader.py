@@ -27,19 +27,64 @@ def need(condition, what):
         raise Damaged(what)
 
 
+def derived(secret, how):
+    need(how["kdf"] == "pbkdf2-hmac-sha256" and how["iterations"] <= 5_000_000, "unknown derivation")
+    return hashlib.pbkdf2_hmac("sha256", secret, bytes.fromhex(how["salt"]), how["iterations"], 32)
+
+
+def chacha20(key, counter, nonce, data):
+    """RFC 8439."""
+    out = b""
+    for start in range(0, len(data), 64):
+        before = [*struct.unpack("<4I", b"expand 32-byte k"), *struct.unpack("<8I", key), counter + start // 64,
+                  *struct.unpack("<3I", nonce)]
+        x = list(before)
+        for _ in range(10):
+            for a, b, c, d in [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
+                               (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]:
+                for p, q, r, by in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)]:
+                    x[p] = (x[p] + x[q]) & 0xFFFFFFFF
+                    mixed = x[r] ^ x[p]
+                    x[r] = (mixed << by | mixed >> (32 - by)) & 0xFFFFFFFF
+        stream = struct.pack("<16I", *((i + j) & 0xFFFFFFFF for i, j in zip(x, before)))
+        out += bytes(i ^ j for i, j in zip(data[start:start + 64], stream))
+    return out
+
+
+def unseal(key, box, context):
+    """ChaCha20-Poly1305 (RFC 8439) of a nonce, a ciphertext and a tag; None if the tag is wrong."""
+    nonce, sealed, tag = box[:12], box[12:-16], box[-16:]
+    once = chacha20(key, 0, nonce, bytes(32))
+    r = int.from_bytes(once[:16], "little") & 0x0FFFFFFC0FFFFFFC0FFFFFFC0FFFFFFF
+    message = b"".join(part + bytes(-len(part) % 16) for part in (context, sealed))
+    message += struct.pack("<QQ", len(context), len(sealed))
+    total = 0
+    for start in range(0, len(message), 16):
+        total = (total + int.from_bytes(message[start:start + 16] + b"\1", "little")) * r % ((1 << 130) - 5)
+    code = (total + int.from_bytes(once[16:], "little")) & ((1 << 128) - 1)
+    return chacha20(key, 1, nonce, sealed) if hmac.compare_digest(code.to_bytes(16, "little"), tag) else None
+
+
 class Repository:
     def __init__(self, folder, secret=None):
         self.folder = folder
         self.key = None
         config = self.document("repository.json")
         need(config["type"] == "repository", "not a repository")
-        need(config["min_reader"] <= 1 and not config["features"], "needs a newer reader")
+        need(config["min_reader"] <= 1 and set(config["features"]) <= {"secret-slots"}, "needs a newer reader")
         self.id = bytes.fromhex(config["id"])
         if secret is not None:
-            need("secret" in config, "has no secret")
-            how = config["secret"]
-            need(how["kdf"] == "pbkdf2-hmac-sha256", "unknown derivation")
-            self.key = hashlib.pbkdf2_hmac("sha256", secret, bytes.fromhex(how["salt"]), how["iterations"], 32)
+            slots = config.get("secrets", [])
+            need("secret" in config or slots, "has no secret")
+            need(len(slots) <= 16 and sum(slot["iterations"] for slot in slots) <= 20_000_000, "slots")
+            for slot in slots:
+                context = b"litevault-repository 1 slot" + self.id + struct.pack(">Q", slot["number"])
+                opened = unseal(derived(secret, slot), bytes.fromhex(slot["sealed"]), context)
+                if opened:
+                    self.key = opened
+            if not self.key:
+                need("secret" in config, "wrong secret")
+                self.key = derived(secret, config["secret"])
             self.document("repository.json")  # Again, with its authentication code.
 
     def get(self, name, offset=0, length=-1):

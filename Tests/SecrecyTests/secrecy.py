@@ -198,12 +198,21 @@ def repository(folder):
     """The secret of a repository is used to the last byte, and is only in memory for keys."""
     words = ["--repository", "repository", "--repository-secret-file", "pass.key"]
     assert litevault(folder, "snapshot", "hex.db", *words).returncode == 0
-    run = Blocked(folder, ["snapshots", *words, "--json"], "stdout")
-    try:
-        for flags in run.found(PASSPHRASE):
-            assert "dd" in flags and "lo" in flags, flags
-    finally:
-        run.end()
+    added = b"another-" + PASSPHRASE[::-1]
+    with open(os.open(os.path.join(folder, "added.key"), os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+        file.write(added)
+    for command in (["snapshots"], ["secret", "add", "--new-repository-secret-file", "added.key"], ["secret", "list"]):
+        run = Blocked(folder, [*command, *words, "--json"], "stdout")
+        try:
+            for secret in (PASSPHRASE, added):
+                for flags in run.found(secret):
+                    assert "dd" in flags and "lo" in flags, f"{command}: {flags}"
+        finally:
+            run.end()
+    assert litevault(folder, "snapshots", "--repository", "repository", "--repository-secret-file", "added.key").returncode == 0
+    with open(os.path.join(folder, "repository/repository.json"), "rb") as file:
+        stored = file.read()
+    assert PASSPHRASE not in stored and added not in stored
 
 
 def scarce(folder, limit):

@@ -64,6 +64,8 @@ extension Repository {
     ) async throws -> Repository? {
         let name = RepositoryFormat.config
         let limit = SealedDocument.limit(RepositoryConfig.self)
+        let memory = LocationMemory(store, local)
+        let before = memory?.document()
         var bytes: [UInt8]
         do {
             bytes = try await store.get(name, upTo: limit)
@@ -89,7 +91,7 @@ extension Repository {
         // Only the secret tells a copy from a forgery.
         _ = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: key, name: name)
         return try Repository(
-            store: store, local: local, config: found, key: key, id: id, memory: LocationMemory(store, local)
-        ).recognised(bytes, acceptsReplacement: acceptsReplacement)
+            store: store, local: local, config: found, key: key, slot: slot, id: id, memory: memory
+        ).recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }
 }

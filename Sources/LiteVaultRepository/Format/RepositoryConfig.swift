@@ -7,13 +7,6 @@ internal import _CryptoExtras
 
 /// The content of `repository.json`: the repository's identity, and the versions that can read and write it.
 struct RepositoryConfig: CheckedDocument, Sendable {
-    /// How the authentication key is derived from the secret.
-    struct Derivation: Codable, Sendable, Equatable {
-        var kdf: String
-        var iterations: Int
-        var salt: String
-    }
-
     var type = "repository"
     /// The version that wrote it.
     var format = RepositoryFormat.version
@@ -22,27 +15,47 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     var minWriter = 1
     /// Features that a reader must support; unknown ones are rejected.
     var features: [String] = []
+    /// Increases with each change of the secrets; absent before the first.
+    var generation: Int?
     /// 32 hexadecimal digits.
     var id: String
     var created: String
-    /// Absent without a secret.
-    var secret: Derivation?
+    /// How the key is derived from the secret that the repository was created with. Absent without a secret, and once that secret
+    /// was removed.
+    var secret: SecretDerivation?
+    /// The slots of further secrets.
+    var secrets: [SecretSlot]?
 
     static let byteLimit = RepositoryFormat.documentBytes
+    /// The feature of a repository without its first secret: an older reader would take it for one that has none.
+    static let slotsFeature = "secret-slots"
+
+    var slots: [SecretSlot] { secrets ?? [] }
+
+    var hasSecret: Bool { secret != nil || !slots.isEmpty || features.contains(Self.slotsFeature) }
 
     /// Checks what newer versions cannot change; ``require(location:)`` checks the rest.
     func check() throws(OutOfLimits) {
         try require("id", id, digits: 32)
         try require("iterations", secret?.iterations, in: 1...Int(UInt32.max))
+        try require("generation", generation, in: RepositoryFormat.generations)
+        try require("secrets", slots.count, in: 0...SecretSlot.limit)
+        for slot in slots { try slot.check(self) }
+        // Every value is within its limits, so the sum is, too.
+        try require("iterations", slots.reduce(0) { $0 + $1.iterations }, in: 0...SecretSlot.iterationLimit)
+        guard zip(slots, slots.dropFirst()).allSatisfy({ $0.number < $1.number }) else {
+            throw OutOfLimits("secrets", "are not in the order of their numbers")
+        }
+        guard slots.isEmpty || secret != nil || features.contains(Self.slotsFeature) else {
+            throw OutOfLimits("features", "does not have '\(Self.slotsFeature)'")
+        }
     }
 
     /// A new repository.
     static func new(secret: RepositorySecret?, iterations: Int) -> RepositoryConfig {
-        let derivation = secret.map { secret in
-            Derivation(
-                kdf: "pbkdf2-hmac-sha256", iterations: secret.form == .raw ? 1 : iterations, salt: PackID().hexadecimal)
-        }
-        return RepositoryConfig(id: PackID().hexadecimal, created: Timestamp.text(Date()), secret: derivation)
+        RepositoryConfig(
+            id: PackID().hexadecimal, created: Timestamp.text(Date()),
+            secret: secret.map { SecretDerivation.new($0, iterations: iterations) })
     }
 
     /// - Throws: `VaultError` `unsupported` for a repository of a newer version, `damaged` if it is not a repository.
@@ -50,11 +63,41 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         guard type == "repository", let id = [UInt8](hexadecimal: id), id.count == 16 else {
             throw VaultError(.damaged, "is not a repository", path: location)
         }
-        guard minReader <= RepositoryFormat.version, features.isEmpty else {
+        guard minReader <= RepositoryFormat.version, features.allSatisfy({ $0 == Self.slotsFeature }) else {
             throw VaultError(
                 .unsupported, "the repository has format \(minReader)\(features.map { ", \($0)" }.joined())",
                 path: location, advice: .update)
         }
+    }
+}
+
+extension RepositoryConfig {
+    /// What a secret leads to.
+    struct Candidate {
+        /// The number of the slot: 1 for the secret that the repository was created with.
+        let slot: Int
+        let key: SymmetricKey
+    }
+
+    /// The first slot that a secret opens and a condition accepts; nil if there is none. Slots that cost little come first.
+    ///
+    /// - Parameter accept: whether it is the repository's key. Any secret leads to a key by `secret`; that of the other slots is
+    ///   sealed, and the right one.
+    /// - Throws: `VaultError` `unsupported` for an unknown derivation.
+    func unlock(_ secret: RepositorySecret, where accept: (Candidate) throws -> Bool) throws -> Candidate? {
+        let repository = [UInt8](hexadecimal: id) ?? []
+        let ways: [(cost: Int, slot: SecretSlot?)] =
+            (self.secret.map { [($0.iterations, nil)] } ?? []) + slots.map { ($0.iterations, $0) }
+        for way in ways.sorted(by: { $0.cost < $1.cost }) {
+            let candidate: Candidate?
+            if let slot = way.slot {
+                candidate = try slot.open(secret, of: repository).map { Candidate(slot: slot.number, key: $0) }
+            } else {
+                candidate = try self.secret.map { Candidate(slot: 1, key: try secret.key($0)) }
+            }
+            if let candidate, try accept(candidate) { return candidate }
+        }
+        return nil
     }
 }
 
@@ -91,7 +134,7 @@ public struct RepositorySecret: Sendable {
     }
 
     /// PBKDF2 (RFC 8018) with HMAC-SHA256, 32 bytes, by swift-crypto.
-    func key(_ derivation: RepositoryConfig.Derivation) throws -> SymmetricKey {
+    func key(_ derivation: SecretDerivation) throws -> SymmetricKey {
         guard derivation.kdf == "pbkdf2-hmac-sha256", RepositoryFormat.iterations.contains(derivation.iterations),
             let salt = [UInt8](hexadecimal: derivation.salt), !salt.isEmpty
         else {

@@ -37,6 +37,9 @@ package enum RepositoryFormat {
     /// The valid iterations for deriving a key from a secret.
     package static let iterations = 1...5_000_000
 
+    /// The numbers of changes of the secrets.
+    static let generations = 1...999_999_999
+
     /// How data packs start.
     package static let dataMagic = Array("LVdata".utf8) + [0, 1]
     /// How tree packs start.

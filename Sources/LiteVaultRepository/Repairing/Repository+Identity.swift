@@ -66,13 +66,18 @@ extension Repository {
             let config = try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config),
             (try? config.require(location: "")) != nil
         else { return nil }
-        guard let derivation = config.secret else { return secret == nil && isWhole(bytes) ? bytes : nil }
+        guard config.hasSecret else { return secret == nil && isWhole(bytes) ? bytes : nil }
         guard let secret else {
             throw VaultError(
                 .keyRejected, "the repository has a secret, but none was given", path: RepositoryFormat.config,
                 advice: .provideSecret)
         }
-        return DocumentSalvage.document(bytes, key: try secret.key(derivation))
+        var whole: [UInt8]?
+        _ = try config.unlock(secret) { candidate in
+            whole = DocumentSalvage.document(bytes, key: candidate.key)
+            return whole != nil
+        }
+        return whole
     }
 
     /// The identity according to the manifests, if all belong to one repository and none has an authentication code.

@@ -14,7 +14,7 @@ struct LocationMemory: Sendable {
         var location: String
         /// The repositories that belong there; several if that was accepted, such as for disks used in rotation.
         var repositories: [String]
-        /// `repository.json` of the last of them: it never changes, and contains no secret.
+        /// `repository.json` of the last of them, as of its last use. It contains no secret.
         var document: String
 
         // The document's text, with its quotes escaped, and a path.
@@ -52,16 +52,16 @@ struct LocationMemory: Sendable {
 
     /// Remembers that a repository belongs there, in addition to known ones.
     func remember(_ repository: String, document: [UInt8]) throws {
-        let known = (try? read())?.repositories ?? []
-        if known.last == repository { return }
+        let record = try? read()
+        let known = record?.repositories ?? []
+        let text = String(decoding: document, as: UTF8.self)
+        if known.last == repository, record?.document == text { return }
         let all = known.filter { $0 != repository } + [repository]
-        let record = Record(
-            location: location, repositories: Array(all.suffix(Self.limit)),
-            document: String(decoding: document, as: UTF8.self))
+        let new = Record(location: location, repositories: Array(all.suffix(Self.limit)), document: text)
         try LocalDirectory.create(directory)
         try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
-            try LocalFile(updating: file.path).write(Decoding.bytes(record, path: path), at: 0)
+            try LocalFile(updating: file.path).write(Decoding.bytes(new, path: path), at: 0)
             try file.publish(replacing: true)
         }
     }
@@ -91,9 +91,11 @@ struct LocationMemory: Sendable {
 extension Repository {
     /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///
-    /// - Parameter acceptsReplacement: whether to accept another repository than before, or an older state of it.
-    /// - Throws: `VaultError` `damaged` if it is another one.
-    func recognised(_ document: [UInt8], acceptsReplacement: Bool) throws -> Repository {
+    /// - Parameters:
+    ///   - before: what was remembered before `document` was read: meanwhile another process may change it, and remember that.
+    ///   - acceptsReplacement: whether to accept another repository than before, or an older state of it.
+    /// - Throws: `VaultError` `damaged` if it is another one, or an older state of it.
+    func recognised(_ document: [UInt8], before: [UInt8]?, acceptsReplacement: Bool) throws -> Repository {
         guard let memory else { return self }
         var found = self
         do {
@@ -112,9 +114,33 @@ extension Repository {
             try memory.forgetHeads(config.id)
             try forgetFormerHeads()
         }
+        let generation = config.generation ?? 1
+        if let last = decoded(before)?.generation, last > generation, !acceptsReplacement {
+            throw VaultError(
+                .damaged, "the secrets of the repository are older than those seen earlier: it was rolled back",
+                path: "\(store.location)/\(RepositoryFormat.config)",
+                advice: .all([
+                    .text("A secret that was removed may open it again, and one that was added no longer."),
+                    .acceptReplacement,
+                ]))
+        }
+        // Without the secret nobody can tell whether a document is a newer one or a forged one. With it, another process may have
+        // seen a newer one meanwhile.
+        if !acceptsReplacement, let known = decoded(memory.document()), key == nil || known.generation ?? 1 > generation
+        {
+            return found
+        }
         // If this cannot be written, neither can the newest snapshot, and storing that reports it.
         try? memory.remember(config.id, document: document)
         return found
+    }
+
+    /// A remembered `repository.json`; nil if it is of another repository, or not authentic, as far as that is known.
+    private func decoded(_ bytes: [UInt8]?) -> RepositoryConfig? {
+        guard let bytes, let document = try? SealedDocument(whole: bytes, name: RepositoryFormat.config),
+            let known = try? document.value(RepositoryConfig.self, key: key, name: RepositoryFormat.config)
+        else { return nil }
+        return known.id == config.id ? known : nil
     }
 
     /// Checks that this machine never used a repository at a location that has none.

@@ -13,6 +13,8 @@ public struct Repository: Sendable {
     public let local: LocalDirectories
     let config: RepositoryConfig
     let key: SymmetricKey?
+    /// The number of the slot that the given secret opened.
+    let slot: Int?
     /// The 16 bytes of its identifier.
     let id: [UInt8]
     /// What this machine remembers about its location; nil if nothing is to be remembered.
@@ -92,6 +94,8 @@ public struct Repository: Sendable {
     private static func find(
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
     ) async throws -> Repository? {
+        let memory = LocationMemory(store, local)
+        let before = memory?.document()
         let bytes: [UInt8]
         do {
             bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
@@ -101,34 +105,39 @@ public struct Repository: Sendable {
         let document = try SealedDocument(whole: bytes, name: RepositoryFormat.config)
         let config = try document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
         try config.require(location: store.location)
-        var key: SymmetricKey?
+        var opened: RepositoryConfig.Candidate?
         if let secret {
-            guard let derivation = config.secret else {
+            guard config.hasSecret else {
                 throw VaultError(
                     .keyRejected, "the repository has no secret, but one was given", path: store.location,
                     remedy: "Omit the secret. If the repository had one, its repository.json was replaced.")
             }
-            let derived = try secret.key(derivation)
-            guard document.isAuthentic(derived) else {
+            opened = try config.unlock(secret) { candidate in
+                if document.isAuthentic(candidate.key) { return true }
+                // What a slot seals is the right key: so it is the document that is not.
+                guard candidate.slot == 1 else { throw VaultError.changedIdentity(store.location) }
+                return false
+            }
+            guard opened != nil else {
                 throw VaultError(
                     .keyRejected, "the repository's secret is wrong, or repository.json was changed",
                     path: store.location)
             }
-            key = derived
         }
         guard let id = [UInt8](hexadecimal: config.id) else {
             throw VaultError(.damaged, "has no identifier", path: store.location)
         }
         let found = Repository(
-            store: store, local: local, config: config, key: key, id: id, memory: LocationMemory(store, local))
-        return try found.recognised(bytes, acceptsReplacement: acceptsReplacement)
+            store: store, local: local, config: config, key: opened?.key, slot: opened?.slot, id: id,
+            memory: memory)
+        return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }
 
     /// Whether its content is authenticated with its secret, or protected only against accidental damage, by hashes.
     public var isAuthenticated: Bool { key != nil }
 
     /// Whether it was created with a secret, given or not.
-    public var hasSecret: Bool { config.secret != nil }
+    public var hasSecret: Bool { config.hasSecret }
 
     /// - Throws: `VaultError` `keyRejected` if its secret was not given, `unsupported` for a newer format.
     func requireWritable() throws {
@@ -168,5 +177,14 @@ public struct Repository: Sendable {
         let (bytes, hash) = try SealedDocument.seal(value, key: key, name: name)
         try await store.put(name, bytes: bytes, condition: condition)
         return hash
+    }
+}
+
+extension VaultError {
+    /// The error for a `repository.json` that does not belong to the key that it seals.
+    static func changedIdentity(_ location: String) -> VaultError {
+        VaultError(
+            .damaged, "authentication failed: it was not written with this repository's secret",
+            path: "\(location)/\(RepositoryFormat.config)", advice: .restoreIdentity)
     }
 }

@@ -204,15 +204,17 @@ extension DirectoryStore {
         let size = Int64(status.st_size)
         return ObjectAttributes(
             name: name, size: size, modified: Date(timeIntervalSince1970: status.modified),
-            tag: try tag(status, path))
+            tag: try tag(status, path, name))
     }
 
     /// Small objects are distinguished by their content, as the replaced ones are small: a file system may give a new
     /// file the inode number and, within a tick of its clock, the time of the file that it replaces.
-    private func tag(_ status: stat, _ path: String) throws -> ETag {
-        if status.st_size > 4096 { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
+    private func tag(_ status: stat, _ path: String, _ name: String) throws -> ETag {
+        // The slots of secrets make this one larger than the others that are replaced.
+        let limit: Int64 = name == RepositoryFormat.config ? 64 << 10 : 4096
+        if status.st_size > limit { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
-            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 64 << 10)).hexadecimal)
+            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 128 << 10)).hexadecimal)
         } catch let error as VaultError where error.code == .missing {
             return ETag("")
         }

@@ -169,6 +169,15 @@ enum RepositorySecretRole: KeyRole {
     static let formats = "a passphrase, 64 or more hex digits, or 32 or more raw bytes"
 }
 
+/// The secret that a command adds to a repository.
+enum NewRepositorySecretRole: KeyRole {
+    typealias Keyring = NoKeyring
+    static let prefix = "new-"
+    static let noun = "new repository secret"
+    static let option = "new-repository-secret"
+    static let formats = RepositorySecretRole.formats
+}
+
 /// The key of the database that a command reads; for `encrypt`, that of the new database.
 enum DatabaseKeyRole: KeyRole {
     typealias Keyring = KeyringOptions<DatabaseKeyRole>

@@ -1,0 +1,20 @@
+internal import ArgumentParser
+
+/// `litevault secret`: the secrets that open a repository.
+struct Secret: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "secret",
+        abstract: "Manage the secrets of a repository: one for each machine or person, added and removed.",
+        discussion: """
+            A repository that was created with a secret can have several. Each of them opens it, and each can be removed \
+            without the others. One small object of the repository is changed, and nothing else.
+
+            EXAMPLES:
+              litevault secret list --repository /backup/vaults
+              litevault secret add --repository /backup/vaults --repository-secret-file old --new-repository-secret-file new
+              litevault secret remove --repository /backup/vaults --repository-secret-file new 1
+
+            \(ExitStatus.helpSection)
+            """,
+        subcommands: [SecretAdd.self, SecretRemove.self, SecretChange.self, SecretList.self])
+}

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import LiteVaultBackup
+
+/// `litevault secret list`: shows which secrets open a repository.
+struct SecretList: VaultCommand {
+    static let configuration = configured(
+        "list", "Show the secrets of a repository.",
+        """
+        Shows numbers, kinds and names, and never a secret. Without a secret, the list is what the store says; with \
+        one, it is authenticated, and shows which of them was given.
+        """,
+        examples: ["litevault secret list --repository r --repository-secret-file secret"])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let repository: String
+        let authenticated: Bool
+        @Nullable var opened: Int?
+        let secrets: [SecretSummary]
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(repository.secret)
+        let opened = try session.repository(repository)
+        let secrets = opened.secretSlots.map(SecretSummary.init)
+        var report = Report(
+            Result(
+                repository: repository.location, authenticated: opened.isAuthenticated, opened: opened.openedSlot,
+                secrets: secrets))
+        report.appendLine(
+            "\(Format.visible(repository.location)): \(Format.count(secrets.count, "secret"))"
+                + (opened.isAuthenticated ? "" : ", unauthenticated"))
+        for secret in secrets {
+            report.appendRow("secret \(secret.slot)", secret.line + (secret.slot == opened.openedSlot ? ", given" : ""))
+        }
+        return report
+    }
+}
+
+/// A secret of a repository in results: what is known of it, never the secret.
+struct SecretSummary: Encodable {
+    let slot: Int
+    let kind: String
+    let name: String
+    let added: String
+
+    init(_ slot: RepositorySecretSlot) {
+        self.slot = slot.number
+        kind = slot.isRandom ? "random" : "passphrase"
+        name = slot.name
+        added = Format.time(slot.added)
+    }
+
+    /// `passphrase 'laptop', added 2026-11-22T20:00:00Z`.
+    var line: String { "\(kind)\(name.isEmpty ? "" : " '\(Format.visible(name))'"), added \(added)" }
+}
