@@ -462,7 +462,38 @@ def timing(report, settings, place):
         return (f"10 MB: info with a raw key {raw * 1000:.0f} ms, through a keyring {ring * 1000:.0f} ms, by a passphrase"
                 f" {typed * 1000:.0f} ms; a slot changed in {change * 1000:.0f} ms")
 
+    def large():
+        """A slot of the keyring of a database of 4 GB: the pages are not read, so zeros do."""
+        box = Box(settings.tool, os.path.join(place, "large")).prepare()
+        def change():
+            return seconds(box, "key", "change", "keys", "2", *by("a"), "--kind", "file", "--new-key-file", "b")
+        small = change()
+        os.truncate(box.file("vault.db"), 4 << 30)
+        return f"a slot changed in {small * 1000:.0f} ms, and beside a database of 4 GiB in {change() * 1000:.0f} ms"
+
+    def fleet():
+        count = int(os.environ.get("LITEVAULT_KEYRING_FLEET") or 1000)
+        box = Box(settings.tool, os.path.join(place, "fleet")).prepare()
+        for number in range(count):
+            shutil.copy(box.file("vault.db"), box.file(f"{number}.db"))
+            shutil.copy(box.file("keys"), box.file(f"{number}.db.keys"))
+        write(box.file("list"), "\n".join(f"{number}.db" for number in range(count)))
+        box.run("keygen", "--format", "identity", "id")
+        recipient = json.loads(box.run("key", "export-recipient", "--key-file", "id", "--json").stdout)["recipient"]
+        fleet = ["--from-file", "list", "--own-keyrings", *by("a"), "--json"]
+        def took(*words):
+            done = subprocess.run(
+                [box.tool, *words], cwd=box.path, capture_output=True, stdin=subprocess.DEVNULL, timeout=1800)
+            found = json.loads(done.stdout)
+            expect(done.returncode == 0 and found["done"] == count, lambda: f"exit {done.returncode}: {done.stderr}")
+            return found["seconds"]
+        added = took("key", "add", *fleet, "--kind", "recipient", "--recipient", recipient)
+        changed = took("rekey", *fleet)
+        return f"{count} databases: a recipient added in {added:.1f} s, keys changed in {changed:.1f} s"
+
     report.case("how long it takes", slots)
+    report.case("how long it takes beside 4 GiB", large)
+    report.case("how long 1,000 databases take", fleet)
 
 
 def many(report, settings, place):
