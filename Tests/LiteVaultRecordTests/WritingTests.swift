@@ -50,6 +50,38 @@ import Testing
         #expect(try City.find(db, 40) == city)
     }
 
+    @Test func `texts of any length are written as they are`() throws {
+        let lengths = [0, 1, 15, 16, 200, 255, 256, 257, 511, 512, 513, 100_000]
+        for length in lengths {
+            for other in lengths {
+                let account = Account(
+                    name: String(repeating: "é\0", count: length / 3) + "0123456789".prefix(length % 3))
+                account.opened = String(repeating: "b", count: other)
+                try account.insert(db)
+                let read = try Account.find(db, try #require(account.id))
+                #expect(read.name.utf8.elementsEqual(account.name.utf8))
+                #expect(read.opened == account.opened)
+                account.name += account.name
+                try account.update(db)
+                #expect(try Account.find(db, try #require(account.id)).name == account.name)
+            }
+        }
+    }
+
+    @Test func `what an SQL function does to the object that is being inserted changes nothing in the row`() throws {
+        let name = String(repeating: "before ", count: 20)
+        let account = Account(name: name)
+        account.opened = "today, long ago"
+        try db.defineFunction("rename", argumentCount: 0) { _ in
+            account.name = String(repeating: "after ", count: 30)
+            return nil
+        }
+        try db.execute("CREATE TRIGGER renaming BEFORE INSERT ON account BEGIN SELECT rename(); END")
+        try account.insert(db)
+        #expect(try Account.query.one(db).name == name)
+        #expect(account.name.hasPrefix("after"))
+    }
+
     @Test func `defaults of nil columns and generated columns come back`() throws {
         var note = Note(title: "Milk", tags: ["a", "b"])
         try note.insert(db)

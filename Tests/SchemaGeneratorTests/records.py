@@ -21,12 +21,22 @@ writes("a table becomes a struct with defaults, an initializer and a conformance
        "pinned BOOLEAN NOT NULL DEFAULT 0, colour TEXT NOT NULL DEFAULT 'it''s red', weight REAL NOT NULL DEFAULT 1.5, "
        "created_at DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP)",
        "struct Note: Hashable, Codable, Sendable {", "var id: Int64?", "var title: String", "var createdAt: Date?",
-       "id: Int64? = nil,", "title: String,", "body: String? = nil,", "pinned: Bool = false,",
-       'colour: String = "it\\\'s red",', "weight: Double = 1.5,", "createdAt: Date? = nil",
+       "var body: String?", "var pinned: Bool = false", 'var colour: String = "it\\\'s red"', "var weight: Double = 1.5",
        "extension Note: Record, Identifiable {", 'static let createdAt = SQLExpression<Date>("created_at")',
        "static let table = RecordTable<Note>(", '.rowID("id", \\.id),', '"title",', '.defaulted("created_at"),',
-       "var primaryKey: Int64? { id }", "title = try row.next()", "mutating func setRowID(_ rowID: Int64) { id = rowID }", "row.bind(createdAt)",
+       "var primaryKey: Int64? { id }", "self.init(", "title: try row.next(),", "createdAt: try row.next())", "mutating func setRowID(_ rowID: Int64) { id = rowID }", "row.bind(createdAt)",
        "func write(to row: inout RecordWriter) {")
+writes("a public record has an initializer with the same defaults",
+       "-- litevault: public\n-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT, "
+       "pinned BOOLEAN NOT NULL DEFAULT 0)",
+       "public var pinned: Bool", "public init(", "id: Int64? = nil,", "title: String,", "body: String? = nil,", "pinned: Bool = false",
+       "self.pinned = pinned", "title = try row.next()", without=["self.init("])
+writes("keywords are labels without quotes where Swift wants none",
+       '-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, class TEXT, "var" TEXT)',
+       "var `class`: String?", "class: try row.next(),", "`var`: try row.next())")
+writes("a column whose default Swift cannot write has to be given",
+       "-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, day DATE DEFAULT '2026-01-01')",
+       "init(", "id: Int64? = nil,", "day: Date?", without=["var day: Date? = nil", "self.init("])
 writes("a text key is given, and is what identifies the record",
        "-- litevault: record tag\nCREATE TABLE tag (name TEXT NOT NULL PRIMARY KEY, colour TEXT)", '.key("name"),',
        "var primaryKey: String? { name }", "var id: PrimaryKey? { primaryKey }")
@@ -41,9 +51,9 @@ writes("enumerations, JSON and versions by directive",
        "-- litevault: record note\n-- litevault: enum State open=0 done=1\n-- litevault: note.state as State\n"
        "-- litevault: note.tags json [String]\n-- litevault: version note.revision\n"
        "CREATE TABLE note (id INTEGER PRIMARY KEY, state INT NOT NULL DEFAULT 1, tags TEXT NOT NULL, revision INT NOT NULL)",
-       "enum State: Int64, Value, Codable, CaseIterable, Sendable {", "case done = 1", "state: State = .done,",
-       "var tags: [String]", "tags = try row.nextJSON()", "try row.bindJSON(tags)", 'static let tags = SQLExpression<String>("tags")',
-       '.version("revision", \\.revision),', "revision: Int64 = 0", "func write(to row: inout RecordWriter) throws {")
+       "enum State: Int64, Value, Codable, CaseIterable, Sendable {", "case done = 1", "var state: State = .done",
+       "var tags: [String]", "tags: try row.nextJSON(),", "try row.bindJSON(tags)", 'static let tags = SQLExpression<String>("tags")',
+       '.version("revision", \\.revision),', "var revision: Int64 = 0", "func write(to row: inout RecordWriter) throws {")
 writes("a record is public, nested or an extension, and without protocols that are not wanted",
        "-- litevault: public\n-- litevault: record a as Models.First without Codable, Hashable\n-- litevault: record b extends Second\n"
        "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY)",
@@ -95,6 +105,6 @@ refuses("a record needs the types of all columns", "CREATE TABLE note (id INTEGE
 writes("names of columns do not hide what generated code names",
        '-- litevault: record data\n-- litevault: record "day plan" as Plan\n-- litevault: "day plan"."row" as Row\n'
        'CREATE TABLE data (id INTEGER PRIMARY KEY, "row" TEXT, "rowID" INTEGER);\nCREATE TABLE "day plan" ("row" INT NOT NULL)',
-       "struct Data_: Hashable, Codable, Sendable {", "init(row row_: inout RecordReader) throws {", "row = try row_.next()",
+       "struct Data_: Hashable, Codable, Sendable {", "init(row row_: inout RecordReader) throws {", "row: try row_.next(),",
        "func write(to row_: inout RecordWriter) {", "row_.bind(row)", "mutating func setRowID(_ rowID_: Int64) { id = rowID_ }",
        "struct Plan: Hashable, Codable, Sendable {", "var row: Row", "enum Data_ {")

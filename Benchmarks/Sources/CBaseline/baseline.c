@@ -34,20 +34,29 @@ int64_t baseline_execute(sqlite3 *db, const char *sql) {
     return result;
 }
 
-void baseline_insert(sqlite3 *db, const char *sql, int64_t count, const char *const *texts, int64_t textCount) {
+static void insert(sqlite3 *db, const char *sql, int64_t count, const char *const *texts, int64_t textCount,
+                   sqlite3_destructor_type lifetime) {
     sqlite3_stmt *statement = prepare(db, sql);
     for (int64_t i = 0; i < count; i++) {
         const char *text = texts[i % textCount];
         sqlite3_bind_int64(statement, 1, i);
         sqlite3_bind_int64(statement, 2, i * 7);
         sqlite3_bind_double(statement, 3, (double)i * 0.5);
-        sqlite3_bind_text(statement, 4, text, (int)strlen(text), SQLITE_TRANSIENT);
+        sqlite3_bind_text(statement, 4, text, (int)strlen(text), lifetime);
         if (i & 1) sqlite3_bind_int64(statement, 5, i);
         else sqlite3_bind_null(statement, 5);
         require(sqlite3_step(statement) == SQLITE_DONE, db);
         sqlite3_reset(statement);
     }
     sqlite3_finalize(statement);
+}
+
+void baseline_insert(sqlite3 *db, const char *sql, int64_t count, const char *const *texts, int64_t textCount) {
+    insert(db, sql, count, texts, textCount, SQLITE_TRANSIENT);
+}
+
+void baseline_insert_in_place(sqlite3 *db, const char *sql, int64_t count, const char *const *texts, int64_t textCount) {
+    insert(db, sql, count, texts, textCount, SQLITE_STATIC);
 }
 
 int64_t baseline_fetch(sqlite3 *db, const char *sql) {

@@ -15,7 +15,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     /// The handle for `interrupt()`, which must not wait for the statement it interrupts: nil before the handle is closed.
     let interruptible = Locked<OpaquePointer?>(nil)
     var db: OpaquePointer?
-    var cache = StatementCache()
+    let cache = StatementCache()
     /// Above 0 inside a callback in which the engine forbids use of the connection.
     var callbackDepth = 0
     /// Above 0 inside an SQL function: the connection may be used, not closed.

@@ -70,6 +70,10 @@ package struct Execution {
         bindText(utf8, to: handle, at: Int32(truncatingIfNeeded: offset &+ 1), nil)
     }
 
+    /// Memory for the texts that are bound, once in an execution.
+    @usableFromInline
+    package var textSpace: TextSpace { prepared.withObject { $0.textSpace } }
+
     /// Runs the statement to its end, after values were bound one by one.
     ///
     /// - Parameters:

@@ -36,6 +36,41 @@ package struct Uncounted<Object: AnyObject> {
     func release() { reference.release() }
 }
 
+// MARK: Bound texts
+
+/// Memory of a statement for the texts that are bound to its parameters, where the engine leaves them (`SQLITE_STATIC`). A copy
+/// of the engine's own takes an allocation, and a lock to count it.
+///
+/// Invariants: a statement has one execution at a time, which fills its memory once and from the front, so a text stays as it
+/// is until the execution ends. Its end clears the bindings. The memory lives as long as the statement, and does not move.
+@usableFromInline
+package struct TextSpace {
+    private var next: UnsafeMutablePointer<CChar>?
+    private var room: Int
+
+    /// Empty memory.
+    init(_ memory: UnsafeMutableBufferPointer<CChar>?) {
+        next = memory?.baseAddress
+        room = memory?.count ?? 0
+    }
+
+    /// No memory.
+    @usableFromInline package init() { self.init(nil) }
+
+    /// Binds a text to a parameter, from 1. Returns the engine's result code; nil when there is no room left, and nothing is bound.
+    @usableFromInline
+    package mutating func bind(_ text: String, to statement: OpaquePointer, at index: Int32) -> Int32? {
+        let bound = text.utf8.withContiguousStorageIfAvailable { utf8 -> Int32? in
+            guard utf8.count <= room, let target = next, let source = utf8.baseAddress else { return nil }
+            UnsafeMutableRawPointer(target).copyMemory(from: source, byteCount: utf8.count)
+            next = target + utf8.count
+            room -= utf8.count
+            return sqlite3_bind_text64(statement, index, target, UInt64(utf8.count), nil, UInt8(SQLITE_UTF8))
+        }
+        return bound ?? nil
+    }
+}
+
 // MARK: Objects passed to C
 
 /// The address of an object, for a callback of the engine or a word that is read atomically.

@@ -10,6 +10,8 @@ package final class PreparedStatement {
     private let isASCII: Bool
     let isCacheable: Bool
     @usableFromInline let parameterCount: Int32
+    /// Where records put the texts of their columns; nil for a statement without parameters.
+    private let textMemory: UnsafeMutableBufferPointer<CChar>?
     /// Whether the cache retains it.
     var isCached = false
     /// Cached and in use: code that needs the same text meanwhile prepares another statement.
@@ -41,7 +43,13 @@ package final class PreparedStatement {
         isASCII = sql.utf8.allSatisfy { $0 < 0x80 }
         self.isCacheable = isCacheable
         parameterCount = sqlite3_bind_parameter_count(handle)
+        textMemory = parameterCount > 0 ? .allocate(capacity: 512) : nil
     }
+
+    deinit { textMemory?.deallocate() }
+
+    /// Empty memory for the texts of one execution.
+    var textSpace: TextSpace { TextSpace(textMemory) }
 
     /// The names of the columns, read again after the schema changed and the engine prepared the statement again.
     @usableFromInline

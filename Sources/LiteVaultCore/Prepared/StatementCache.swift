@@ -5,7 +5,9 @@ internal import LiteVaultEngine
 ///
 /// It caches statements that are safe to run again later: queries, changes and transaction control. Never a PRAGMA (it
 /// may take effect while it is prepared, including keys), ATTACH or a change of the schema.
-struct StatementCache {
+///
+/// An object: each change of a struct in the connection would be an access to check for overlap with others.
+final class StatementCache {
     private var statements: [String: PreparedStatement] = [:]
     /// The statement of the last lookup: for code that repeats one statement, its text is not even hashed.
     private var last: PreparedStatement?
@@ -13,7 +15,7 @@ struct StatementCache {
     let capacity = 64
 
     /// The statement for this text, if it is cached and not in use. It stays in the cache.
-    mutating func statement(for sql: String) -> PreparedStatement? {
+    func statement(for sql: String) -> PreparedStatement? {
         if let last, !last.isInUse, last.isOf(sql) { return last }
         guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
         uses += 1
@@ -29,14 +31,14 @@ struct StatementCache {
     }
 
     /// Removes the statement for this text from the cache, for an owner of its own.
-    mutating func remove(_ sql: String) -> PreparedStatement? {
+    func remove(_ sql: String) -> PreparedStatement? {
         guard let found = statements[sql], !found.isInUse, found.isOf(sql) else { return nil }
         remove(found)
         return found
     }
 
     /// Caches an unused statement. Returns the one that has to be dropped: this one, or the least recently used.
-    mutating func insert(_ statement: PreparedStatement) -> PreparedStatement? {
+    func insert(_ statement: PreparedStatement) -> PreparedStatement? {
         guard statement.isCacheable, statements[statement.sql] == nil else { return statement }
         uses += 1
         statement.lastUse = uses
@@ -51,14 +53,14 @@ struct StatementCache {
         return evicted
     }
 
-    private mutating func remove(_ statement: PreparedStatement) {
+    private func remove(_ statement: PreparedStatement) {
         statements[statement.sql] = nil
         statement.isCached = false
         if last === statement { last = nil }
     }
 
     /// Removes all statements that are not in use.
-    mutating func removeAll() -> [PreparedStatement] {
+    func removeAll() -> [PreparedStatement] {
         let idle = statements.values.filter { !$0.isInUse }
         for statement in idle { remove(statement) }
         return idle

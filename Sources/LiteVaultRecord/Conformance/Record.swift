@@ -72,9 +72,10 @@ public protocol Record: RelatedToOne where RelatedRecord == Self {
     /// - Throws: only what converting the number throws.
     mutating func setRowID(_ rowID: Int64) throws
 
-    /// Reads a row into an array of several. It is a requirement so that each record has its own compiled code for it.
+    /// Reads the rows of a statement into the arrays of the keys that they belong to. It is a requirement so that each record has its
+    /// own compiled code for it.
     @_documentation(visibility: internal)
-    static func append(row: inout RecordReader, to groups: inout [[Self]], at group: Int, reserving count: Int) throws
+    static func read(_ rows: GroupedRows, into groups: inout [[Self]]) throws
 
     /// Called before the record is written, in the same transaction on a pool or queue: to validate it, or to set a date.
     ///
@@ -114,15 +115,30 @@ extension Record {
     /// Sets the property of the column that is the rowid.
     public mutating func setRowID(_ rowID: Int64) throws { try Self.table.setRowID?(&self, rowID) }
 
-    /// Reads a row into an array of several.
+    /// Reads the rows of a statement into the arrays of the keys that they belong to.
     @_documentation(visibility: internal)
     @inlinable
-    public static func append(
-        row: inout RecordReader, to groups: inout [[Self]], at group: Int, reserving count: Int
-    ) throws {
-        let record = try Self(row: &row)
-        if groups[group].isEmpty { groups[group].reserveCapacity(count) }
-        groups[group].append(record)
+    public static func read(_ rows: GroupedRows, into groups: inout [[Self]]) throws {
+        guard !groups.isEmpty else { return }
+        let columnCount = table.columnCount
+        // Rows of one key mostly follow each other: its array is taken out of the others meanwhile.
+        var group = 0
+        var records: [Self] = []
+        swap(&records, &groups[group])
+        while let next = try rows.next() {
+            if next != group {
+                // As many rows as the last key had: mostly they are about as many.
+                let expected = min(records.count, 64)
+                swap(&records, &groups[group])
+                group = next
+                swap(&records, &groups[group])
+                if records.isEmpty { records.reserveCapacity(expected) }
+            }
+            var reader = RecordReader(rows.execution)
+            records.append(try Self(row: &reader))
+            if Int(reader.index) &+ 1 != columnCount { try requireAll(reader) }
+        }
+        swap(&records, &groups[group])
     }
 
     /// Does nothing.
@@ -203,9 +219,9 @@ public protocol RelatedValue: SendableMetatype {
     /// The record.
     associatedtype RelatedRecord: Record
 
-    /// The value for the rows that were found.
+    /// The value of each key, for the rows that were found.
     @_documentation(visibility: internal)
-    static func related(_ records: [RelatedRecord]) throws -> Self
+    static func related(_ groups: [[RelatedRecord]]) throws -> [Self]
 }
 
 /// What a relation to one row leads to: a record or an optional record. No other types conform.
@@ -222,9 +238,11 @@ public protocol RelatedToOne: RelatedValue {
 extension Record {
     /// The record that has to be there.
     @_documentation(visibility: internal)
-    public static func related(_ records: [Self]) throws -> Self {
-        guard let record = records.first else { throw VaultError.notFound(table.name) }
-        return record
+    public static func related(_ groups: [[Self]]) throws -> [Self] {
+        try groups.map { records in
+            guard let record = records.first else { throw VaultError.notFound(table.name) }
+            return record
+        }
     }
 
     /// A record always is there.
@@ -239,7 +257,7 @@ extension Record {
 extension Optional: RelatedValue, RelatedToOne where Wrapped: Record {
     /// The record, if there is one.
     @_documentation(visibility: internal)
-    public static func related(_ records: [Wrapped]) throws -> Wrapped? { records.first }
+    public static func related(_ groups: [[Wrapped]]) throws -> [Wrapped?] { groups.map(\.first) }
 
     /// An optional record may not be there.
     @_documentation(visibility: internal)
@@ -255,5 +273,5 @@ extension Optional: RelatedValue, RelatedToOne where Wrapped: Record {
 extension Array: RelatedValue where Element: Record {
     /// All rows.
     @_documentation(visibility: internal)
-    public static func related(_ records: [Element]) throws -> [Element] { records }
+    public static func related(_ groups: [[Element]]) throws -> [[Element]] { groups }
 }

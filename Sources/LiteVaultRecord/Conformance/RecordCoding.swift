@@ -53,6 +53,16 @@ public struct RecordReader: ~Copyable {
     }
 }
 
+extension Record {
+    /// Throws when a record has not read all of its columns.
+    @inlinable
+    @inline(__always)
+    static func requireAll(_ reader: borrowing RecordReader, from start: Int = 0) throws {
+        let count = Int(reader.index) &+ 1 &- start
+        if count != table.columnCount { throw VaultError.count(table.name, "init(row:)", count, of: table.columnCount) }
+    }
+}
+
 /// Binds the columns of a row in their order.
 ///
 /// It is handed to ``Record/write(to:)`` and belongs to one execution of a statement: it cannot be kept.
@@ -67,13 +77,16 @@ public struct RecordWriter: ~Copyable {
     @usableFromInline var code: Int32 = 0
     /// The columns whose value is nil.
     @usableFromInline var nulls = ColumnSet()
+    @usableFromInline var texts: TextSpace
 
+    /// - Parameter texts: memory of the statement, if it is ended after this execution.
     @inlinable
     @inline(__always)
-    init(_ statement: OpaquePointer?, after index: Int32 = 0, limit: Int32) {
+    init(_ statement: OpaquePointer?, after index: Int32 = 0, limit: Int32, texts: TextSpace = TextSpace()) {
         self.statement = statement
         self.index = index
         self.limit = limit
+        self.texts = texts
     }
 
     /// Binds the value of the next column.
@@ -90,6 +103,23 @@ public struct RecordWriter: ~Copyable {
     @inlinable
     @inline(__always)
     public mutating func bind<V: ColumnValue>(_ value: V?) {
+        guard let value else { return bindNull() }
+        bind(value)
+    }
+
+    /// Binds the text of the next column.
+    @inlinable
+    public mutating func bind(_ value: String) {
+        index &+= 1
+        guard index <= limit, let statement else { return }
+        let bound = texts.bind(value, to: statement, at: index) ?? value.bind(to: statement, at: index)
+        if code == 0 { code = bound }
+    }
+
+    /// Binds the text of the next column; NULL for nil.
+    @inlinable
+    @inline(__always)
+    public mutating func bind(_ value: String?) {
         guard let value else { return bindNull() }
         bind(value)
     }

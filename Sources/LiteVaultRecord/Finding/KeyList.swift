@@ -39,7 +39,7 @@ struct KeyList {
 
     private func condition(_ count: Int) -> String {
         guard columns.count > 1 else {
-            return "\(columns[0]) IN (\(repeatElement("?", count: count).joined(separator: ", ")))"
+            return "\(columns[0]) IN (?\(String(repeating: ", ?", count: count - 1)))"
         }
         let row = "(\(columns.map { _ in "?" }.joined(separator: ", ")))"
         let rows = repeatElement(row, count: count).joined(separator: ", ")

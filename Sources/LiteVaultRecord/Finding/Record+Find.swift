@@ -219,9 +219,14 @@ extension Record {
     @inlinable
     @inline(__always)
     static func readAll(_ execution: Execution) throws -> [Self] {
+        let columnCount = table.columnCount
         var records: [Self] = []
         records.reserveCapacity(execution.expectedRowCount)
-        while try execution.step() { records.append(try read(execution)) }
+        while try execution.step() {
+            var reader = RecordReader(execution)
+            records.append(try Self(row: &reader))
+            if Int(reader.index) &+ 1 != columnCount { try requireAll(reader) }
+        }
         execution.noteRowCount(records.count)
         return records
     }

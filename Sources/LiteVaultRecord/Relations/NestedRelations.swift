@@ -80,8 +80,7 @@ extension Relation {
             let groups = try groups(db, keys: keys, capturing: positions, in: &next)
             // The records of all groups one after the other, as the levels below read them.
             let records = groups.flatMap(\.self)
-            let captured = next.flatMap(\.self)
-            let rows = try levels.rows(db, records, positions.indices.map { index in captured.map { $0[index] } })
+            let rows = try levels.rows(db, records, next.map { $0.flatMap(\.self) })
             var start = 0
             return try groups.map { group in
                 defer { start += group.count }
@@ -142,13 +141,7 @@ private struct NestedSource<R: Record, Row>: RowSource {
     var isSnapshot: Bool { true }
 
     func readAll(_ db: Connection, limit: Int?) throws -> [Row] {
-        let positions = try levels.positions()
-        var records: [R] = []
-        var keys = [[RelationKey]](repeating: [], count: positions.count)
-        try query.read(db, limit: limit) { execution in
-            records.append(try R.read(execution))
-            for index in positions.indices { keys[index].append(RelationKey(execution, positions[index])) }
-        }
+        let (records, keys) = try query.records(db, limit: limit, capturing: try levels.positions())
         return try levels.rows(db, records, keys)
     }
 }

@@ -37,71 +37,32 @@ extension Relation {
     /// Reads what belongs to each of some keys, by one statement for all of them.
     func load(_ db: Connection, keys: [RelationKey]) throws -> [Value] {
         var captured: [[[RelationKey]]] = []
-        return try groups(db, keys: keys, capturing: [], in: &captured).map { try Value.related($0) }
+        return try Value.related(try groups(db, keys: keys, capturing: [], in: &captured))
     }
 
     /// Reads the rows of each of some keys, by one statement for all of them.
     ///
     /// - Parameters:
-    ///   - positions: the columns, from 0, of keys that relations of the rows start from.
-    ///   - captured: those keys of each row, for each of the keys; empty without positions.
+    ///   - positions: the columns, from 0, of keys that other relations of the rows start from.
+    ///   - captured: for each of these relations, those keys of each row, for each of the keys.
     func groups(
         _ db: Connection, keys: [RelationKey], capturing positions: [[Int]], in captured: inout [[[RelationKey]]]
     ) throws -> [[Value.RelatedRecord]] {
-        var groups: [RelationKey: Int] = [:]
-        groups.reserveCapacity(keys.count)
-        var distinct: [RelationKey] = []
-        let groupOfKey = keys.map { key -> Int? in
-            if key.isNull { return nil }
-            if let group = groups[key] { return group }
-            groups[key] = distinct.count
-            distinct.append(key)
-            return distinct.count - 1
-        }
-        var next = positions.isEmpty ? [] : [[[RelationKey]]](repeating: [], count: distinct.count)
-        let rows = try readGroups(db, distinct, groups, capturing: positions, in: &next)
-        if !positions.isEmpty { captured = groupOfKey.map { $0.map { next[$0] } ?? [] } }
-        return groupOfKey.map { $0.map { rows[$0] } ?? [] }
-    }
-
-    /// Reads the rows of all keys. Rows of one key mostly follow each other.
-    private func readGroups(
-        _ db: Connection, _ keys: [RelationKey], _ groups: [RelationKey: Int], capturing positions: [[Int]],
-        in captured: inout [[[RelationKey]]]
-    ) throws -> [[Value.RelatedRecord]] {
-        typealias Related = Value.RelatedRecord
-        var rows = [[Related]](repeating: [], count: keys.count)
+        let distinct = KeyGroups(keys)
+        var rows = [[Value.RelatedRecord]](repeating: [], count: distinct.keys.count)
+        captured = positions.map { _ in [[RelationKey]](repeating: [], count: distinct.keys.count) }
         let source = RelationSource(self)
-        var similar: [RelationKey: Int]?
-        try source.keyList.forEachPart(of: keys, on: db, besides: source.parameterCount) { condition, keys in
+        try source.keyList.forEachPart(of: distinct.keys, on: db, besides: source.parameterCount) { condition, keys in
             let execution = try db.begin(source.select(where: condition, keys))
             defer { db.end(execution) }
-            var current: (key: RelationKey, group: Int)?
-            var expected = 0
-            while try execution.step() {
-                let key = RelationKey(execution, source.keyPositions)
-                if current?.key != key {
-                    // As many rows as the last key had: mostly they are about as many.
-                    if let current { expected = Swift.min(rows[current.group].count, 64) }
-                    // The engine found the row by a key that is equal to this one under the column's collation.
-                    let group =
-                        groups[key]
-                        ?? {
-                            if similar == nil {
-                                similar = Dictionary(groups.map { ($0.key.folded, $0.value) }, uniquingKeysWith: { $1 })
-                            }
-                            return similar?[key.folded]
-                        }()
-                    current = group.map { (key, $0) }
-                }
-                guard let group = current?.group else { continue }
-                var reader = RecordReader(execution)
-                try Related.append(row: &reader, to: &rows, at: group, reserving: expected)
-                try Related.requireAll(reader)
-                if !positions.isEmpty { captured[group].append(positions.map { RelationKey(execution, $0) }) }
-            }
+            let found = GroupedRows(execution, of: distinct, at: source.keyPositions, capturing: positions, captured)
+            try Value.RelatedRecord.read(found, into: &rows)
+            captured = found.captured
         }
-        return rows
+        // Mostly each key is there once.
+        guard distinct.keys.count < keys.count else { return rows }
+        captured = captured.map { groups in distinct.groups.map { $0.map { groups[$0] } ?? [] } }
+        return distinct.groups.map { $0.map { rows[$0] } ?? [] }
     }
 }
 
@@ -158,83 +119,9 @@ struct RelationSource<Related: Record> {
 
     /// The statement for some keys.
     func select(where keyCondition: String, _ keys: [RelationKey]) -> SQLNode {
-        .words(.template(head + keyCondition, keys.flatMap(\.values)), tail)
-    }
-}
-
-/// The values that connect a row with those of another table.
-enum RelationKey: Hashable {
-    case integer(Int64)
-    case text(String)
-    case real(Double)
-    case blob([UInt8])
-    case null
-    case several([RelationKey])
-
-    private init(_ value: StoredValue) {
-        switch value {
-        case .integer(let number): self = .integer(number)
-        // As the engine compares them: 2.0 is 2.
-        case .real(let number): self = Int64(exactly: number).map { .integer($0) } ?? .real(number)
-        case .text(let text): self = .text(text)
-        case .blob(let bytes): self = .blob(bytes)
-        case .null: self = .null
-        }
-    }
-
-    /// The key in some of a row's values.
-    init(_ values: [StoredValue], _ positions: [Int]) {
-        self = positions.count == 1 ? Self(values[positions[0]]) : .several(positions.map { Self(values[$0]) })
-    }
-
-    /// The key in the current row.
-    init(_ execution: Execution, _ positions: [Int]) {
-        guard positions.count == 1 else {
-            self = .several(positions.map { RelationKey(execution, [$0]) })
-            return
-        }
-        let column = ColumnReader(execution, positions[0])
-        if let number = column.integer {
-            self = .integer(number)
-        } else if let text = column.text {
-            self = .text(text)
-        } else {
-            self = Self((try? StoredValue.read(from: column)) ?? .null)
-        }
-    }
-
-    /// Whether a part of it is NULL, which is equal to nothing.
-    var isNull: Bool {
-        switch self {
-        case .null: true
-        case .several(let keys): keys.contains(where: \.isNull)
-        default: false
-        }
-    }
-
-    /// The same for all keys that some collation of the engine's own takes for equal (NOCASE, RTRIM).
-    var folded: RelationKey {
-        switch self {
-        case .text(let text):
-            .text(
-                String(
-                    decoding: text.utf8.reversed().drop { $0 == 0x20 }.reversed().map(Self.lowercased), as: UTF8.self))
-        case .several(let keys): .several(keys.map(\.folded))
-        default: self
-        }
-    }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte + 0x20 : byte }
-
-    /// The values to bind.
-    var values: [(any Binding)?] {
-        switch self {
-        case .integer(let number): [number]
-        case .real(let number): [number]
-        case .text(let text): [text]
-        case .blob(let bytes): [Blob(bytes: bytes)]
-        case .null: [nil]
-        case .several(let keys): keys.flatMap(\.values)
-        }
+        var values: [(any Binding)?] = []
+        values.reserveCapacity(keys.count)
+        for key in keys { key.append(to: &values) }
+        return .words(.template(head + keyCondition, values), tail)
     }
 }

@@ -128,19 +128,14 @@ struct RelatedSource<R: Record, each V: RelatedValue>: RowSource {
     func readAll(_ db: Connection, limit: Int?) throws -> [(R, repeat each V)] {
         var positions: [[Int]] = []
         for relation in repeat each relations { positions.append(try relation.originPositions()) }
-        var records: [R] = []
-        var keys = [[RelationKey]](repeating: [], count: positions.count)
-        try query.read(db, limit: limit) { execution in
-            records.append(try R.read(execution))
-            for index in positions.indices { keys[index].append(RelationKey(execution, positions[index])) }
-        }
-        var index = -1
-        func load<Value>(_ relation: Relation<R, Value>) throws -> [Value] {
-            index += 1
-            return try relation.load(db, keys: keys[index])
-        }
-        let values = (repeat try load(each relations))
-        return records.indices.map { (records[$0], repeat (each values)[$0]) }
+        let (records, keys) = try query.records(db, limit: limit, capturing: positions)
+        var next = keys.makeIterator()
+        let values = (repeat try (each relations).load(db, keys: next.next() ?? []))
+        // Not `map`: its closure would look up the type of the tuple for each of them.
+        var rows: [(R, repeat each V)] = []
+        rows.reserveCapacity(records.count)
+        for index in records.indices { rows.append((records[index], repeat (each values)[index])) }
+        return rows
     }
 }
 
@@ -189,6 +184,22 @@ struct AnnotationSource<R: Record, each C: SQLType>: RowSource {
 }
 
 extension RecordQuery {
+    /// Returns the records, and for each list of columns the key that these columns of each record are.
+    ///
+    /// - Parameter positions: the columns, from 0.
+    func records(
+        _ db: Connection, limit: Int?, capturing positions: [[Int]]
+    ) throws -> (records: [R], keys: [[RelationKey]]) {
+        let execution = try db.begin(recordClauses, limit: limit.map { min($0, clauses.limit?.length ?? $0) })
+        defer { db.end(execution) }
+        let rows = GroupedRows(execution, capturing: positions, positions.map { _ in [[]] })
+        var groups: [[R]] = [[]]
+        groups[0].reserveCapacity(execution.expectedRowCount)
+        try R.read(rows, into: &groups)
+        execution.noteRowCount(groups[0].count)
+        return (groups[0], rows.captured.map { $0[0] })
+    }
+
     /// Calls a closure with each row: the record's columns, and some more.
     func read(
         _ db: Connection, adding columns: [SQLNode] = [], limit: Int?, _ body: (Execution) throws -> Void

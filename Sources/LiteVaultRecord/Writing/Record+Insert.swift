@@ -140,7 +140,8 @@ extension Record {
     @inlinable
     @inline(__always)
     static func bind(_ record: Self, to execution: Execution) throws {
-        var writer = RecordWriter(execution.handle, limit: execution.parameterCount)
+        var writer = RecordWriter(
+            execution.handle, limit: execution.parameterCount, texts: execution.textSpace)
         try record.write(to: &writer)
         if writer.code != 0 { try execution.check(binding: writer.code, count: execution.parameterCount) }
         if Int(writer.index) != table.columnCount {
@@ -156,14 +157,6 @@ extension Record {
         let record = try Self(row: &reader)
         try requireAll(reader, from: start)
         return record
-    }
-
-    /// Throws when a record has not read all of its columns.
-    @inlinable
-    @inline(__always)
-    static func requireAll(_ reader: borrowing RecordReader, from start: Int = 0) throws {
-        let count = Int(reader.index) &+ 1 &- start
-        if count != table.columnCount { throw VaultError.count(table.name, "init(row:)", count, of: table.columnCount) }
     }
 
     /// Runs a statement with the values of a record, and reads its row into this one.

@@ -81,7 +81,30 @@ private func sum(_ id: Int64?, _ email: String, _ name: String?, _ age: Int64, _
 
 private let personSQL = "SELECT id, email, name, age, balance, admin FROM person"
 
+/// The same array by hand: C's functions called from Swift, without a lock or a look at the types.
+private func peopleByHand(_ db: OpaquePointer) -> [PersonRow] {
+    var statement: OpaquePointer?
+    sqlite3_prepare_v3(db, personSQL, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    func text(_ column: Int32) -> String? {
+        guard let bytes = sqlite3_column_text(statement, column) else { return nil }
+        let length = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: length), as: UTF8.self)
+    }
+    var people: [PersonRow] = []
+    while sqlite3_step(statement) == SQLITE_ROW {
+        people.append(
+            PersonRow(
+                id: sqlite3_column_int64(statement, 0), email: text(1) ?? "", name: text(2),
+                age: sqlite3_column_int64(statement, 3), balance: sqlite3_column_double(statement, 4),
+                admin: sqlite3_column_int64(statement, 5) != 0))
+    }
+    return people
+}
+
 /// All rows of a table of 6 columns (2 integers, a text, a text or NULL, a real, a boolean) as an array of records.
+///
+/// C's array has no strings: its texts are copied and not checked. What a record is compared with has the same ones.
 func fetchRecords(scale: Int) throws -> Workload {
     let rows = 20_000 * scale
     let databases = try people(rows)
@@ -89,13 +112,22 @@ func fetchRecords(scale: Int) throws -> Workload {
     return Workload(
         count: rows, bar: 1.1,
         implementations: [
-            Implementation("C", .c) { stopwatch in stopwatch.measure { baseline_people(baseline, personSQL) } },
+            Implementation("C's functions, into the same structs", .c) { stopwatch in
+                stopwatch.measure {
+                    peopleByHand(baseline).reduce(0) {
+                        $0 &+ sum($1.id, $1.email, $1.name, $1.age, $1.balance, $1.admin)
+                    }
+                }
+            },
             Implementation("LiteVault all", .liteVault) { stopwatch in
                 try stopwatch.measure {
                     try PersonRow.all(db).reduce(0) {
                         $0 &+ sum($1.id, $1.email, $1.name, $1.age, $1.balance, $1.admin)
                     }
                 }
+            },
+            Implementation("C, char * copies, not checked to be UTF-8", .other) { stopwatch in
+                stopwatch.measure { baseline_people(baseline, personSQL) }
             },
             Implementation("GRDB fetchAll", .grdb) { stopwatch in
                 try queue.inDatabase { grdb in
@@ -224,6 +256,14 @@ func insertRecords(scale: Int) throws -> Workload {
                 let sum = try db.value(checksum, as: Int64?.self)
                 try db.execute("ROLLBACK")
                 return sum ?? -1
+            },
+            Implementation("C, without copies of the texts", .other) { stopwatch in
+                _ = baseline_execute(baseline, "BEGIN")
+                guard let first = UnsafePointer(cTexts.baseAddress) else { return -1 }
+                stopwatch.measure { baseline_insert_in_place(baseline, sql, Int64(rows), first, 64) }
+                let sum = baseline_execute(baseline, checksum)
+                _ = baseline_execute(baseline, "ROLLBACK")
+                return sum
             },
             Implementation("GRDB insert", .grdb) { stopwatch in
                 try queue.inDatabase { grdb in

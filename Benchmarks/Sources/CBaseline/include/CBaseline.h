@@ -5,9 +5,8 @@
 #ifndef LITEVAULT_CBASELINE_H
 #define LITEVAULT_CBASELINE_H
 
+#include <sqlite3.h>  // for the loop that calls it from Swift, too
 #include <stdint.h>
-
-struct sqlite3;
 
 /// A new database in memory, on which this SQL was run.
 struct sqlite3 *_Nonnull baseline_open(const char *_Nonnull sql);
@@ -18,6 +17,10 @@ int64_t baseline_execute(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
 /// Inserts rows of (integer, integer, real, text, integer or NULL) with one statement.
 void baseline_insert(struct sqlite3 *_Nonnull db, const char *_Nonnull sql, int64_t count,
                      const char *_Nonnull const *_Nonnull texts, int64_t textCount);
+
+/// The same; the engine makes no copies of the texts.
+void baseline_insert_in_place(struct sqlite3 *_Nonnull db, const char *_Nonnull sql, int64_t count,
+                              const char *_Nonnull const *_Nonnull texts, int64_t textCount);
 
 /// Sums the columns of all rows: 7 integers, one of them NULL at times, 2 reals, 1 boolean.
 int64_t baseline_fetch(struct sqlite3 *_Nonnull db, const char *_Nonnull sql);
