@@ -99,7 +99,9 @@ import Testing
         #expect(try status(["check", "--restore-test", "--database", "other.db"]) == 66)
         #expect(try status(["check", "--restore-test", "--snapshot", "0000000"]) == 66)
         #expect(try status(["restore", "x.db", "--database", "other.db"]) == 66)
-        let run = try workspace.tool.run(["snapshot", "notes.db", "--allow-plaintext", "--repository", "s3:/bucket/prefix"])
+        let run = try workspace.tool.run([
+            "snapshot", "notes.db", "--allow-plaintext", "--repository", "s3:/bucket/prefix",
+        ])
         #expect(run.status == 64)
         #expect(run.errors.contains("s3://BUCKET/PREFIX"))
         #expect(try !workspace.names().contains("s3:"))
