@@ -210,8 +210,8 @@ extension DirectoryStore {
     /// Small objects are distinguished by their content, as the replaced ones are small: a file system may give a new
     /// file the inode number and, within a tick of its clock, the time of the file that it replaces.
     private func tag(_ status: stat, _ path: String, _ name: String) throws -> ETag {
-        // The slots of secrets make this one larger than the others that are replaced.
-        let limit: Int64 = name == RepositoryFormat.config ? 64 << 10 : 4096
+        // The objects at the top are few, and replaced: repository.json grows with its secrets.
+        let limit: Int64 = name.contains("/") ? 4096 : 64 << 10
         if status.st_size > limit { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
         do {
             return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 128 << 10)).hexadecimal)
