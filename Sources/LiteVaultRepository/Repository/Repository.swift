@@ -95,7 +95,7 @@ public struct Repository: Sendable {
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
     ) async throws -> Repository? {
         let memory = LocationMemory(store, local)
-        let before = memory?.document()
+        let before = memory?.secrets()
         let bytes: [UInt8]
         do {
             bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))

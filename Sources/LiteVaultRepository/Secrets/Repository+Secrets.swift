@@ -203,7 +203,7 @@ extension Repository {
                 try await store.put(name, bytes: bytes, condition: hasConditions ? .unchanged(present.tag) : .none)
                 // Without conditions, another writer may have replaced it at the same moment.
                 if hasConditions {
-                    try? memory?.remember(config.id, document: bytes)
+                    try? memory?.remember(config.id, document: bytes, generation: number)
                     return result
                 }
             } catch let error as VaultError where error.code == .conflict {}

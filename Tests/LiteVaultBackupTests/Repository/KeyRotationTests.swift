@@ -166,6 +166,22 @@ import Testing
         #expect(states == [true, false])
     }
 
+    /// By somebody who kept the old key, or a copy of the store: it opens with the secret that the repository still has.
+    @Test func `a repository of before is refused by machines that saw the new key`() async throws {
+        let old = try await filled()
+        let before = try await store.get(config)
+        _ = try await open("b", state: "seen")
+        _ = try await rotate(old)
+        let after = try await store.get(config)
+        _ = try await open("b", state: "seen")
+        try await store.put(config, bytes: before, condition: .none)
+        #expect(await code { _ = try await open("b", state: "seen") } == .damaged)
+        #expect(await code { _ = try await open("a", state: "seen") } == .damaged)
+        #expect(await code { _ = try await Repository.open(store, local: local("seen")) } == .damaged)
+        try await store.put(config, bytes: after, condition: .none)
+        _ = try await open("b", state: "seen")
+    }
+
     @Test func `a forged document of before is not taken over`() async throws {
         let old = try await filled()
         let name = try #require(try await store.list("snapshots/").last?.name)
