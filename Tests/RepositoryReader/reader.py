@@ -68,7 +68,7 @@ def unseal(key, box, context):
 class Repository:
     def __init__(self, folder, secret=None):
         self.folder = folder
-        self.key = None
+        self.key = self.previous = None
         config = self.document("repository.json")
         need(config["type"] == "repository", "not a repository")
         need(config["min_reader"] <= 1 and set(config["features"]) <= {"secret-slots"}, "needs a newer reader")
@@ -86,6 +86,11 @@ class Repository:
                 need("secret" in config, "wrong secret")
                 self.key = derived(secret, config["secret"])
             self.document("repository.json")  # Again, with its authentication code.
+            if "previous" in config:
+                once = hmac.new(self.id, self.key, hashlib.sha256).digest()
+                once = hmac.new(once, b"litevault-repository 1 previous\1", hashlib.sha256).digest()
+                self.previous = unseal(once, bytes.fromhex(config["previous"]), b"")
+                need(self.previous, "the previous key")
 
     def get(self, name, offset=0, length=-1):
         with open(os.path.join(self.folder, name), "rb") as file:
@@ -99,8 +104,8 @@ class Repository:
         body = lines[0] + b"\n"
         need(lines[1] == b"sha256 " + hashlib.sha256(body).hexdigest().encode(), f"{name}: hash")
         if self.key:
-            code = hmac.new(self.key, body, hashlib.sha256).hexdigest().encode()
-            need(hmac.compare_digest(lines[2], b"hmac-sha256 " + code), f"{name}: authentication code")
+            codes = [hmac.new(key, body, hashlib.sha256).hexdigest().encode() for key in (self.key, self.previous) if key]
+            need(any(hmac.compare_digest(lines[2], b"hmac-sha256 " + code) for code in codes), f"{name}: authentication code")
         value = json.loads(lines[0])
         value["_hash"] = hashlib.sha256(body).hexdigest()
         return value

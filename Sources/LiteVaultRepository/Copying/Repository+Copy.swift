@@ -65,7 +65,7 @@ extension Repository {
         let name = RepositoryFormat.config
         let limit = SealedDocument.limit(RepositoryConfig.self)
         let memory = LocationMemory(store, local)
-        let before = memory?.document()
+        let before = memory?.secrets()
         var bytes: [UInt8]
         do {
             bytes = try await store.get(name, upTo: limit)

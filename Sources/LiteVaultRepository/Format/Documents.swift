@@ -216,15 +216,21 @@ struct SealedDocument {
     /// - Parameter name: for the message.
     /// - Throws: `VaultError` `unsupported` for a value that a reader would reject.
     static func seal(
-        _ value: some CheckedDocument, key: SymmetricKey?, name: String? = nil
+        _ value: some CheckedDocument, key: RepositoryKey?, name: String? = nil
     ) throws -> (bytes: [UInt8], hash: Hash256) {
         let body = try Decoding.bytes(value, path: name) + [UInt8(ascii: "\n")]
         let hash = Hash256(of: body)
-        var bytes = body + Array("sha256 \(hash.hexadecimal)\n".utf8)
-        if let key {
-            bytes += Array("hmac-sha256 \(HMAC<SHA256>.authenticationCode(for: body, using: key).hexadecimal)\n".utf8)
-        }
-        return (bytes, hash)
+        return (sealed(body, hash, key), hash)
+    }
+
+    /// The line with its seal, under a key that may be another than before.
+    func sealed(by key: RepositoryKey) -> [UInt8] { Self.sealed(body, hash, key) }
+
+    private static func sealed(_ body: [UInt8], _ hash: Hash256, _ key: RepositoryKey?) -> [UInt8] {
+        let bytes = body + Array("sha256 \(hash.hexadecimal)\n".utf8)
+        guard let key else { return bytes }
+        let code = HMAC<SHA256>.authenticationCode(for: body, using: key.current)
+        return bytes + Array("hmac-sha256 \(code.hexadecimal)\n".utf8)
     }
 
     /// Whether it has an authentication code at all.
@@ -240,7 +246,7 @@ struct SealedDocument {
     ///
     /// - Throws: `VaultError` `damaged` if the document is not authenticated with the required key, or does not have
     ///   that type.
-    func value<T: CheckedDocument>(_ type: T.Type, key: SymmetricKey?, name: String) throws -> T {
+    func value<T: CheckedDocument>(_ type: T.Type, key: RepositoryKey?, name: String) throws -> T {
         if let key, !isAuthentic(key) {
             throw VaultError(
                 .damaged, "authentication failed: it was not written with this repository's secret", path: name,

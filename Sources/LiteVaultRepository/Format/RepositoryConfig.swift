@@ -25,6 +25,8 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     var secret: SecretDerivation?
     /// The slots of further secrets.
     var secrets: [SecretSlot]?
+    /// While a new key is introduced, the one before, sealed.
+    var previous: String?
 
     static let byteLimit = RepositoryFormat.documentBytes
     /// The feature of a repository without its first secret: an older reader would take it for one that has none.
@@ -41,6 +43,7 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         try require("generation", generation, in: RepositoryFormat.generations)
         try require("secrets", slots.count, in: 0...SecretSlot.limit)
         for slot in slots { try slot.check(self) }
+        try require("previous", previous, digits: 2 * SecretSlot.sealedBytes)
         // Every value is within its limits, so the sum is, too.
         try require("iterations", slots.reduce(0) { $0 + $1.iterations }, in: 0...SecretSlot.iterationLimit)
         guard zip(slots, slots.dropFirst()).allSatisfy({ $0.number < $1.number }) else {

@@ -37,9 +37,8 @@ struct SecretSlot: Codable, Sendable, Equatable {
     static let iterationLimit = 20_000_000
     /// The maximum size of a name in bytes.
     static let nameBytes = 100
-    private static let keyBytes = 32
-    /// The bytes of a nonce and a tag of ChaCha20-Poly1305.
-    private static let overhead = 12 + 16
+    /// The size of a sealed key: the nonce of ChaCha20-Poly1305, the key and the tag.
+    static let sealedBytes = 12 + 32 + 16
 
     var derivation: SecretDerivation { SecretDerivation(kdf: kdf, iterations: iterations, salt: salt) }
 
@@ -49,7 +48,7 @@ struct SecretSlot: Codable, Sendable, Equatable {
         try document.require("added", time: added)
         try document.require("iterations", iterations, in: RepositoryFormat.iterations)
         try document.require("salt", salt, digits: 32)
-        try document.require("sealed", sealed, digits: 2 * (Self.keyBytes + Self.overhead))
+        try document.require("sealed", sealed, digits: 2 * Self.sealedBytes)
     }
 
     /// Seals the repository's key.

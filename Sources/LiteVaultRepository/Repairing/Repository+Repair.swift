@@ -88,7 +88,11 @@ private final class Repair {
     private func salvaged(_ name: String, _ database: String) async throws -> [UInt8]? {
         do {
             let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
-            guard let whole = DocumentSalvage.document(bytes, key: repository.key), whole != bytes else { return nil }
+            var whole = DocumentSalvage.document(bytes, key: repository.key?.current)
+            if whole == nil, let previous = repository.key?.previous {
+                whole = DocumentSalvage.document(bytes, key: previous)
+            }
+            guard let whole, whole != bytes else { return nil }
             let document = try SealedDocument(whole: whole, name: name)
             let manifest = try document.value(Manifest.self, key: repository.key, name: name)
             _ = try repository.snapshot(manifest, document.hash, name, database)

@@ -320,6 +320,7 @@ extension Repository {
     ) async throws -> T {
         let lease = try await Lease.take(name, of: store, for: purpose, fence: fence)
         do {
+            try await requireCurrentKey()
             let result = try await body(lease)
             await lease.release()
             return result

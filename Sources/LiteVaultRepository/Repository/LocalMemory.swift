@@ -16,12 +16,15 @@ struct LocationMemory: Sendable {
         var repositories: [String]
         /// `repository.json` of the last of them, as of its last use. It contains no secret.
         var document: String
+        /// The generation of its secrets; absent if that was not authenticated.
+        var generation: Int?
 
         // The document's text, with its quotes escaped, and a path.
         static let byteLimit = 4 * RepositoryFormat.documentBytes
 
         func check() throws(OutOfLimits) {
             for id in repositories { try require("repositories", id, digits: 32) }
+            try require("generation", generation, in: RepositoryFormat.generations)
         }
     }
 
@@ -50,14 +53,25 @@ struct LocationMemory: Sendable {
     /// `repository.json` as of the last use of the repository; nil if none is remembered.
     func document() -> [UInt8]? { (try? read()).map { Array($0.document.utf8) } }
 
+    /// The last repository, and the newest generation of its secrets that was authenticated.
+    func secrets() -> (repository: String, generation: Int)? {
+        guard let record = try? read(), let last = record.repositories.last, let generation = record.generation else {
+            return nil
+        }
+        return (last, generation)
+    }
+
     /// Remembers that a repository belongs there, in addition to known ones.
-    func remember(_ repository: String, document: [UInt8]) throws {
+    ///
+    /// - Parameter generation: that of its secrets; nil if it is not authenticated.
+    func remember(_ repository: String, document: [UInt8], generation: Int?) throws {
         let record = try? read()
         let known = record?.repositories ?? []
         let text = String(decoding: document, as: UTF8.self)
-        if known.last == repository, record?.document == text { return }
+        if known.last == repository, record?.document == text, record?.generation == generation { return }
         let all = known.filter { $0 != repository } + [repository]
-        let new = Record(location: location, repositories: Array(all.suffix(Self.limit)), document: text)
+        let new = Record(
+            location: location, repositories: Array(all.suffix(Self.limit)), document: text, generation: generation)
         try LocalDirectory.create(directory)
         try withErrorContext(path: path) {
             let file = try ReplacementFile(destination: path)
@@ -92,10 +106,12 @@ extension Repository {
     /// Compares a repository with the one that this machine used at its location, and remembers it.
     ///
     /// - Parameters:
-    ///   - before: what was remembered before `document` was read: meanwhile another process may change it, and remember that.
+    ///   - before: the secrets remembered before `document` was read: meanwhile another process may change them, and remember that.
     ///   - acceptsReplacement: whether to accept another repository than before, or an older state of it.
     /// - Throws: `VaultError` `damaged` if it is another one, or an older state of it.
-    func recognised(_ document: [UInt8], before: [UInt8]?, acceptsReplacement: Bool) throws -> Repository {
+    func recognised(
+        _ document: [UInt8], before: (repository: String, generation: Int)?, acceptsReplacement: Bool
+    ) throws -> Repository {
         guard let memory else { return self }
         var found = self
         do {
@@ -115,7 +131,8 @@ extension Repository {
             try forgetFormerHeads()
         }
         let generation = config.generation ?? 1
-        if let last = decoded(before)?.generation, last > generation, !acceptsReplacement {
+        // Whatever the key: a repository of before its key was changed is an older one, too.
+        if let before, before.repository == config.id, before.generation > generation, !acceptsReplacement {
             throw VaultError(
                 .damaged, "the secrets of the repository are older than those seen earlier: it was rolled back",
                 path: "\(store.location)/\(RepositoryFormat.config)",
@@ -126,21 +143,20 @@ extension Repository {
         }
         // Without the secret nobody can tell whether a document is a newer one or a forged one. With it, another process may have
         // seen a newer one meanwhile.
-        if !acceptsReplacement, let known = decoded(memory.document()), key == nil || known.generation ?? 1 > generation
-        {
-            return found
-        }
+        let now = memory.secrets()
+        let isNewer = now.map { $0.repository == config.id && $0.generation > generation } ?? false
+        if !acceptsReplacement, key == nil ? isKnown(memory.document()) : isNewer { return found }
         // If this cannot be written, neither can the newest snapshot, and storing that reports it.
-        try? memory.remember(config.id, document: document)
+        try? memory.remember(config.id, document: document, generation: key == nil ? nil : generation)
         return found
     }
 
-    /// A remembered `repository.json`; nil if it is of another repository, or not authentic, as far as that is known.
-    private func decoded(_ bytes: [UInt8]?) -> RepositoryConfig? {
+    /// Whether a remembered `repository.json` is one of this repository.
+    private func isKnown(_ bytes: [UInt8]?) -> Bool {
         guard let bytes, let document = try? SealedDocument(whole: bytes, name: RepositoryFormat.config),
-            let known = try? document.value(RepositoryConfig.self, key: key, name: RepositoryFormat.config)
-        else { return nil }
-        return known.id == config.id ? known : nil
+            let known = try? document.decode(RepositoryConfig.self, name: RepositoryFormat.config)
+        else { return false }
+        return known.id == config.id
     }
 
     /// Checks that this machine never used a repository at a location that has none.

@@ -12,7 +12,7 @@ public struct Repository: Sendable {
     /// The local directories for the newest snapshots seen, cached block maps and temporary files.
     public let local: LocalDirectories
     let config: RepositoryConfig
-    let key: SymmetricKey?
+    let key: RepositoryKey?
     /// The number of the slot that the given secret opened.
     let slot: Int?
     /// The 16 bytes of its identifier.
@@ -78,7 +78,7 @@ public struct Repository: Sendable {
         }
         if !acceptsReplacement { try requireUnknown(store, local) }
         let config = RepositoryConfig.new(secret: secret, iterations: iterations)
-        let key = try config.secret.flatMap { try secret?.key($0) }
+        let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
         let document = try SealedDocument.seal(config, key: key)
         do {
             let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
@@ -95,7 +95,7 @@ public struct Repository: Sendable {
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
     ) async throws -> Repository? {
         let memory = LocationMemory(store, local)
-        let before = memory?.document()
+        let before = memory?.secrets()
         let bytes: [UInt8]
         do {
             bytes = try await store.get(RepositoryFormat.config, upTo: SealedDocument.limit(RepositoryConfig.self))
@@ -127,8 +127,9 @@ public struct Repository: Sendable {
         guard let id = [UInt8](hexadecimal: config.id) else {
             throw VaultError(.damaged, "has no identifier", path: store.location)
         }
+        let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
         let found = Repository(
-            store: store, local: local, config: config, key: opened?.key, slot: opened?.slot, id: id,
+            store: store, local: local, config: config, key: key, slot: opened?.slot, id: id,
             memory: memory)
         return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }
@@ -177,6 +178,27 @@ public struct Repository: Sendable {
         let (bytes, hash) = try SealedDocument.seal(value, key: key, name: name)
         try await store.put(name, bytes: bytes, condition: condition)
         return hash
+    }
+}
+
+extension Repository {
+    /// Compares the key of this repository with the one in the store, for those who have just taken a lease: a new key is introduced while
+    /// nobody has one.
+    ///
+    /// - Throws: `VaultError` `busy` if the repository was given a new key since it was opened.
+    func requireCurrentKey() async throws {
+        guard let key else { return }
+        let name = RepositoryFormat.config
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+        guard try SealedDocument(whole: bytes, name: name).isAuthentic(key.current) else { throw newKey }
+    }
+
+    /// The error for a repository that was opened under another key.
+    var newKey: VaultError {
+        VaultError(
+            .busy, "was given a new key meanwhile, or was replaced",
+            path: "\(store.location)/\(RepositoryFormat.config)",
+            remedy: "Open the repository again.")
     }
 }
 

@@ -42,6 +42,7 @@ package actor SegmentWriter {
         let lease = try await Lease.take(
             Lease.follower + database, of: repository.store, for: "following the database '\(name)'")
         do {
+            try await repository.requireCurrentKey()
             let log = try await repository.segmentLog(database, [])
             var last = log.newest?.mark
             var loss: SnapshotGap?

@@ -16,5 +16,5 @@ struct Secret: ParsableCommand {
 
             \(ExitStatus.helpSection)
             """,
-        subcommands: [SecretAdd.self, SecretRemove.self, SecretChange.self, SecretList.self])
+        subcommands: [SecretAdd.self, SecretRemove.self, SecretChange.self, SecretRotate.self, SecretList.self])
 }

@@ -21,7 +21,7 @@ struct SecretRemove: VaultCommand {
     private struct Result: Encodable {
         let repository: String
         let removed: Int
-        /// Of those it had when the repository was opened.
+        /// The number of the others when the repository was opened.
         let left: Int
     }
 

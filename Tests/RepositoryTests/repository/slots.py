@@ -16,6 +16,7 @@ CHANGES = {
     "add": (["secret", "add", "--new-repository-secret-file", "c"], {"a", "b", "c"}),
     "remove": (["secret", "remove", "2"], {"a"}),
     "remove the first": (["secret", "remove", "1"], {"b"}),
+    "rotate": (["secret", "rotate", "--yes"], {"a"}),
     "change": (["secret", "change", "2", "--new-repository-secret-file", "c"], {"a", "c"}),
 }
 

@@ -151,7 +151,7 @@ extension Repository {
         _ secret: RepositorySecret, iterations: Int
     ) throws -> (derivation: SecretDerivation, key: SymmetricKey) {
         let key = try requireKey()
-        if let same = try config.unlock(secret, where: { $0.key == key }) {
+        if let same = try config.unlock(secret, where: { $0.key == key.current }) {
             throw VaultError(
                 .usage, "slot \(same.slot) has this secret already", path: store.location,
                 remedy: "Give another secret.")
@@ -160,7 +160,7 @@ extension Repository {
         return (derivation, try secret.key(derivation))
     }
 
-    private func requireKey() throws -> SymmetricKey {
+    func requireKey() throws -> RepositoryKey {
         try requireWritable()
         guard let key else {
             throw VaultError(
@@ -176,8 +176,10 @@ extension Repository {
     ///   - change: is called again if another process was faster. It receives the number of this change.
     ///   - isMade: whether a document has the change: it may have been made although the store reported a conflict, if an answer was
     ///     lost, and others may have changed the document since.
+    ///   - newKey: the key that authenticates the changed document; nil for the present one.
     @discardableResult
-    private func changeSecrets<T>(
+    func changeSecrets<T>(
+        sealedBy newKey: SymmetricKey? = nil,
         _ change: (_ config: inout RepositoryConfig, _ key: SymmetricKey, _ number: Int) throws -> T,
         isMade: (RepositoryConfig, T) -> Bool
     ) async throws -> T {
@@ -189,26 +191,38 @@ extension Repository {
             guard let present = try await store.attributes(name) else {
                 throw VaultError(.damaged, "is missing", path: "\(store.location)/\(name)", advice: .restoreIdentity)
             }
-            var (config, _) = try await document(name, RepositoryConfig.self)
+            var config = try await currentConfig(key.current)
             try config.require(location: store.location)
             guard config.id == self.config.id else { throw VaultError.changedIdentity(store.location) }
             let number = (config.generation ?? 1) + 1
-            let result = try change(&config, key, number)
+            let result = try change(&config, key.current, number)
             config.generation = number
-            let bytes = try SealedDocument.seal(config, key: key, name: name).bytes
+            let sealing = RepositoryKey(current: newKey ?? key.current, previous: nil)
+            let bytes = try SealedDocument.seal(config, key: sealing, name: name).bytes
             do {
                 try await store.put(name, bytes: bytes, condition: hasConditions ? .unchanged(present.tag) : .none)
                 // Without conditions, another writer may have replaced it at the same moment.
                 if hasConditions {
-                    try? memory?.remember(config.id, document: bytes)
+                    try? memory?.remember(config.id, document: bytes, generation: number)
                     return result
                 }
             } catch let error as VaultError where error.code == .conflict {}
-            if isMade(try await document(name, RepositoryConfig.self).value, result) { return result }
+            if let made = try? await currentConfig(sealing.current), isMade(made, result) { return result }
         }
         throw VaultError(
             .busy, "the repository's secrets are being changed by others", path: store.location,
             remedy: "Try again.")
+    }
+
+    /// The stored `repository.json`.
+    ///
+    /// - Throws: `VaultError` `busy` if it has a code of another key.
+    private func currentConfig(_ key: SymmetricKey) async throws -> RepositoryConfig {
+        let name = RepositoryFormat.config
+        let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+        let document = try SealedDocument(whole: bytes, name: name)
+        guard document.isAuthentic(key) else { throw newKey }
+        return try document.decode(RepositoryConfig.self, name: name)
     }
 }
 

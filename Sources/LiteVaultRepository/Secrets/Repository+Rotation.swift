@@ -1,0 +1,210 @@
+internal import Crypto
+internal import Foundation
+public import LiteVaultCapture
+
+/// The result of giving a repository a new key.
+public struct KeyRotation: Sendable, Equatable {
+    /// The one secret that opens the repository from now on.
+    public let slot: RepositorySecretSlot
+    /// Whether a change that had been interrupted was completed, with the key that it had made.
+    public let isContinued: Bool
+    /// The number of documents that got a code of the new key.
+    public var documents = 0
+    /// The size in bytes of the objects that were stored again for that.
+    public var bytes: Int64 = 0
+    /// Documents that no secret of this repository had authenticated, and that nothing authenticates now.
+    public var warnings: [RepositoryWarning] = []
+}
+
+// A new key: for when a secret was known to somebody who must not store anything as authentic any more.
+
+extension Repository {
+    /// Gives the repository a new random key, which only one secret opens, and authenticates all of its documents with it.
+    ///
+    /// All other secrets are removed; add those of others again, one after the other. Packs are not touched. Every manifest, segment and list
+    /// is stored again with another code on its last line; their hashes stay. What authenticated under the old key is taken over
+    /// as it is: check the repository before, if somebody may have forged documents.
+    ///
+    /// An interruption leaves a repository that the secret opens, with documents of both keys; the next call completes it, and until then
+    /// the old key is still accepted. Nothing else may write meanwhile. A `Repository` that was opened before has to be opened again: it throws `busy`
+    /// when it is to write, and reports damage when it reads.
+    ///
+    /// A copy in another place keeps the old key, and can no longer be continued from this repository.
+    ///
+    /// - Parameters:
+    ///   - secret: the secret that this repository was opened with.
+    ///   - progress: called with the documents done; an error that it throws ends the work.
+    /// - Returns: what was done.
+    /// - Throws: `VaultError` `keyRejected` if `secret` does not open the repository; `busy` if another process works in it; `unsupported`
+    ///   without a secret, and in a store without conditional writes; `io`, `noSpace`.
+    public func rotateKey(
+        secret: RepositorySecret, progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> KeyRotation {
+        try await rotateKey(secret: secret, iterations: 600_000, progress: progress)
+    }
+
+    /// As ``rotateKey(secret:progress:)``, with the number of iterations of the key derivation.
+    package func rotateKey(
+        secret: RepositorySecret, iterations: Int, progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> KeyRotation {
+        let key = try requireKey()
+        guard try await store.supportsConditionalWrites() else {
+            throw VaultError(
+                .unsupported, "the store has no conditional writes, which a new key needs", path: store.location,
+                remedy: "Store new snapshots in a new repository.")
+        }
+        guard let opened = try config.unlock(secret, where: { $0.key == key.current }) else {
+            throw VaultError(.keyRejected, "the secret is not one of the repository", path: store.location)
+        }
+        return try await withLease("prune", for: "giving the repository a new key") { lease in
+            let isContinued = key.previous != nil
+            // Before anything is changed, so that a writer at work does not leave an unfinished change.
+            try await endWriters()
+            let rotated = isContinued ? self : try await withNewKey(secret, opened.slot, iterations)
+            // Who took a lease before the change may still write under the old key. Who takes one later compares the key.
+            try await rotated.endWriters()
+            guard let slot = rotated.secretSlots.first else { throw VaultError.changedIdentity(store.location) }
+            var result = KeyRotation(slot: slot, isContinued: isContinued)
+            try await rotated.sealAgain(&result, lease, progress)
+            try await rotated.forgetPreviousKey()
+            return result
+        }
+    }
+
+    /// The repository with a new key, stored as `repository.json`.
+    private func withNewKey(
+        _ secret: RepositorySecret, _ number: Int, _ iterations: Int
+    ) async throws -> Repository {
+        let new = SymmetricKey(size: .bits256)
+        let derivation = SecretDerivation.new(secret, iterations: iterations)
+        let sealing = try secret.key(derivation)
+        var stored: RepositoryConfig?
+        try await changeSecrets(sealedBy: new) { config, key, next in
+            let name = config.slots.first { $0.number == number }?.name ?? ""
+            config.secrets = [
+                try SecretSlot(number: next, name: name, derivation: derivation, sealing: sealing, new, of: id)
+            ]
+            config.secret = nil
+            config.features = [RepositoryConfig.slotsFeature]
+            config.previous = try RepositoryKey.seal(key, by: new, of: id)
+            stored = config
+            return next
+        } isMade: { config, next in
+            config.generation == next && config.previous == stored?.previous
+        }
+        guard let stored else { throw VaultError.changedIdentity(store.location) }
+        return Repository(
+            store: store, local: local, config: stored,
+            key: RepositoryKey(current: new, previous: key?.current), slot: stored.slots.first?.number, id: id,
+            memory: memory, notices: notices)
+    }
+
+    /// Takes every lease of a writer once: then none is at work that began under the old key. A follower's note is sealed again.
+    ///
+    /// - Throws: `VaultError` `busy` if a writer is at work.
+    private func endWriters() async throws {
+        for object in try await store.list("leases/") {
+            let short = String(object.name.dropFirst("leases/".count))
+            let isFollower = short.hasPrefix(Lease.follower)
+            let database = isFollower ? String(short.dropFirst(Lease.follower.count)) : short
+            guard RepositoryFormat.isIdentifier(database) else { continue }
+            let lease = try await Lease.take(
+                short, of: store, for: "a database of the repository",
+                fence: isFollower ? nil : { try await fence($0, database) })
+            if let key, let note = lease.note, let bytes = SealedDocument.sealedAgain(Array(note.utf8), key) {
+                lease.note = String(decoding: bytes, as: UTF8.self)
+            }
+            await lease.release()
+        }
+    }
+
+    /// Stores every document that has a code of the old key with one of the new key.
+    private func sealAgain(
+        _ result: inout KeyRotation, _ lease: Lease, _ progress: @escaping BackupProgress.Report
+    ) async throws {
+        let objects = try await store.list("").filter { object in
+            let first = object.name.prefix { $0 != "/" }
+            return RepositoryFormat.isObject(object.name)
+                && (["snapshots", "segments", "forgotten", "verified", "fences"].contains(first)
+                    || object.name == RepositoryFormat.pendingDeletions)
+        }
+        // Some at a time, so that the lease is confirmed between them.
+        for start in stride(from: 0, to: objects.count, by: 256) {
+            try progress(BackupProgress(.storing, Int64(start), of: Int64(objects.count)))
+            try await lease.confirmIfDue()
+            let some = Array(objects[start..<min(start + 256, objects.count)])
+            for outcome in try await concurrently(some, { try await sealAgain($0.name) }) {
+                switch outcome {
+                case .stored(let size): (result.documents, result.bytes) = (result.documents + 1, result.bytes + size)
+                case .foreign(let warning): result.warnings.append(warning)
+                case .present: break
+                }
+            }
+        }
+    }
+
+    private enum Outcome: Sendable {
+        case present
+        case stored(Int64)
+        case foreign(RepositoryWarning)
+    }
+
+    private func sealAgain(_ name: String) async throws -> Outcome {
+        guard let key else { return .present }
+        for _ in 0..<5 {
+            // The tag first: if the object changes after that, the write fails.
+            guard let present = try await store.attributes(name) else { return .present }
+            // Of a segment, the frames follow.
+            let isSegment = name.hasPrefix("segments/")
+            let head =
+                isSegment
+                ? try await store.get(name, range: 0..<min(present.size, Self.segmentHead))
+                : try await store.get(name, upTo: RepositoryFormat.listBytes + 256)
+            if let document = try? SealedDocument(head, name: name), document.isAuthentic(key.current) {
+                return .present
+            }
+            guard let sealed = SealedDocument.sealedAgain(head, key) else {
+                return .foreign(
+                    RepositoryWarning(
+                        .damage, path: name, message: "was not authenticated by the old key", advice: .repair))
+            }
+            do {
+                if isSegment {
+                    try await replaceHead(of: name, present, sealed)
+                } else {
+                    try await store.put(name, bytes: sealed, condition: .unchanged(present.tag))
+                }
+                return .stored(present.size)
+            } catch let error as VaultError where error.code == .conflict { continue }
+        }
+        throw VaultError(
+            .busy, "is being changed by others", path: "\(store.location)/\(name)", remedy: "Try again.")
+    }
+
+    /// Stores a segment again with another start of the same length.
+    private func replaceHead(of name: String, _ present: ObjectAttributes, _ head: [UInt8]) async throws {
+        let path = try spoolDirectory() + "/rotation-\(PackID().hexadecimal).tmp"
+        defer { unlink(path) }
+        try await store.fetch(name, into: path, upTo: RepositoryFormat.segmentBytes + Self.segmentHead)
+        try LocalFile(updating: path).write(head, at: 0)
+        try await store.put(name, file: path, condition: .unchanged(present.tag))
+    }
+
+    private func forgetPreviousKey() async throws {
+        try await changeSecrets { config, _, _ in
+            config.previous = nil
+        } isMade: { config, _ in
+            config.previous == nil
+        }
+    }
+}
+
+extension SealedDocument {
+    /// The bytes of a document with a code of the new key; nil if it is not intact, or not authentic under either key.
+    ///
+    /// - Parameter bytes: the document, and what follows it. The result has the same length.
+    fileprivate static func sealedAgain(_ bytes: [UInt8], _ key: RepositoryKey) -> [UInt8]? {
+        guard let document = try? SealedDocument(bytes, name: ""), document.isAuthentic(key) else { return nil }
+        return document.sealed(by: key) + document.payload
+    }
+}

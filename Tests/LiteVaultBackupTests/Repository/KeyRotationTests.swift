@@ -1,0 +1,229 @@
+import Foundation
+import LiteVaultBackup
+import Testing
+
+/// A repository gets a new key: what an old secret or its key can no longer do, and what an interruption leaves.
+@Suite struct KeyRotationTests {
+    let scratch = Scratch()
+    var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
+    let config = "repository.json"
+
+    func secret(_ text: String) throws -> RepositorySecret { try .passphrase(Array(text.utf8)) }
+
+    func local(_ state: String? = "state") -> LocalDirectories {
+        LocalDirectories(state: state.map(scratch.path), cache: scratch.path("cache"), spool: scratch.path("spool"))
+    }
+
+    func open(_ text: String, _ store: (any ObjectStore)? = nil, state: String? = nil) async throws -> Repository {
+        try await Repository.open(store ?? self.store, secret: secret(text), local: local(state))
+    }
+
+    func code(_ body: () async throws -> Void) async -> VaultError.Code? {
+        await ObjectStoreConformance.code { try await body() }
+    }
+
+    /// Three snapshots, one forgotten, with every kind of document but segments, and two secrets.
+    @discardableResult
+    func filled(_ store: (any ObjectStore)? = nil) async throws -> Repository {
+        let store = store ?? self.store
+        let repository = try await Repository.openOrCreate(
+            store, secret: secret("a"), local: local(nil), iterations: 10)
+        var image = try TestImage(scratch.path("a.db"), blocks: 40)
+        for block in 0..<3 {
+            try image.change(block: block)
+            try await repository.snapshot(image)
+        }
+        var policy = RetentionPolicy()
+        policy.last = 2
+        _ = try await repository.forget(policy)
+        try await repository.prune()
+        _ = try await repository.check()
+        _ = try await repository.addSecret(secret("b"), name: "kept", iterations: 10)
+        return try await open("b", store)
+    }
+
+    func rotate(_ repository: Repository, _ text: String = "b") async throws -> KeyRotation {
+        try await repository.rotateKey(secret: secret(text), iterations: 10)
+    }
+
+    /// The documents that have a code of a repository's key, of those that have to.
+    func sealed(_ store: any ObjectStore) async throws -> [String: String] {
+        var found: [String: String] = [:]
+        for object in try await store.list("")
+        where ["snapshots", "forgotten", "verified", "fences", "segments"].contains(object.name.prefix { $0 != "/" })
+            || object.name == "doomed.json"
+        {
+            let lines = try await store.get(object.name).split(separator: 10)
+            found[object.name] = String(decoding: lines[2], as: UTF8.self)
+        }
+        return found
+    }
+
+    @Test
+    func `only the given secret opens the repository afterwards, everything in it is intact, and packs are untouched`()
+        async throws
+    {
+        let old = try await filled()
+        let packs = try await store.list("data/") + store.list("tree/")
+        let codes = try await sealed(store)
+        let ids = try await old.snapshots().map(\.id)
+        let result = try await rotate(old)
+        #expect(result.documents == codes.count && !result.isContinued && result.warnings == [])
+        #expect(result.slot.name == "kept")
+        #expect(try await store.list("data/") + store.list("tree/") == packs)
+        let now = try await sealed(store)
+        #expect(Set(now.keys) == Set(codes.keys) && now.allSatisfy { codes[$0] != $1 })
+        #expect(await code { _ = try await open("a") } == .keyRejected)
+        let new = try await open("b", state: "state")
+        #expect(new.secretSlots == [result.slot])
+        #expect(try await new.snapshots().map(\.id) == ids)
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await new.check(options).problems == [])
+        try await new.snapshot(try TestImage(scratch.path("a.db"), blocks: 40))
+        #expect(try await new.snapshots().warnings == [])
+        #expect(try await new.addSecret(secret("c"), name: "", iterations: 10).number > result.slot.number)
+    }
+
+    @Test func `what the old key authenticated is a forgery afterwards`() async throws {
+        let old = try await filled()
+        var before: [String: [UInt8]] = [:]
+        for name in try await sealed(store).keys { before[name] = try await store.get(name) }
+        _ = try await rotate(old)
+        for (name, bytes) in before {
+            let new = try await store.get(name)
+            try await store.put(name, bytes: bytes, condition: .none)
+            #expect(try await !open("b").check().problems.isEmpty, "\(name)")
+            try await store.put(name, bytes: new, condition: .none)
+        }
+        #expect(try await open("b").check().problems == [])
+    }
+
+    @Test func `who opened the repository before cannot write until it is opened again`() async throws {
+        let old = try await filled()
+        _ = try await rotate(old)
+        let codes = try await sealed(store)
+        let image = try TestImage(scratch.path("a.db"), blocks: 40)
+        #expect(await code { try await old.snapshot(image) } == .busy)
+        #expect(await code { try await old.prune() } == .busy)
+        #expect(await code { _ = try await old.addSecret(secret("c")) } == .busy)
+        #expect(await code { _ = try await rotate(old) } == .busy)
+        #expect(try await sealed(store) == codes)
+        try await open("b").snapshot(image)
+    }
+
+    @Test func `a repository in use keeps its key, and a wrong secret changes nothing`() async throws {
+        let hooked = HookedStore(store)
+        let old = try await filled(hooked)
+        let image = try TestImage(scratch.path("a.db"), blocks: 40)
+        let before = try await store.get(config)
+        let once = OnceOnly()
+        // While a snapshot is being stored.
+        hooked.setHooks(before: { call, name in
+            guard call == "put", name.hasPrefix("snapshots/") else { return }
+            await once {
+                #expect(await self.code { _ = try await self.rotate(self.open("b")) } == .busy)
+            }
+        })
+        try await old.snapshot(image)
+        hooked.setHooks()
+        #expect(try await store.get(config) == before)
+        #expect(await code { _ = try await rotate(old, "c") } == .keyRejected)
+        #expect(try await store.get(config) == before)
+        _ = try await rotate(old)
+    }
+
+    /// At each request.
+    @Test(arguments: FaultyStore.Fault.allCases)
+    func `an interrupted change leaves a repository that the secret opens, and the next one completes it`(
+        fault: FaultyStore.Fault
+    ) async throws {
+        var states: Set<Bool> = []
+        for call in 1...200 {
+            let folder = DirectoryStore(scratch.path("r\(call)"))
+            try await filled(folder)
+            let faulty = FaultyStore(folder)
+            let repository = try await open("b", faulty)
+            faulty.fail(at: call, fault)
+            let failed = await code { _ = try await rotate(repository) }
+            let isOver = faulty.count < call
+            faulty.fail(at: nil)
+            let again = try await open("b", folder)
+            #expect(try await again.snapshots().count == 2)
+            if failed != nil {
+                #expect(try await again.check().problems == [], "\(call)")
+                // A lease whose release failed ends at once for the process that took it.
+                let completed = try await rotate(again)
+                states.insert(completed.isContinued)
+                #expect(completed.warnings == [])
+            }
+            let done = try await open("b", folder)
+            #expect(try await done.check().problems == [] && done.secretSlots.count == 1)
+            #expect(await code { _ = try await open("a", folder) } == .keyRejected)
+            if isOver { break }
+            try #require(call < 200)
+        }
+        #expect(states == [true, false])
+    }
+
+    /// By somebody who kept the old key, or a copy of the store: it opens with the secret that the repository still has.
+    @Test func `a repository of before is refused by machines that saw the new key`() async throws {
+        let old = try await filled()
+        let before = try await store.get(config)
+        _ = try await open("b", state: "seen")
+        _ = try await rotate(old)
+        let after = try await store.get(config)
+        _ = try await open("b", state: "seen")
+        try await store.put(config, bytes: before, condition: .none)
+        #expect(await code { _ = try await open("b", state: "seen") } == .damaged)
+        #expect(await code { _ = try await open("a", state: "seen") } == .damaged)
+        #expect(await code { _ = try await Repository.open(store, local: local("seen")) } == .damaged)
+        try await store.put(config, bytes: after, condition: .none)
+        _ = try await open("b", state: "seen")
+    }
+
+    @Test func `a forged document of before is not taken over`() async throws {
+        let old = try await filled()
+        let name = try #require(try await store.list("snapshots/").last?.name)
+        let lines = String(decoding: try await store.get(name), as: UTF8.self).split(separator: "\n").map(String.init)
+        let body = lines[0].replacing("a.db", with: "b.db") + "\n"
+        let hash = Hash256(of: Array(body.utf8)).hexadecimal
+        try await store.put(name, bytes: Array("\(body)sha256 \(hash)\n\(lines[2])\n".utf8), condition: .none)
+        let result = try await rotate(old)
+        #expect(result.warnings.map(\.path) == [name])
+        #expect(try await !open("b").check().problems.isEmpty)
+    }
+
+    @Test func `segments and the note of a follower get the new key, and none is made while it follows`() async throws {
+        let segments = SegmentTests()
+        let repository = try await segments.repository()
+        let followed = try await SegmentTests.Followed(segments.scratch, repository)
+        try await followed.poll()
+        _ = try await followed.take()
+        var seen: [(Int64, Date)] = []
+        for value in 1...4 {
+            try followed.insert(Int(value))
+            seen.append((Int64(value), try #require(try await followed.poll())))
+        }
+        let secret = try self.secret("secret")
+        #expect(await code { _ = try await repository.rotateKey(secret: secret, iterations: 10) } == .busy)
+        #expect(try await repository.store.get(config).count < 500)
+        await followed.writer.close()
+        let stored = try await repository.store.list("segments/")
+        let result = try await repository.rotateKey(secret: secret, iterations: 10)
+        #expect(result.warnings == [] && result.bytes > stored.map(\.size).reduce(0, +))
+        #expect(try await repository.store.list("segments/").map(\.size) == stored.map(\.size))
+        // An old follower cannot continue.
+        #expect(await code { _ = try await SegmentWriter.open(repository, database: "a.db") } == .busy)
+        let new = try await segments.repository()
+        for (value, time) in seen { #expect(try await segments.rows(new, .at(time)) == value) }
+        var options = CheckOptions()
+        options.readsData = true
+        #expect(try await new.check(options).problems == [])
+        // On a machine that remembers nothing, only the note and the manifests say which segment was the newest.
+        let newest = try #require(stored.last?.name)
+        try await new.store.remove(newest)
+        let elsewhere = try await Repository.open(new.store, secret: secret, local: local(nil))
+        #expect(try await !elsewhere.check(options).problems.isEmpty)
+    }
+}
