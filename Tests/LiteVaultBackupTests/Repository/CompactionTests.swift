@@ -205,6 +205,36 @@ import Testing
         #expect(try await problems(repository) == [])
     }
 
+    @Test func `another reader, made from the description of the format, restores the same bytes from joined segments`()
+        async throws
+    {
+        let repository = try await repository()
+        let dated = try await followed(repository, at: Array(0..<85), day: 0)
+        _ = try await repository.compact(policy())
+        let reader = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("RepositoryReader/reader.py").path
+        let secret = scratch.path("secret")
+        try Data("secret\n".utf8).write(to: URL(fileURLWithPath: secret))
+        for (index, seconds) in [(60, 59), (70, 69), (85, 84)] {
+            let (ours, theirs) = (scratch.path("ours-\(index)"), scratch.path("theirs-\(index)"))
+            let time = dated.start.addingTimeInterval(Double(seconds))
+            try await repository.restore(.at(time), to: ours)
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = [
+                "python3", reader, scratch.path("repository"), "roll", "a.db", "1", theirs,
+                time.formatted(.iso8601),
+            ]
+            process.environment = ProcessInfo.processInfo.environment.merging(["READER_SECRET_FILE": secret]) { $1 }
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            let same =
+                try Data(contentsOf: URL(fileURLWithPath: ours)) == Data(contentsOf: URL(fileURLWithPath: theirs))
+            #expect(same, "\(index) commits")
+        }
+    }
+
     @Test func `a damaged segment is neither joined nor removed, and the rest is`() async throws {
         let repository = try await repository()
         let dated = try await followed(repository, at: Array(0..<70), day: 0)
@@ -387,6 +417,10 @@ final class LimitedStore: ObjectStore, @unchecked Sendable {
     func fetch(_ name: String, into path: String) async throws {
         try count(reads: true)
         try await base.fetch(name, into: path)
+    }
+    func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
+        try count(reads: true)
+        try await base.fetch(name, into: path, upTo: limit)
     }
     func attributes(_ name: String) async throws -> ObjectAttributes? {
         try count(reads: true)
