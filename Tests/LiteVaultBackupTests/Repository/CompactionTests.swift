@@ -160,7 +160,7 @@ import Testing
         #expect(try await rows(repository, .latest) == 9)
         #expect(try await problems(repository) == [])
 
-        // A follower goes on after the newest one.
+        // A follower continues after the newest one.
         let next = try await SegmentWriter.open(repository, database: "a.db")
         #expect(next.loss == nil)
         await next.close()
