@@ -45,13 +45,3 @@ public struct RestoreResult: Sendable {
     /// What became of the keyring that the snapshot carries; nil if it has none, or none was to be restored.
     public internal(set) var keyring: RestoredKeyring?
 }
-
-/// A time within which commits were joined: only the states at its ends can be restored.
-public struct RestoreGranularity: Sendable, Equatable {
-    /// The length in seconds of the windows whose commits were joined.
-    public let seconds: Int
-    /// The restored state is that of this time.
-    public let from: Date
-    /// The next time that can be restored.
-    public let until: Date
-}

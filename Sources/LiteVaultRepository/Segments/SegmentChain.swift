@@ -28,6 +28,16 @@ public struct BrokenLogError: Error, Sendable, Equatable {
     }
 }
 
+/// A time within which commits were joined: only the states at its ends can be restored.
+public struct RestoreGranularity: Sendable, Equatable {
+    /// The length in seconds of the windows whose commits were joined.
+    public let seconds: Int
+    /// The restored state is that of this time.
+    public let from: Date
+    /// The next time that can be restored.
+    public let until: Date
+}
+
 /// The segments that lead from a snapshot towards a time.
 struct SegmentChain: Sendable {
     /// A segment, and the offset of its frames.
