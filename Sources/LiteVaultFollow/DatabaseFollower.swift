@@ -6,8 +6,8 @@ internal import LiteVaultSupport
 
 /// Follows the log of one database and stores its commits in a repository, without the database's key.
 ///
-/// Three tasks share the work, so that none waits for another: one polls the log at each interval and spools committed
-/// frames, one stores the spooled segments, and one takes the snapshot that each run needs. Failures are reported as a
+/// Tasks share the work, so that none waits for another: one polls the log at each interval and spools committed
+/// frames, one stores the spooled segments, one takes the snapshot that each run needs, and one joins stored segments. Failures are reported as a
 /// ``FollowingEvent`` and retried with increasing pauses.
 package final class DatabaseFollower: Sendable {
     /// Takes the snapshot that a run starts from, after the run began.
@@ -70,6 +70,7 @@ package final class DatabaseFollower: Sendable {
                 group.addTask { await self.look(session) }
                 group.addTask { await self.storeAll(session) }
                 group.addTask { await self.takeSnapshots(session) }
+                if let policy = self.options.compaction { group.addTask { await self.compactAll(session, policy) } }
             }
             lost = session.spool.count
             session.spool.discardAll()
@@ -343,6 +344,22 @@ extension DatabaseFollower {
                     if isOver { break }
                     await failed(.snapshot, error, &pause)
                 }
+            }
+        }
+    }
+
+    /// The task that joins stored segments.
+    private func compactAll(_ session: Session, _ policy: CompactionPolicy) async {
+        var pause = Backoff(options.backoff)
+        while true {
+            await sleep(options.compactionInterval)
+            if isOver { return }
+            do {
+                let result = try await session.writer.compact(policy)
+                pause.reset()
+                if result.joined + result.removed + result.warnings.count > 0 { report(.compacted(result)) }
+            } catch {
+                await failed(.compact, error, &pause)
             }
         }
     }

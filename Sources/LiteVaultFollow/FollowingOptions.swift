@@ -12,6 +12,10 @@ package struct FollowingOptions: Sendable {
     package var spoolBytes: Int64 = 1 << 30
     /// Whether a database without encryption may be stored.
     package var allowsPlaintext = false
+    /// How long commits can be restored one by one; nil joins no segments.
+    package var compaction: CompactionPolicy?
+    /// Seconds between attempts to join segments.
+    package var compactionInterval: Double = 10
     /// Seconds between attempts after a failure: the first pause, and the maximum.
     package var backoff: ClosedRange<Double> = 1...300
     /// The clock that measures pauses.
@@ -50,6 +54,8 @@ package enum FollowingEvent: Sendable {
         case snapshot
         /// Storing segments, or accessing the repository.
         case store
+        /// Joining stored segments.
+        case compact
     }
 
     /// There is no log to follow, for this reason. It is checked again at each interval.
@@ -64,6 +70,8 @@ package enum FollowingEvent: Sendable {
     case looked(Date)
     /// A segment is stored.
     case stored(frames: UInt32, bytes: Int64, seen: Date)
+    /// Segments were joined or removed, or could not be.
+    case compacted(CompactionResult)
     /// A run has ended. Commits are not seen until the next one begins.
     case gap(SnapshotGap)
     /// A step failed; it is retried after this many seconds.

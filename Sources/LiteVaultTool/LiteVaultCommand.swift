@@ -21,6 +21,6 @@ struct LiteVaultCommand: ParsableCommand {
         subcommands: [
             Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Query.self,
             Dump.self, Vacuum.self, Backup.self, SnapshotCommand.self, SnapshotsCommand.self, Restore.self, Forget.self,
-            Check.self, Repair.self, Copy.self, Schedule.self, Key.self, Keygen.self, Secret.self,
+            Compact.self, Check.self, Repair.self, Copy.self, Schedule.self, Key.self, Keygen.self, Secret.self,
         ])
 }

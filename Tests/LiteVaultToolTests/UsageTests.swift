@@ -5,7 +5,7 @@ import Testing
 @Suite struct UsageTests {
     static let commands = [
         "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "vacuum", "backup",
-        "snapshot", "snapshots", "restore", "forget", "check",
+        "snapshot", "snapshots", "restore", "forget", "compact", "check",
     ]
     let workspace: Workspace
 

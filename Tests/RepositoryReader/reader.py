@@ -4,9 +4,12 @@
     reader.py REPOSITORY list
     reader.py REPOSITORY restore NAME SEQUENCE|latest DEST
     reader.py REPOSITORY log NAME
+    reader.py REPOSITORY joined NAME
+    reader.py REPOSITORY roll NAME SEQUENCE DEST [TIME]
 
 The keyring that a snapshot carries is written to DEST.keys. The secret is read from the file that READER_SECRET_FILE names.
 """
+import datetime
 import hashlib
 import hmac
 import json
@@ -199,7 +202,7 @@ class Repository:
         folder = f"segments/{database}"
         last = None
         for name in sorted(os.listdir(os.path.join(self.folder, folder))):
-            if name.startswith("."):
+            if name.startswith(".") or name == "joined":
                 continue
             name = f"{folder}/{name}"
             data = self.get(name)
@@ -214,15 +217,80 @@ class Repository:
             after = frames[-length + 16:-length + 24].hex()
             end = segment.get("end")
             need(not end or end["checksum"] == after and len(end["file"]) == 32, f"{name}: end")
-            if last and last["run"] == segment["run"]:
+            if last and last["run"] == segment["run"] and segment["sequence"] == last["sequence"] + 1:
                 need(segment["place"] == last["place"] + 1 and segment["predecessor"] == last["_hash"], f"{name}: order")
                 if segment["salts"] == last["salts"]:
                     need(segment["first_frame"] == last["first_frame"] + last["frames"], f"{name}: frames are missing")
                     need(frames[72:80].hex() == last["_after"], f"{name}: does not continue the frames")
                 else:
                     need(segment["first_frame"] == 1, f"{name}: frames are missing")
-            last = dict(segment, _after=after)
+            last = dict(segment, _after=after, _name=name)
             yield last
+
+
+    def joined(self, database):
+        """The joined segments: documents whose pages match their hash."""
+        folder = f"segments/{database}/joined"
+        try:
+            names = sorted(os.listdir(os.path.join(self.folder, folder)))
+        except FileNotFoundError:
+            names = []
+        for name in names:
+            if name.startswith("."):
+                continue
+            name = f"{folder}/{name}"
+            data, segment = self.get(name), self.document(name)
+            part = segment["joined"]
+            need(segment["type"] == "joined" and segment["repository"] == self.id.hex(), f"{name}: of another place")
+            numbers = [part["first"], segment["sequence"], part["first_snapshot"], segment["snapshot"]]
+            need(name.split("/")[3] == ".".join(f"{n:010d}" for n in numbers) + f".{segment['seen']}.{part['level']}", name)
+            pages = data[len(data) - segment["payload_size"]:]
+            need(hashlib.sha256(pages).hexdigest() == segment["payload_hash"], f"{name}: hash of the pages")
+            need(pages[:8] == b"LVJOINS1" and pages[8:24].hex() == segment["run"], f"{name}: header")
+            first, last, _, seen = struct.unpack(">QQQQ", pages[24:56])
+            need(last == segment["place"] and last - first == segment["sequence"] - part["first"], f"{name}: places")
+            need(seen == segment["seen"] and pages[56:64].hex() == part["salts"], f"{name}: first segment")
+            page_size, size, count, zero = struct.unpack(">IIII", pages[96:112])
+            need(page_size == segment["page_size"] and count == part["pages"] and zero == 0, f"{name}: pages")
+            need(len(pages) == 112 + count * (4 + page_size), f"{name}: length")
+            yield dict(segment, _first=part["first"], _link=part["hash"], _pages=pages, _size=size)
+
+    def roll(self, manifest, destination, until):
+        """Brings a restored snapshot forward to a time in milliseconds, by the objects that go furthest."""
+        database = manifest["database"]
+        objects = [dict(one, _first=one["sequence"], _link=one["_hash"]) for one in self.log(database)]
+        objects += self.joined(database)
+        start = milliseconds(manifest["time"]) - 2
+        objects = [one for one in objects if start <= one["seen"] <= until]
+        objects.sort(key=lambda one: (one["_first"], -one["sequence"]))
+        count, last = 0, None
+        with open(destination, "r+b") as file:
+            for one in objects:
+                if last:
+                    if one["_first"] <= last["sequence"]:
+                        continue
+                    if one["run"] != last["run"]:
+                        break
+                    need(one["_first"] == last["sequence"] + 1, f"segment {last['sequence'] + 1} is missing")
+                    need(one["predecessor"] == last["_link"], f"segment {one['_first']}: order")
+                elif milliseconds(one["began"]) > milliseconds(manifest["time"]):
+                    break
+                size = one["page_size"]
+                data = one.get("_pages") or self.get(one["_name"])[-one["payload_size"]:]
+                head, start = (4, 112) if "_pages" in one else (24, 80)
+                for at in range(start, len(data), head + size):
+                    file.seek((int.from_bytes(data[at:at + 4], "big") - 1) * size)
+                    file.write(data[at + head:at + head + size])
+                pages = one["_size"] if "_pages" in one else int.from_bytes(data[-size - 20:-size - 16], "big")
+                count, last = count + 1, one
+            if last:
+                file.truncate(pages * last["page_size"])
+        return count, last
+
+
+def milliseconds(time):
+    moment = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
+    return round(moment.timestamp() * 1000)
 
 
 def main(arguments):
@@ -239,6 +307,16 @@ def main(arguments):
         elif arguments[1] == "log":
             for one in repository.log(repository.database(arguments[2])):
                 print(one["sequence"], one["run"], one["place"], one["frames"], one["time"])
+        elif arguments[1] == "joined":
+            for one in repository.joined(repository.database(arguments[2])):
+                print(one["_first"], one["sequence"], one["joined"]["level"], one["joined"]["pages"], one["time"])
+        elif arguments[1] == "roll":
+            database = repository.database(arguments[2])
+            manifest = repository.manifest(database, int(arguments[3]))
+            repository.restore(manifest, arguments[4])
+            until = milliseconds(arguments[5]) if len(arguments) > 5 else 1 << 62
+            count, last = repository.roll(manifest, arguments[4], until)
+            print(count, last["time"] if last else manifest["time"])
         else:
             database = repository.database(arguments[2])
             number = repository.sequences(database)[-1] if arguments[3] == "latest" else arguments[3]

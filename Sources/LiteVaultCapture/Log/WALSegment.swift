@@ -39,6 +39,14 @@ package struct WALSegment: Sendable, Equatable {
     package let checksum: [UInt32]
 
     package var lastFrame: UInt32 { firstFrame + (frameCount - 1) }
+    /// Where it begins.
+    var start: LogLink {
+        LogLink(run: run, place: sequence, salts: salts, frame: firstFrame, checksum: checksum, pageSize: pageSize)
+    }
+    /// Where it ends, given the checksum after its last frame.
+    func end(_ sums: [UInt32]) -> LogLink {
+        LogLink(run: run, place: sequence, salts: salts, frame: lastFrame, checksum: sums, pageSize: pageSize)
+    }
     var frameLength: Int { WALReader.frameHeaderLength + pageSize }
     /// Bytes of the whole segment.
     package var byteCount: Int64 { Int64(Self.headerLength) + Int64(frameCount) * Int64(frameLength) }
@@ -140,64 +148,5 @@ package struct SegmentFile {
             if try !body(segment.firstFrame + number, frame) { break }
         }
         return sums
-    }
-}
-
-/// Rolls a restored image forward by the segments of one run.
-///
-/// The image is a snapshot taken during the run. Segments are applied in order, without a gap, starting with one that
-/// begins at or before the snapshot's position, up to a commit at or after that position. Rewriting pages that the
-/// snapshot already contains is harmless. Nobody else may have the image open.
-package struct SegmentApplier {
-    private let path: String
-    private let image: LocalFile
-    private var last: (segment: WALSegment, sums: [UInt32])?
-    private var pageCount: UInt32 = 0
-    private var isComplete = true
-
-    /// - Parameter path: the image, a file that is written in place.
-    package init(image path: String) throws {
-        self.path = path
-        image = try LocalFile(updating: path)
-    }
-
-    /// Applies a segment, whole or up to a frame that ends a transaction.
-    ///
-    /// - Throws: `VaultError` `damaged` for a damaged segment, or one that does not follow the previous one;
-    ///   `internal` for a frame that does not end a transaction. The image is then unusable.
-    package mutating func apply(_ file: SegmentFile, through stop: UInt32? = nil) throws {
-        let segment = file.segment
-        try requireFollows(segment)
-        var endsTransaction = false
-        let sums = try file.forEachFrame { number, frame in
-            try image.write(
-                UnsafeRawBufferPointer(rebasing: frame[WALReader.frameHeaderLength...]),
-                at: Int64(frame.word(0) - 1) * Int64(segment.pageSize))
-            endsTransaction = frame.word(4) != 0
-            if endsTransaction { pageCount = frame.word(4) }
-            return number != stop
-        }
-        guard endsTransaction else {
-            throw VaultError(.internalFailure, "the frame does not end a transaction", path: path)
-        }
-        isComplete = stop == nil || stop == segment.lastFrame
-        last = (segment, sums)
-    }
-
-    /// Sets the image's length and makes it durable.
-    package mutating func finish() throws {
-        if let last { try image.truncate(to: Int64(pageCount) * Int64(last.segment.pageSize)) }
-        try image.sync()
-    }
-
-    private func requireFollows(_ segment: WALSegment) throws {
-        guard let (previous, sums) = last else { return }
-        let continues =
-            segment.salts == previous.salts
-            ? segment.firstFrame == previous.lastFrame + 1 && segment.checksum == sums : segment.firstFrame == 1
-        guard isComplete, segment.run == previous.run, segment.sequence == previous.sequence + 1, continues else {
-            throw VaultError(
-                .damaged, "segment \(segment.sequence) does not follow segment \(previous.sequence)", path: path)
-        }
     }
 }

@@ -183,6 +183,13 @@ extension Repository {
                 {
                     continue
                 }
+                // Or compaction, which leaves the joined segment.
+                if error.code == .missing,
+                    log.joined.contains(where: { $0.first <= name.sequence && name.sequence <= $0.sequence })
+                {
+                    previous = (name.sequence, [])
+                    continue
+                }
                 if name.sequence != previous.sequence { previous = (name.sequence, []) }
                 list.add(error, name.object)
             }
@@ -191,6 +198,16 @@ extension Repository {
                     continue
                 }
                 list.add(name.object, "does not match the hash recorded in \(memory.place)")
+            }
+        }
+        for name in log.joined {
+            do {
+                let (record, head) = try await segment(name, database)
+                if readsData { try await compare(record, head.length, name) }
+            } catch let error as VaultError where error.isDamage {
+                // Compaction or retention may have removed it since it was listed.
+                if error.code == .missing, try await store.attributes(name.object) == nil { continue }
+                list.add(error, name.object)
             }
         }
         for problem in log.warnings { list.add(problem.path, problem.message) }

@@ -223,12 +223,24 @@ extension CopyRun {
 
     /// Copies the segments that the copy neither has nor has removed.
     private func copySegments(_ database: String, _ lease: Lease?) async throws {
-        let there = try await target?.segments(database) ?? []
-        let known = Set(there.map(\.object))
+        let there = try await target?.segmentObjects(database) ?? (names: [], joined: [])
+        let known = Set((there.names + there.joined).map(\.object))
         let forgotten = try await target?.forgetRecord(database)
-        let names = try await source.segments(database).filter {
-            !known.contains($0.object) && forgotten?.hasSegment($0.sequence) != true
+        // In this order: a joined segment is copied only after what was joined, so that the copy may remove that by itself.
+        let joined = try await source.segmentObjects(database).joined
+        let fine = try await source.segmentObjects(database).names.filter { name in
+            !known.contains(name.object) && forgotten?.hasSegment(name.sequence) != true
+                && !there.joined.contains { $0.first <= name.sequence && name.sequence <= $0.sequence }
         }
+        let newer = joined.filter { name in
+            !known.contains(name.object)
+                && !(forgotten?.hasSegment(name.first) == true && forgotten?.hasSegment(name.sequence) == true)
+        }
+        try await copySegments(fine, database, lease)
+        try await copySegments(newer, database, lease)
+    }
+
+    private func copySegments(_ names: [SegmentName], _ database: String, _ lease: Lease?) async throws {
         let segments = Dictionary(names.map { ($0.object, $0) }) { $1 }
         let failed = try await copy(names.map { ($0.object, $0.size ?? 0) }, lease) { source, name, file in
             guard let segment = segments[name] else { return }

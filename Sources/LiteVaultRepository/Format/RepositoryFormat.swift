@@ -57,6 +57,7 @@ package enum RepositoryFormat {
         snapshots(database) + padded(sequence)
     }
     package static func segments(_ database: String) -> String { "segments/\(database)/" }
+    package static func joined(_ database: String) -> String { segments(database) + "joined/" }
     package static func verified(_ database: String) -> String { "verified/\(database)" }
     package static func forgetRecord(_ database: String) -> String { "forgotten/\(database)" }
     package static func fences(_ database: String) -> String { "fences/\(database)/" }
@@ -88,7 +89,7 @@ package enum RepositoryFormat {
         case "data", "tree": return isPack(name)
         case "verified", "forgotten": return parts.count == 2 && isIdentifier(parts[1])
         case "snapshots", "fences": return parts.count == 3 && isIdentifier(parts[1]) && sequence(parts[2]) != nil
-        case "segments": return parts.count == 3 && isIdentifier(parts[1]) && SegmentName(name) != nil
+        case "segments": return parts.count > 2 && isIdentifier(parts[1]) && SegmentName(name) != nil
         case "leases": return parts.count == 2
         case "damaged": return true
         default: return false

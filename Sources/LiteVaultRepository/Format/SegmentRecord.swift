@@ -33,6 +33,25 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var payloadHash: String
     /// What lets a follower continue after the last frame; absent in segments of older versions.
     var end: LogEnd?
+    /// What joined segments have: `type` is `joined` then, and everything else but `predecessor` and the payload is that of the last
+    /// segment.
+    var joined: Joined?
+
+    /// What was joined.
+    struct Joined: Codable, Sendable, Equatable {
+        /// The sequence of the first segment, and the snapshot in its name.
+        var first: Int
+        var firstSnapshot: Int
+        /// The seconds of the window of time that its commits are in.
+        var level: Int
+        /// The hash of the last segment's document, which is the predecessor of the next one.
+        var hash: String
+        /// The salts and the first frame of the first segment.
+        var salts: String
+        var firstFrame: UInt32
+        /// The number of pages.
+        var pages: UInt32
+    }
 
     static let byteLimit = RepositoryFormat.documentBytes
 
@@ -51,11 +70,39 @@ struct SegmentRecord: CheckedDocument, Sendable, Equatable {
         try require("first_frame", firstFrame, in: 1...(UInt32.max - (frames - 1)))
         try require("seen", seen, in: 0...SegmentName.times.upperBound)
         try require("time", time: time)
-        let size = Int64(WALSegment.headerLength) + Int64(frames) * Int64(WALSegment.frameHeaderLength + pageSize)
+        var size = Int64(WALSegment.headerLength) + Int64(frames) * Int64(WALSegment.frameHeaderLength + pageSize)
+        if let joined {
+            try require("first", joined.first, in: 1...sequence)
+            try require(
+                "place", place, in: UInt64(sequence - joined.first)...UInt64(RepositoryFormat.sequences.upperBound))
+            try require("first_snapshot", joined.firstSnapshot, in: 0...max(0, snapshot))
+            try require("level", joined.level, in: SegmentName.levels)
+            try require("hash", joined.hash, digits: 64)
+            try require("salts", joined.salts, digits: 16)
+            try require("first_frame", joined.firstFrame, in: 1...UInt32.max)
+            try require("pages", joined.pages, in: 1...UInt32.max)
+            size = JoinedSegment.byteCount(pages: joined.pages, pageSize: pageSize)
+        }
         try require("payload_size", payloadSize, in: size...size)
         try require("payload_size", payloadSize, in: 0...RepositoryFormat.segmentBytes)
         try require("payload_hash", payloadHash, digits: 64)
         try require(end)
+    }
+
+    /// The sequence and the place of the first segment in it.
+    var first: Int { joined?.first ?? sequence }
+    var firstPlace: UInt64 { place - UInt64(sequence - first) }
+    /// The hash that the next segment has as its predecessor, given that of this document.
+    func link(_ hash: Hash256) -> String { joined?.hash ?? hash.hexadecimal }
+
+    /// The name under which it is stored.
+    var name: SegmentName {
+        guard let joined else {
+            return SegmentName(database: database, sequence: sequence, snapshot: snapshot, time: seen)
+        }
+        return SegmentName(
+            database: database, joined: joined.first...max(joined.first, sequence),
+            snapshots: (joined.firstSnapshot, snapshot), time: seen, level: joined.level)
     }
 
     /// The run's bytes; empty if they are not hexadecimal.
@@ -77,13 +124,35 @@ struct SegmentName: Equatable, Sendable {
     let snapshot: Int
     /// Milliseconds since 1970.
     let time: Int64
+    /// The first segment of a joined one, and the snapshot in its name; otherwise the same as `sequence` and `snapshot`.
+    let first: Int
+    let firstSnapshot: Int
+    /// The seconds of the window of a joined segment; 0 for others.
+    let level: Int
     /// Bytes of the object, by the listing that it is from; nil for a name that was made.
     var size: Int64?
+    /// When it was stored, by that listing.
+    var modified: Date?
+
+    var isJoined: Bool { level > 0 }
+    static let levels = 1...9_999_999
+
+    /// The name of a joined segment.
+    init(database: String, joined: ClosedRange<Int>, snapshots: (Int, Int), time: Int64, level: Int) {
+        (first, sequence) = (joined.lowerBound, joined.upperBound)
+        (firstSnapshot, snapshot) = snapshots
+        (self.time, self.level) = (time, level)
+        let numbers = [first, sequence, firstSnapshot, snapshot].map(RepositoryFormat.padded)
+        object =
+            RepositoryFormat.joined(database)
+            + (numbers + [String(time), String(level)]).joined(separator: ".")
+    }
 
     init(database: String, sequence: Int, snapshot: Int, time: Int64) {
         self.sequence = sequence
         self.snapshot = snapshot
         self.time = time
+        (first, firstSnapshot, level) = (sequence, snapshot, 0)
         object =
             RepositoryFormat.segments(database)
             + [RepositoryFormat.padded(sequence), RepositoryFormat.padded(snapshot), String(self.time)].joined(
@@ -99,6 +168,20 @@ struct SegmentName: Equatable, Sendable {
     init?(_ object: String) {
         let path = object.split(separator: "/", omittingEmptySubsequences: false)
         let parts = path.last?.split(separator: ".", omittingEmptySubsequences: false) ?? []
+        if path.count == 4, parts.count == 6 {
+            func snapshot(_ digits: Substring) -> Int? {
+                digits == Self.none ? 0 : RepositoryFormat.sequence(digits)
+            }
+            guard let first = RepositoryFormat.sequence(parts[0]), let last = RepositoryFormat.sequence(parts[1]),
+                first <= last, let before = snapshot(parts[2]), let after = snapshot(parts[3]), before <= after,
+                let time = Int64(parts[4]), Self.times.contains(time),
+                let level = Int(parts[5]), Self.levels.contains(level)
+            else { return nil }
+            self.init(
+                database: String(path[1]), joined: first...last, snapshots: (before, after), time: time, level: level)
+            guard self.object == object else { return nil }
+            return
+        }
         guard path.count == 3, parts.count == 3, let sequence = RepositoryFormat.sequence(parts[0]),
             let snapshot = parts[1] == Self.none ? 0 : RepositoryFormat.sequence(parts[1]),
             let time = Int64(parts[2]), Self.times.contains(time), String(time) == parts[2]

@@ -182,6 +182,15 @@ private final class Repair {
             }
             before = segment.date
         }
+        for segment in log.joined {
+            do {
+                let (record, head) = try await repository.segment(segment, database)
+                if options.readsData { try await repository.compare(record, head.length, segment) }
+            } catch let error as VaultError where error.isDamage {
+                try await setAside(segment.object, error.message)
+                log.joined.removeAll { $0 == segment }
+            }
+        }
         for hole in log.holes
         where !(log.forgotten.lost ?? []).contains(where: {
             $0[0] <= hole.range.lowerBound && hole.range.upperBound <= $0[1]

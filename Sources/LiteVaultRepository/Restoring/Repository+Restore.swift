@@ -145,10 +145,12 @@ extension SegmentChain {
     fileprivate func result(
         _ snapshot: Snapshot, count: Int, fetched: Int64, reused: Int64, replaced: Bool
     ) -> RestoreResult {
-        RestoreResult(
+        var result = RestoreResult(
             snapshot: snapshot, segmentsUntil: count > 0 ? date(through: count) : nil,
             segments: (count, segments.prefix(count).map { $0.record.payloadSize }.sum), fetched: fetched,
             reused: reused, replaced: replaced)
+        result.granularity = granularity
+        return result
     }
 }
 
@@ -170,7 +172,11 @@ extension Repository {
                 throw row.broken(at: segment.name, error, reachable: row.date(through: count)).error
             }
             try withErrorContext(path: segment.name.object) {
-                try applier.apply(SegmentFile(frames, from: segment.offset))
+                if segment.record.joined != nil {
+                    try applier.apply(JoinedSegmentFile(frames, from: segment.offset))
+                } else {
+                    try applier.apply(SegmentFile(frames, from: segment.offset))
+                }
             }
             fetched.discard(frames)
             count += 1

@@ -71,17 +71,18 @@ extension Repository {
             let log = try await segmentLog(database, [])
             let survey = try await survey(database)
             let present = survey.snapshots
-            let going = log.names.filter { name in
+            let going = log.present.filter { name in
                 // Stored after a removed snapshot, and not needed by a later one that was taken meanwhile.
                 !present.contains {
-                    $0.sequence == name.snapshot || ($0.sequence > name.snapshot && $0.time <= name.date)
+                    (name.firstSnapshot...name.snapshot).contains($0.sequence)
+                        || ($0.sequence > name.firstSnapshot && $0.time <= name.date)
                     // Nor by one that cannot be read now; only its sequence number is known.
-                } && !survey.unreadable.contains { $0.sequence >= name.snapshot }
+                } && !survey.unreadable.contains { $0.sequence >= name.firstSnapshot }
             }
             // Recorded first. Lost segments are irrelevant once every snapshot that they could continue is removed.
             var all = try await forgetRecord(database)
             let before = all
-            var gone = going.map { $0.sequence...$0.sequence }
+            var gone = going.map { $0.first...$0.sequence }
             for hole in log.holes
             where survey.unreadable.isEmpty
                 && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time })

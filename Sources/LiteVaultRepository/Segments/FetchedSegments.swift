@@ -28,26 +28,40 @@ final class FetchedSegments: Sendable {
     private let directory: String
     private let found: Locked<[String: Result<Segment, VaultError>]> = Locked([:])
 
-    /// Reads segments whose names are from a listing.
-    ///
-    /// - Throws: `VaultError` if the store does not respond. Damage is kept for ``segment(_:)``.
-    init(_ names: [SegmentName], of database: String, in repository: Repository) async throws {
+    private let room = Locked(FetchedSegments.limit)
+
+    /// Creates an empty set. ``fetch(_:)`` reads segments.
+    init(of database: String, in repository: Repository) throws {
         self.repository = repository
         self.database = database
         directory = try repository.workDirectory() + "/" + Self.prefix + PackID().hexadecimal
-        guard !names.isEmpty else { return }
+    }
+
+    /// Reads segments whose names are from a listing, and that were not read before.
+    ///
+    /// - Returns: the joined segments that are damaged, or gone since they were listed: what was joined may exist. Other damage is
+    ///   kept for ``segment(_:)``.
+    /// - Throws: `VaultError` if the store does not respond.
+    func fetch(_ names: [SegmentName]) async throws -> Set<String> {
+        let known = found.withLock { Set($0.keys) }
+        let names = names.filter { !known.contains($0.object) }
+        guard !names.isEmpty else { return [] }
         try Self.sweep(try repository.workDirectory())
         try LocalDirectory.create(directory)
-        var room = Self.limit
         let chosen = names.map { name in
             let size = name.size ?? .max
-            let isWhole = size <= Self.wholeLimit && size <= room
-            if isWhole { room -= size }
+            let isWhole = room.withLock { room in
+                guard size <= (name.isJoined ? Self.limit : Self.wholeLimit), size <= room else { return false }
+                room -= size
+                return true
+            }
             return (name, isWhole)
         }
         let results = try await concurrently(chosen) { name, isWhole in
             do {
-                return (name.object, Result<Segment, VaultError>.success(try await self.read(name, whole: isWhole)))
+                let segment = try await self.read(name, whole: isWhole)
+                if name.isJoined { try await self.compare(segment, name) }
+                return (name.object, Result<Segment, VaultError>.success(segment))
             } catch let error as VaultError where error.isDamage {
                 return (name.object, .failure(error))
             }
@@ -55,9 +69,27 @@ final class FetchedSegments: Sendable {
         found.withLock { found in
             for (name, result) in results { found[name] = result }
         }
+        let joined = Set(names.filter(\.isJoined).map(\.object))
+        return Set(
+            results.compactMap { name, result in
+                if case .failure = result, joined.contains(name) { name } else { nil }
+            })
+    }
+
+    /// Compares the pages of a joined segment with their hash: while it can still be replaced by what was joined.
+    private func compare(_ segment: Segment, _ name: SegmentName) async throws {
+        if let path = segment.path {
+            try repository.compare(segment.record, segment.offset, name, in: LocalFile(reading: path))
+        } else {
+            try await repository.compare(segment.record, segment.offset, name)
+        }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private static func file(_ name: SegmentName) -> String {
+        name.object.split(separator: "/").joined(separator: ".")
+    }
 
     private static let prefix = ".litevault-segments-"
 
@@ -85,7 +117,7 @@ final class FetchedSegments: Sendable {
             let (record, head) = try await repository.segment(name, database)
             return Segment(record: record, hash: head.document.hash, offset: head.length, path: nil)
         }
-        let path = directory + "/" + name.object.split(separator: "/").joined(separator: ".")
+        let path = directory + "/" + Self.file(name)
         try await fetch(name, into: path, upTo: size)
         let file = try LocalFile(reading: path)
         let start = try file.read(at: 0, count: Int(min(size, try file.size(), Repository.segmentHead)))
@@ -114,7 +146,7 @@ final class FetchedSegments: Sendable {
         var path = element.path ?? ""
         if element.path == nil {
             try LocalDirectory.create(directory)
-            path = directory + "/" + name.object.split(separator: "/").joined(separator: ".")
+            path = directory + "/" + Self.file(name)
             try await fetch(name, into: path, upTo: nil)
         }
         try repository.compare(element.record, element.offset, name, in: LocalFile(reading: path))

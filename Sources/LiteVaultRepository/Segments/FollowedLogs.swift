@@ -24,15 +24,21 @@ extension Repository {
         }) {
             var log = try await segmentLog(database, snapshots)
             var records: [String: SegmentRecord?] = [:]
+            let path = SegmentCover.of(log.names, log.joined)
+            // The number of places without a segment before each.
+            let breaks = path.indices.reduce(into: [Int]()) { breaks, index in
+                let follows = index == 0 || path[index].first == path[index - 1].sequence + 1
+                breaks.append((breaks.last ?? 0) + (follows ? 0 : 1))
+            }
             // A segment that cannot be read ends the reachable range.
             func record(_ index: Int) async throws -> SegmentRecord? {
-                let name = log.names[index]
+                let name = path[index]
                 if let known = records[name.object] { return known }
                 do {
                     let (record, head) = try await segment(name, database)
                     records[name.object] = record
                     log.learn(record)
-                    if index == log.names.count - 1, name.sequence >= log.newest?.mark.sequence ?? 0 {
+                    if index == path.count - 1, !name.isJoined, name.sequence >= log.newest?.mark.sequence ?? 0 {
                         try? remember(SegmentMark(record, head.document.hash), database)
                     }
                     return record
@@ -42,24 +48,24 @@ extension Repository {
                     return nil
                 }
             }
-            if !log.names.isEmpty { _ = try await record(log.names.count - 1) }
+            if !path.isEmpty { _ = try await record(path.count - 1) }
             for snapshot in snapshots {
                 // As a restore chooses them.
                 let exact = snapshot.time.addingTimeInterval(-0.002)
-                guard let first = log.names.firstIndex(where: { $0.date >= exact }),
+                guard let first = path.firstIndex(where: { $0.date >= exact }),
                     let start = try await record(first),
                     let began = Timestamp.date(start.began), began <= snapshot.time,
                     log.missing(before: start, snapshot) == nil
                 else { continue }
                 // The last segment of that run without a gap before it: both conditions become false only once.
-                var (low, high) = (first, log.names.count - 1)
+                var (low, high) = (first, path.count - 1)
                 while low < high {
                     let middle = (low + high + 1) / 2
-                    let isWhole = log.names[middle].sequence - log.names[first].sequence == middle - first
+                    let isWhole = breaks[middle] == breaks[first]
                     let goesOn = isWhole ? try await record(middle)?.run == start.run : false
                     if goesOn { low = middle } else { high = middle - 1 }
                 }
-                result.until[snapshot.id] = log.names[low].date
+                result.until[snapshot.id] = path[low].date
             }
             result.warnings += log.warnings
         }

@@ -28,6 +28,16 @@ public struct BrokenLogError: Error, Sendable, Equatable {
     }
 }
 
+/// A time within which commits were joined: only the states at its ends can be restored.
+public struct RestoreGranularity: Sendable, Equatable {
+    /// The length in seconds of the windows whose commits were joined.
+    public let seconds: Int
+    /// The restored state is that of this time.
+    public let from: Date
+    /// The next time that can be restored.
+    public let until: Date
+}
+
 /// The segments that lead from a snapshot towards a time.
 struct SegmentChain: Sendable {
     /// A segment, and the offset of its frames.
@@ -46,6 +56,13 @@ struct SegmentChain: Sendable {
     var fetched: FetchedSegments?
     /// Why the chain ends too early; nil if nothing is missing.
     var obstacle: BrokenLogError?
+    /// The joined segment that has the wanted time: only commits before and after it can be restored.
+    var granularity: RestoreGranularity?
+    /// Joined segments beside the place where the chain ends: what was joined may continue it.
+    var suspects: Set<String> = []
+
+    /// The number of its last segment; 0 without one.
+    fileprivate var last: Int { segments.last?.record.sequence ?? 0 }
 
     /// The time that the first `count` segments reach.
     func date(through count: Int) -> Date { count > 0 ? segments[count - 1].name.date : snapshot }
@@ -71,18 +88,63 @@ extension Repository {
         var log = try await segmentLog(database, [snapshot, newest].compactMap(\.self))
         // Times are truncated to milliseconds, and clocks are corrected. An additional segment is harmless, as long as
         // the chain continues beyond the snapshot.
-        let exact = snapshot.time.addingTimeInterval(-0.002)
+        let start = snapshot.time.addingTimeInterval(-0.002).addingTimeInterval(-1)
         // Both are in whole milliseconds, but may round differently.
+        let end = time?.addingTimeInterval(0.0005)
+        func isChosen(_ name: SegmentName) -> Bool { name.date >= start && name.date <= end ?? name.date }
+        let names = log.names.filter(isChosen)
+        let fetched = try FetchedSegments(of: database, in: self)
+        var best: SegmentChain?
+        while true {
+            let path = SegmentCover.of(names, log.joined.filter(isChosen))
+            let damaged = try await fetched.fetch(path)
+            guard damaged.isEmpty else {
+                // What was joined takes its place, as far as it exists; the rest counts as missing.
+                log.joined.removeAll { damaged.contains($0.object) }
+                continue
+            }
+            var row = try await chain(path, log, fetched, after: snapshot, until: time)
+            if let best, row.last <= best.last { return best }
+            guard row.obstacle != nil, !row.suspects.isEmpty else {
+                if let end { row.granularity = granularity(row, log, until: end) }
+                return row
+            }
+            best = row
+            log.joined.removeAll { row.suspects.contains($0.object) }
+        }
+    }
+
+    /// The joined segment that has commits from before and after a time, which a chain ends before.
+    private func granularity(_ row: SegmentChain, _ log: SegmentLog, until end: Date) -> RestoreGranularity? {
+        guard row.obstacle == nil else { return nil }
+        let exact = row.snapshot.addingTimeInterval(-0.002)
+        guard
+            let next = row.segments.last.map({ $0.record.sequence + 1 })
+                ?? log.present.filter({ $0.date >= exact }).map(\.first).min(),
+            !log.names.contains(where: { $0.sequence == next }),
+            let name = log.joined.filter({ $0.first <= next && next <= $0.sequence }).min(by: { $0.level < $1.level })
+        else { return nil }
+        // Its commits are in one window.
+        let window = Double(name.time / (Int64(name.level) * 1000)) * Double(name.level)
+        guard name.date > end, window <= end.timeIntervalSince1970 else { return nil }
+        return RestoreGranularity(
+            seconds: name.level, from: row.date(through: row.segments.count), until: name.date)
+    }
+
+    /// Follows segments, in order, from a snapshot.
+    private func chain(
+        _ path: [SegmentName], _ all: SegmentLog, _ fetched: FetchedSegments, after snapshot: Snapshot,
+        until time: Date?
+    ) async throws -> SegmentChain {
+        var log = all
+        let exact = snapshot.time.addingTimeInterval(-0.002)
         let end = time?.addingTimeInterval(0.0005)
         var row = SegmentChain(snapshot: snapshot.time, wanted: time)
         // The hashes of the previous number; two, if a segment was stored twice.
         var hashes: Set<String> = []
-        let start = exact.addingTimeInterval(-1)
-        let fetched = try await FetchedSegments(
-            log.names.filter { $0.date >= start && $0.date <= end ?? $0.date }, of: database, in: self)
         row.fetched = fetched
-        for (index, name) in log.names.enumerated() where name.date >= start {
-            if let end, name.date > end { break }
+        for (index, name) in path.enumerated() {
+            row.suspects = Set(path[max(0, index - 1)...index].filter(\.isJoined).map(\.object))
             let isNeeded = name.date >= exact
             let record: SegmentRecord
             let found: FetchedSegments.Segment
@@ -98,7 +160,7 @@ extension Repository {
                 continue
             }
             log.learn(record)
-            let hash = found.hash.hexadecimal
+            let hash = record.link(found.hash)
             if let last = row.segments.last {
                 if record.sequence == last.record.sequence {
                     if record.run == last.record.run, record.payloadHash == last.record.payloadHash {
@@ -106,8 +168,8 @@ extension Repository {
                     }
                     continue
                 }
-                let isNext = record.run == last.record.run && record.sequence == last.record.sequence + 1
-                if isNext, record.place == last.record.place &+ 1, hashes.contains(record.predecessor ?? "") {
+                let isNext = record.run == last.record.run && record.first == last.record.sequence + 1
+                if isNext, record.firstPlace == last.record.place &+ 1, hashes.contains(record.predecessor ?? "") {
                     // The expected order.
                 } else if last.name.date < exact {
                     // What precedes the snapshot does not matter.
@@ -119,7 +181,7 @@ extension Repository {
                     }
                     // Two concurrent followers used the same numbers.
                     let isTwin = [index - 1, index + 1].contains {
-                        log.names.indices.contains($0) && log.names[$0].sequence == name.sequence
+                        path.indices.contains($0) && path[$0].sequence == name.sequence
                     }
                     if isTwin, row.obstacle == nil { continue }
                     break
@@ -167,11 +229,11 @@ extension Repository {
         var marks = log.memories.map(\.mark)
         // Segments from before the snapshot are contained in it.
         let before = max(
-            log.names.last { $0.date < exact }?.sequence ?? 0,
+            (log.names + log.joined).filter { $0.date < exact }.map(\.sequence).max() ?? 0,
             marks.filter { $0.date < exact }.map(\.sequence).max() ?? 0)
         guard let hole = log.hole(after: last?.record.sequence ?? before, isExact: last != nil) else { return nil }
         let first = hole.range.lowerBound
-        if let name = log.names.first(where: { $0.sequence > first }),
+        if let name = log.present.first(where: { $0.first > first }),
             let (record, head) = try? await segment(name, snapshot.manifest.database)
         {
             marks.append(SegmentMark(record, head.document.hash))
@@ -190,13 +252,15 @@ extension Repository {
 extension SegmentLog {
     /// The segments missing between a snapshot and the first segment after it.
     func missing(before record: SegmentRecord, _ snapshot: Snapshot) -> ClosedRange<Int>? {
-        let hole = holes.first { $0.range.upperBound == record.sequence - 1 }?.range
-        if let position = snapshot.manifest.log, position.salts == record.salts {
+        let hole = holes.first { $0.range.upperBound == record.first - 1 }?.range
+        let (salts, firstFrame) =
+            record.joined.map { ($0.salts, $0.firstFrame) } ?? (record.salts, record.firstFrame)
+        if let position = snapshot.manifest.log, position.salts == salts {
             // Both refer to one log, whose frames are numbered.
-            let isNext = Int64(record.firstFrame) <= Int64(position.frames) + 1
-            let before = max(1, record.sequence - 1)
+            let isNext = Int64(firstFrame) <= Int64(position.frames) + 1
+            let before = max(1, record.first - 1)
             return isNext ? nil : hole ?? before...before
         }
-        return record.place == 0 ? nil : hole
+        return record.firstPlace == 0 ? nil : hole
     }
 }

@@ -21,6 +21,8 @@ struct SegmentLog: Sendable {
     let database: String
     /// The existing segments, in order.
     let names: [SegmentName]
+    /// The joined segments. The segments in them count as existing.
+    var joined: [SegmentName] = []
     let memories: [Memory]
     let forgotten: ForgetRecord
     /// Marks and forget records that cannot be read.
@@ -34,6 +36,9 @@ struct SegmentLog: Sendable {
     }
 
     var newest: Memory? { memories.max { $0.mark.sequence < $1.mark.sequence } }
+
+    /// All objects, joined ones too, in the order of their first segments.
+    var present: [SegmentName] { joined.isEmpty ? names : (names + joined).sorted { $0.first < $1.first } }
 
     /// The missing ranges, in order.
     var holes: [Hole] {
@@ -61,9 +66,9 @@ struct SegmentLog: Sendable {
             note(end - 1)
         }
         var last: SegmentName?
-        for name in names {
-            add(after: last, before: name.sequence, (name.snapshot, name.time))
-            last = name
+        for name in present {
+            add(after: last, before: name.first, (name.snapshot, name.time))
+            if name.sequence >= last?.sequence ?? 0 { last = name }
         }
         if let mark = newest?.mark { add(after: last, before: mark.sequence + 1, (mark.snapshot, mark.seen)) }
         return holes
@@ -77,10 +82,10 @@ struct SegmentLog: Sendable {
     /// - Parameter isExact: whether it starts at the next number; otherwise segments that retention removed are
     ///   skipped.
     func hole(after sequence: Int, isExact: Bool) -> Hole? {
-        let present = names.first { $0.sequence > sequence }?.sequence ?? .max
+        let next = present.lazy.filter { $0.sequence > sequence }.map { max($0.first, sequence + 1) }.min() ?? .max
         guard let hole = holes.first(where: { $0.range.upperBound > sequence }) else { return nil }
         let first = max(hole.range.lowerBound, sequence + 1)
-        guard isExact ? first == sequence + 1 : first < present else { return nil }
+        guard isExact ? first == sequence + 1 : first < next else { return nil }
         return Hole(range: first...hole.range.upperBound, next: hole.next)
     }
 
@@ -136,15 +141,17 @@ extension Repository {
                 memories.append(.init(mark: mark, place: "the manifest of snapshot \(snapshot.id)"))
             }
         }
-        let names = try await segments(database)
+        let (names, joined) = try await segmentObjects(database)
         var forgotten = ForgetRecord(repository: config.id, database: database, ranges: [])
         do {
-            if !names.isEmpty || !memories.isEmpty { forgotten = try await self.forgetRecord(database) }
+            if !names.isEmpty || !joined.isEmpty || !memories.isEmpty {
+                forgotten = try await self.forgetRecord(database)
+            }
         } catch let error as VaultError where error.isDamage {
             faults.append(error)
         }
         return SegmentLog(
-            database: database, names: names, memories: memories,
+            database: database, names: names, joined: joined, memories: memories,
             forgotten: forgotten, faults: faults, notedFrom: memories.compactMap(\.mark.notedFrom).min())
     }
 }
@@ -153,9 +160,10 @@ extension SegmentLog {
     /// Segments that neither exist nor are missing: removed by a version that did not record it.
     var gaps: [ClosedRange<Int>] {
         let holes = Set(holes.map(\.range.lowerBound))
-        return zip([nil] + names.map(Optional.some), names).compactMap { one, next in
-            let first = (one?.sequence ?? 0) + 1
-            return first < next.sequence && !holes.contains(first) ? first...(next.sequence - 1) : nil
+        var first = 1
+        return present.compactMap { next in
+            defer { first = max(first, next.sequence + 1) }
+            return first < next.first && !holes.contains(first) ? first...(next.first - 1) : nil
         }
     }
 }
@@ -166,14 +174,16 @@ extension Date {
 }
 
 extension Repository {
-    /// The segments of a database by their names, in order.
-    func segments(_ database: String) async throws -> [SegmentName] {
-        // Listing the repository reports other names.
-        try await store.list(RepositoryFormat.segments(database)).compactMap { object in
-            var name = SegmentName(object.name)
-            name?.size = object.size
-            return name
+    /// The segments of a database by their names, in order, and the joined ones.
+    func segmentObjects(_ database: String) async throws -> (names: [SegmentName], joined: [SegmentName]) {
+        var (names, joined): ([SegmentName], [SegmentName]) = ([], [])
+        for object in try await store.list(RepositoryFormat.segments(database)) {
+            // Listing the repository reports other names.
+            guard var name = SegmentName(object.name) else { continue }
+            (name.size, name.modified) = (object.size, object.modified)
+            if name.isJoined { joined.append(name) } else { names.append(name) }
         }
+        return (names, joined)
     }
 
     /// The bytes at the start of a segment that contain its document.
@@ -201,10 +211,8 @@ extension Repository {
         let document = try SealedDocument(bytes, name: name.object)
         let record = try document.value(SegmentRecord.self, key: key, name: name.object)
         let length = Int64(bytes.count - document.payload.count)
-        guard record.type == "segment", record.repository == config.id, record.database == database,
-            SegmentName(
-                database: database, sequence: record.sequence, snapshot: record.snapshot, time: record.seen
-            ).object == name.object
+        guard record.type == (name.isJoined ? "joined" : "segment"), record.repository == config.id,
+            record.database == database, (record.joined != nil) == name.isJoined, record.name.object == name.object
         else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name.object) }
         guard size == length &+ record.payloadSize, record.payloadSize >= 0 else {
             throw VaultError(.damaged, "does not have the length that it states", path: name.object)

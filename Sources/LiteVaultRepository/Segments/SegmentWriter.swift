@@ -16,6 +16,14 @@ package actor SegmentWriter {
     package nonisolated let loss: SnapshotGap?
     /// The newest segment; nil if it does not exist, or is not the newest one that should.
     let newest: SegmentRecord?
+    /// What was stored since it was last joined; nil if nothing is.
+    private var recent: [SegmentName]?
+    /// What later segments may still be joined with.
+    private var joinable: [SegmentName] = []
+    /// What was tried to be joined since all segments were last looked at.
+    private var attempted: Set<String> = []
+    /// When all segments were last looked at, and the newest one then.
+    private var compacted: (time: Date, sequence: Int)?
     /// A segment that may or may not have been stored, and the snapshot in its name.
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int)?
 
@@ -131,6 +139,9 @@ package actor SegmentWriter {
             guard try await repository.segment(name, database).record == record else { throw error }
         }
         tried = nil
+        var stored = name
+        stored.size = Int64(head.count) + size
+        recent?.append(stored)
         let mark = SegmentMark(record, hash)
         last = mark
         // It is stored with the next renewal of the lease, which costs no request. The segment is stored: a failure
@@ -142,6 +153,35 @@ package actor SegmentWriter {
 
     /// When the newest segment's commits had been read; nil if there is none.
     package var seen: Date? { last.flatMap { $0.seen > 0 ? $0.date : nil } }
+
+    /// Joins the segments of windows that are over, as ``Repository/compact(_:database:dryRun:progress:)`` does. It reads only what
+    /// was stored since it was last called, and requests nothing if that is nothing. Once an hour, and once a day without
+    /// new segments, it lists all of them, and removes those whose time is over.
+    ///
+    /// - Throws: `VaultError`. Nothing is lost then; the next call lists all segments.
+    package func compact(_ policy: CompactionPolicy, at time: Date = Date()) async throws -> CompactionResult {
+        let compaction = SegmentCompaction(repository, database, policy)
+        let before = compacted
+        let added = recent ?? []
+        recent = []
+        let age = before.map { time.timeIntervalSince($0.time) } ?? .infinity
+        let isIdle = before?.sequence == last?.sequence
+        compacted = nil
+        if let before, age >= 0, age < (isIdle ? 86_400 : 3600) {
+            if !added.isEmpty {
+                let known = joinable.last?.sequence ?? 0
+                compaction.attempted = attempted
+                joinable = try await compaction.join(joinable + added.filter { $0.sequence > known })
+                attempted = compaction.attempted
+            }
+            compacted = before
+        } else {
+            let sequence = last?.sequence ?? 0
+            joinable = try await compaction.run()
+            (compacted, attempted) = ((time, sequence), compaction.attempted)
+        }
+        return compaction.result
+    }
 
     /// Releases the lease.
     package func close() async { await lease.release() }

@@ -168,6 +168,9 @@ package struct FollowSettings: Sendable, Equatable {
     /// The maximum number of databases to follow.
     package var most = 32
 
+    /// How long commits can be restored one by one; nil if segments are not joined.
+    package var compaction: CompactionPolicy? = CompactionPolicy()
+
     /// The upper limit of ``most``: each database takes six descriptors, and a process usually has 1024.
     static let limit = 150
 
@@ -179,7 +182,7 @@ package struct FollowSettings: Sendable, Equatable {
         }
         guard
             let own = try section.section(
-                "follow", known: ["interval", "log-limit", "spool-limit", "most"])
+                "follow", known: ["interval", "log-limit", "spool-limit", "most", "compact", "fine", "minutes"])
         else { return nil }
         interval = try own.span("interval", atLeast: .milliseconds(20)) ?? interval
         guard interval <= .seconds(3600) else {
@@ -188,6 +191,11 @@ package struct FollowSettings: Sendable, Equatable {
         logLimit = try own.size("log-limit", atLeast: 1 << 20) ?? logLimit
         spoolLimit = try own.size("spool-limit", atLeast: 1 << 20) ?? spoolLimit
         guard spoolLimit <= 4 << 30 else { throw own.error("spool-limit", "is limited to 4GiB") }
+        var policy = CompactionPolicy()
+        policy.fine = try own.span("fine", atLeast: .seconds(60)) ?? policy.fine
+        policy.minutes = try own.span("minutes", atLeast: .seconds(3600)) ?? max(policy.minutes, policy.fine)
+        guard policy.minutes >= policy.fine else { throw own.error("minutes", "must not be shorter than 'fine'") }
+        if try own.flag("compact") ?? true { compaction = policy } else { compaction = nil }
         most = try own.number("most") ?? most
         guard most <= Self.limit else { throw own.error("most", "is limited to \(Self.limit)") }
     }

@@ -183,6 +183,7 @@ package actor FollowSupervisor {
         var options = FollowingOptions(database: name)
         options.limits = FollowerLimits(logBytes: settings.logLimit, interval: settings.interval.seconds)
         options.spoolBytes = settings.spoolLimit
+        options.compaction = settings.compaction
         options.allowsPlaintext = job.allowsPlaintext
         let key = Key(job: job.name, path: path)
         let taker = SnapshotTaker(
@@ -228,6 +229,12 @@ package actor FollowSupervisor {
             log.info("every commit is stored from here on", metadata: more(["snapshot": snapshot.id]))
         case .looked: break
         case .stored(let frames, _, _): log.debug("segment stored", metadata: more(["frames": "\(frames)"]))
+        case .compacted(let result):
+            log.debug(
+                "segments joined", metadata: more(["joined": "\(result.joined)", "removed": "\(result.removed)"]))
+            for warning in result.warnings {
+                log.warning("not joined: \(warning.message)", metadata: more(["object": warning.path]))
+            }
         case .gap(let gap): log.warning("gap", metadata: more(["reason": gap.reason]))
         case .failed(let step, let error, let again):
             let failure = error as? VaultError

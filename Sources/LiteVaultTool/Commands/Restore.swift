@@ -92,6 +92,8 @@ struct Restore: VaultCommand {
         let logUntil: String?
         let wanted: String
         let reached: String
+        let joinedSeconds: Int?
+        let nextReachable: String?
         let destination: String?
         let dryRun: Bool
         let restored: Bool
@@ -227,7 +229,9 @@ struct Restore: VaultCommand {
             repository: repository.location, authenticated: opened.isAuthenticated, snapshot: snapshot.id,
             database: snapshot.database, time: Format.exactTime(snapshot.time),
             logUntil: logUntil.map(Format.exactTime), wanted: selection.wanted(snapshot),
-            reached: Format.exactTime(state), destination: dest, dryRun: dryRun, restored: !dryRun,
+            reached: Format.exactTime(state), joinedSeconds: found.granularity?.seconds,
+            nextReachable: (found.granularity?.until).map(Format.exactTime), destination: dest, dryRun: dryRun,
+            restored: !dryRun,
             replaced: found.replaced, original: found.replaced ? keepOriginal : nil, segments: found.segments.count,
             segmentBytes: found.segments.bytes, fetched: found.fetched, reused: found.reused, imageSize: snapshot.size,
             keyring: found.keyring.map { RestoredKeyringResult($0, of: snapshot) })
@@ -260,6 +264,11 @@ struct Restore: VaultCommand {
             report.appendLine(
                 "Wanted: \(Format.exactTime(time)). Restored: \(Format.exactTime(state))"
                     + (time > state ? ", the last state before it in the repository." : "."))
+        }
+        if let joined = found.granularity {
+            report.appendLine(
+                "The commits from there until \(Format.exactTime(joined.until)) are joined "
+                    + "(\(joined.seconds) s): they can no longer be restored one by one.")
         }
         result.keyring?.add(to: &report, session)
         // Warnings concern other objects: this snapshot is intact.

@@ -1,0 +1,264 @@
+internal import Foundation
+public import LiteVaultCapture
+
+extension Repository {
+    /// Joins the segments of followed logs, and removes those whose time is over.
+    ///
+    /// A damaged segment is not joined, nor removed; those beside it are. Segments are removed only after the joined one that has
+    /// their pages was read back and matches its hash. Several compactions may run at the same time.
+    ///
+    /// - Parameters:
+    ///   - policy: how long commits can be restored one by one.
+    ///   - database: a database's name; nil for all databases.
+    ///   - dryRun: whether to count only, without changing anything.
+    ///   - progress: called regularly; an error that it throws cancels the operation.
+    /// - Returns: what was joined and removed.
+    /// - Throws: `VaultError` `busy` if another process removes from the repository: what was joined stays; `io`, `noSpace`.
+    @discardableResult
+    public func compact(
+        _ policy: CompactionPolicy = .init(), database: String? = nil, dryRun: Bool = false,
+        progress: @escaping BackupProgress.Report = { _ in }
+    ) async throws -> CompactionResult {
+        try requireWritable()
+        var result = CompactionResult()
+        let ids = try await databaseIDs(database)
+        for (index, id) in ids.enumerated() {
+            try progress(BackupProgress(.storing, Int64(index), of: Int64(ids.count)))
+            let compaction = SegmentCompaction(self, id, policy, dryRun: dryRun, progress: progress)
+            try await compaction.run()
+            result += compaction.result
+        }
+        return result
+    }
+}
+
+/// A compaction of one database.
+final class SegmentCompaction {
+    private let repository: Repository
+    private let database: String
+    private let policy: CompactionPolicy
+    private let dryRun: Bool
+    private let progress: BackupProgress.Report
+    private(set) var result = CompactionResult()
+    /// What was tried to be joined: levels, and the first and the last segment. It is not tried again.
+    var attempted: Set<String> = []
+    /// The objects that damage was found in.
+    private var damaged: Set<String> = []
+
+    init(
+        _ repository: Repository, _ database: String, _ policy: CompactionPolicy, dryRun: Bool = false,
+        progress: @escaping BackupProgress.Report = { _ in }
+    ) {
+        self.repository = repository
+        self.database = database
+        self.policy = policy
+        self.dryRun = dryRun
+        self.progress = progress
+    }
+
+    /// Joins all that can be joined, and removes what is no longer needed.
+    ///
+    /// - Returns: the objects that later segments may still be joined with.
+    @discardableResult
+    func run() async throws -> [SegmentName] {
+        let before = try await repository.segmentObjects(database)
+        let rest = try await join(SegmentCover.of(before.names, before.joined))
+        try await remove()
+        return rest
+    }
+
+    // MARK: Joining
+
+    /// Joins the segments of each window that is over, level by level.
+    ///
+    /// - Parameter elements: segments and joined ones, in order and without an overlap.
+    /// - Returns: those of the last window of the highest level.
+    func join(_ elements: [SegmentName]) async throws -> [SegmentName] {
+        var elements = elements
+        for level in CompactionPolicy.levels {
+            var (next, group): ([SegmentName], [SegmentName]) = ([], [])
+            for element in elements {
+                if let last = group.last, Self.window(last, level) != Self.window(element, level) {
+                    next += try await join(group, level)
+                    group = []
+                }
+                group.append(element)
+            }
+            // The last window may not be over.
+            elements = next + group
+        }
+        guard let last = elements.last, let top = CompactionPolicy.levels.last else { return [] }
+        return elements.filter { Self.window($0, top) == Self.window(last, top) }
+    }
+
+    private static func window(_ name: SegmentName, _ level: Int) -> Int64 { name.time / (Int64(level) * 1000) }
+
+    /// Joins what can be joined of one window; the rest stays between.
+    private func join(_ group: [SegmentName], _ level: Int) async throws -> [SegmentName] {
+        var (done, part): ([SegmentName], [SegmentName]) = ([], [])
+        func end() async throws {
+            if part.count > 1, attempted.insert("\(level) \(part[0].first) \(part[part.count - 1].sequence)").inserted {
+                part = try await joinPart(part, level)
+            }
+            done += part
+            part = []
+        }
+        for (index, name) in group.enumerated() {
+            // Of two with one number it is not known which one the next follows.
+            let isTwin = [index - 1, index + 1].contains {
+                group.indices.contains($0) && group[$0].sequence == name.sequence
+            }
+            if let last = part.last, name.first != last.sequence + 1 || isTwin { try await end() }
+            if isTwin || name.level >= level {
+                try await end()
+                done.append(name)
+            } else {
+                part.append(name)
+            }
+        }
+        try await end()
+        return done
+    }
+
+    /// Joins segments whose numbers follow each other, as far as their documents do.
+    private func joinPart(_ part: [SegmentName], _ level: Int) async throws -> [SegmentName] {
+        if dryRun {
+            guard let first = part.first, let last = part.last else { return part }
+            result.joined += 1
+            return [
+                SegmentName(
+                    database: database, joined: first.first...last.sequence,
+                    snapshots: (first.firstSnapshot, last.snapshot), time: last.time, level: level)
+            ]
+        }
+        var done: [SegmentName] = []
+        var current = try JoinedObject(repository, database, level)
+        let fetched = try FetchedSegments(of: database, in: repository)
+        for start in stride(from: 0, to: part.count, by: 16) {
+            let some = Array(part[start..<min(part.count, start + 16)])
+            _ = try await fetched.fetch(some)
+            for name in some {
+                try progress(BackupProgress(.storing, 0, of: 1))
+                do {
+                    let found = try await fetched.segment(name)
+                    let element = SegmentChain.Element(
+                        name: name, record: found.record, offset: found.offset, path: found.path)
+                    let path = try await fetched.frames(of: element)
+                    defer { fetched.discard(path) }
+                    if try current.append(element, found.hash, path) { continue }
+                    done += try await end(current)
+                    current = try JoinedObject(repository, database, level)
+                    _ = try current.append(element, found.hash, path)
+                } catch let error as VaultError where error.isDamage {
+                    // Another compaction may have removed it. Otherwise a check reports it too.
+                    if error.code != .missing, damaged.insert(name.object).inserted {
+                        result.warnings.append(RepositoryWarning(error, name.object))
+                    }
+                    done += try await end(current) + [name]
+                    current = try JoinedObject(repository, database, level)
+                }
+            }
+        }
+        return try await done + end(current)
+    }
+
+    /// Stores what was joined, if it is more than one segment.
+    private func end(_ object: JoinedObject) async throws -> [SegmentName] {
+        guard object.isUsable, object.elements.count > 1 else { return object.elements }
+        do {
+            let (name, size) = try await object.store()
+            result.joined += 1
+            result.joinedBytes = [result.joinedBytes, size].sum
+            return [name]
+        } catch let error as VaultError where error.isDamage {
+            result.warnings.append(RepositoryWarning(error, error.path ?? database))
+            return object.elements
+        }
+    }
+
+    // MARK: Removing
+
+    /// Removes what joined segments have, when its time is over.
+    private func remove() async throws {
+        guard try await !removable().isEmpty else { return }
+        if dryRun { return count(try await removable().map(\.name)) }
+        do {
+            try await repository.withLease("prune", for: "removing from the repository") { lease in
+                // With the lease: what retention removes meanwhile must not be counted on.
+                let going = try await removable()
+                var intact: [String: Bool] = [:]
+                for (index, (name, joined)) in going.enumerated() {
+                    try progress(BackupProgress(.removing, Int64(index), of: Int64(going.count)))
+                    if intact[joined.object] == nil {
+                        intact[joined.object] = try await isIntact(joined)
+                        try await lease.confirm()
+                    }
+                    guard intact[joined.object] == true else { continue }
+                    if index % 100 == 0 { try await lease.confirm() }
+                    try await repository.store.remove(name.object)
+                    count([name])
+                }
+            }
+        } catch let error as VaultError where error.code == .busy {
+            result.warnings.append(RepositoryWarning(error, database))
+        }
+    }
+
+    private func count(_ names: [SegmentName]) {
+        result.removed += names.count
+        result.removedBytes = [result.removedBytes, names.compactMap(\.size).sum].sum
+    }
+
+    /// What may be removed, and the joined segment that has it.
+    private func removable() async throws -> [(name: SegmentName, joined: SegmentName)] {
+        let (names, joined) = try await repository.segmentObjects(database)
+        let now = try await repository.store.now()
+        // The earlier of two clocks: it may keep too much, where the later one would remove too much.
+        let time = min(Date(), now)
+        let old = joined.filter { name in
+            name.modified.map { $0.addingTimeInterval(policy.grace.seconds) <= now } ?? false
+        }
+        let byLevel = Dictionary(grouping: old, by: \.level)
+        let counts = Dictionary(names.map { ($0.sequence, 1) }, uniquingKeysWith: +)
+        // The newest one tells a follower where to continue.
+        let newest = names.last?.sequence
+        return (names + joined).compactMap { name in
+            let age = time.timeIntervalSince(name.date)
+            guard age > policy.fine.seconds, name.sequence != newest || name.isJoined,
+                name.isJoined || counts[name.sequence] == 1
+            else { return nil }
+            // The coarsest first: what it has may be removed by it, too.
+            let coarsest = age > policy.minutes.seconds ? CompactionPolicy.hour : CompactionPolicy.minute
+            for level in CompactionPolicy.levels.reversed() where level > name.level && level <= coarsest {
+                if let found = byLevel[level]?.covering(name) { return (name, found) }
+            }
+            return nil
+        }
+    }
+
+    /// Whether a joined segment can be read, and matches its hashes.
+    private func isIntact(_ name: SegmentName) async throws -> Bool {
+        do {
+            let (record, head) = try await repository.segment(name, database)
+            try await repository.compare(record, head.length, name)
+            return true
+        } catch let error as VaultError where error.isDamage {
+            result.warnings.append(RepositoryWarning(error, name.object))
+            return false
+        }
+    }
+}
+
+extension [SegmentName] {
+    /// The joined segment that has all of another; these are in the order of their first segments, without an overlap.
+    fileprivate func covering(_ name: SegmentName) -> SegmentName? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].first <= name.first { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return nil }
+        let found = self[low - 1]
+        return name.sequence <= found.sequence && found.object != name.object ? found : nil
+    }
+}

@@ -1,0 +1,80 @@
+internal import ArgumentParser
+internal import LiteVaultBackup
+internal import LiteVaultSupport
+
+/// `litevault compact`: joins the segments of followed logs.
+struct Compact: VaultCommand {
+    static let configuration = configured(
+        "compact", "Join the segments of followed logs, so that restores read fewer objects.",
+        """
+        Needs no database key. Segments are joined in windows of 10 seconds, a minute, 10 minutes, an hour, 6 hours and \
+        a day, with only the newest version of each page. What was joined is removed when it is older than --fine: then the \
+        last commit of each minute can be restored; beyond --minutes, that of each hour. A damaged segment is neither \
+        joined nor removed. Safe beside followers, restores, copies and other compactions.
+        """,
+        examples: [
+            "litevault compact --repository /backup/vaults",
+            "litevault compact --repository r --database vault.db --fine 7d --minutes 90d --dry-run",
+        ])
+
+    @OptionGroup(title: "Repository") var repository: RepositoryOptions
+
+    @Option(help: .init("Only the segments of this database.", valueName: "name"))
+    var database: String?
+
+    @Option(
+        help: .init("How long every commit can be restored (default: 24h).", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var fine: Duration = .seconds(86_400)
+
+    @Option(
+        help: .init("How long the last commit of each minute can be restored (default: 30d).", valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var minutes: Duration = .seconds(30 * 86_400)
+
+    @Option(
+        help: .init(
+            "How long a joined segment has to have existed before what was joined is removed (default: 1h).",
+            valueName: "time"),
+        transform: TimeArgument.duration(parsing:))
+    var grace: Duration = .seconds(3600)
+
+    @Flag(help: "Change nothing; show what would be joined and removed.")
+    var dryRun = false
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let repository: String
+        let dryRun: Bool
+        let joined: Int
+        let joinedBytes: Int64
+        let removed: Int
+        let removedBytes: Int64
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(repository.secret)
+        var policy = CompactionPolicy()
+        (policy.fine, policy.minutes, policy.grace) = (fine, minutes, grace)
+        let opened = try session.repository(repository)
+        let (name, dryRun, progress, chosen) = (database, dryRun, session.backupProgress, policy)
+        let found = try runBlocking {
+            try await opened.compact(chosen, database: name, dryRun: dryRun, progress: progress)
+        }
+        var report = Report(
+            Result(
+                repository: repository.location, dryRun: dryRun, joined: found.joined, joinedBytes: found.joinedBytes,
+                removed: found.removed, removedBytes: found.removedBytes))
+        report.appendLine(
+            dryRun
+                ? "Would store \(Format.count(found.joined, "joined segment"))."
+                : "Stored \(Format.count(found.joined, "joined segment")) (\(Format.size(found.joinedBytes))).")
+        report.appendLine(
+            "\(dryRun ? "Would remove" : "Removed") \(Format.count(found.removed, "segment")) "
+                + "(\(Format.size(found.removedBytes))).")
+        session.add(
+            found.warnings, of: repository.location, after: "the other segments were joined", to: &report)
+        return report
+    }
+}
