@@ -195,14 +195,16 @@ class Case:
         if restore:
             need((status == 0) == os.path.exists(out), "exit status and destination do not agree")
             if status == 0:
-                self.judge_content(restore, read(out))
+                self.judge_content(restore, out)
         if arguments[0] in ("restore", "snapshots") or "--dry-run" in arguments:
             need(self.fingerprint() == before, "the repository was changed by a command that only reads")
         if self.kind == "raw" and arguments[0] in ("forget", "snapshot", "repair", "check"):
             self.judge_rest(arguments)
 
-    def judge_content(self, restore, content):
-        if content == restore.content:
+    def judge_content(self, restore, path):
+        # A forged map may make an image of gigabytes. Reading it would count as memory of each tool that is started meanwhile.
+        size = os.path.getsize(path)
+        if size == len(restore.content) and read(path) == restore.content:
             return
         # Anyone who has the secret, or without one anybody, can store anything; hashes and codes are right then.
         # SECURITY.md: "What hashes alone do not tell".
@@ -210,7 +212,7 @@ class Case:
             return
         if self.kind == "rehashed":
             need(False, "another content than was stored")
-        need(False, f"another content than was stored: {len(content)} bytes instead of {len(restore.content)}")
+        need(False, f"another content than was stored: {size} bytes instead of {len(restore.content)}")
 
     def judge_rest(self, arguments):
         """With the damaged objects restored, every snapshot that is still listed can be restored by another reader."""
