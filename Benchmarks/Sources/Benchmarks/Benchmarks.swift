@@ -1,8 +1,10 @@
+internal import CBaseline
 internal import Foundation
 
 @main
 enum Benchmarks {
     static func main() {
+        baseline_keep_memory()
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
             let workloads: [(String, (Int) throws -> Workload)] = [

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static void require(int condition, sqlite3 *db) {
     if (condition) return;
@@ -15,6 +18,13 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql) {
     sqlite3_stmt *statement = NULL;
     require(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) == SQLITE_OK, db);
     return statement;
+}
+
+void baseline_keep_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024); // the largest that glibc takes
+    mallopt(M_TRIM_THRESHOLD, 1024 * 1024 * 1024);
+#endif
 }
 
 sqlite3 *baseline_open(const char *sql) {
