@@ -11,57 +11,82 @@ struct BlockReader {
         var last: UInt32
         /// Positions in the window, and the block for each.
         var wanted: [(place: Int, entry: TreeEntry)]
+        /// The number of blocks that are read for it.
+        var count: UInt32 { last - first + 1 }
     }
 
     /// The maximum number of blocks read by one request, including unneeded ones that are read to save a request.
     private static let runLimit: UInt32 = 2048
     private static let gapLimit: UInt32 = 16
 
-    /// Reads the blocks of `entries`, in order.
+    /// The maximum number of blocks of all requests under way: 32 MiB.
+    private static let flightLimit: UInt32 = 8192
+
+    /// Reads the blocks of `entries` and passes each to `body`, in no particular order. Memory holds no more than 32 MiB of blocks.
     ///
-    /// - Throws: `VaultError` `damaged` if a block is missing or does not match its hash.
-    func read(_ entries: [TreeEntry]) async throws -> [UInt8] {
-        var window = [UInt8](repeating: 0, count: entries.count * blockSize)
+    /// - Parameter body: called with the position in `entries` of the first of some blocks, and their bytes, which match their hashes.
+    /// - Throws: `VaultError` `damaged` if a block is missing or does not match its hash; what `body` throws.
+    func read(_ entries: [TreeEntry], _ body: (_ place: Int, UnsafeRawBufferPointer) throws -> Void) async throws {
         try await withThrowingTaskGroup(of: (Run, [UInt8]).self) { group in
-            var waiting = Self.runs(entries).makeIterator()
-            func start() {
-                guard let run = waiting.next() else { return }
-                let store = store
-                group.addTask {
-                    let start = Int64(RepositoryFormat.packHeader) + Int64(run.first) * Int64(blockSize)
-                    let range = start..<(start + Int64(run.last - run.first + 1) * Int64(blockSize))
-                    let name = RepositoryFormat.data(run.pack)
-                    do {
-                        return (run, try await store.get(name, range: range))
-                    } catch let error as VaultError where error.code == .missing {
-                        throw VaultError(.damaged, "is missing", path: name, cause: error)
-                    }
+            var waiting = Self.runs(entries)[...]
+            var reading: UInt32 = 0
+            while true {
+                while let run = waiting.first, reading == 0 || reading + run.count <= Self.flightLimit {
+                    waiting.removeFirst()
+                    reading += run.count
+                    let store = store
+                    group.addTask { (run, try await Self.fetch(run, store)) }
                 }
-            }
-            for _ in 0..<8 { start() }
-            while let (run, bytes) = try await group.next() {
-                try Self.place(run, bytes, into: &window)
-                start()
+                guard let (run, bytes) = try await group.next() else { return }
+                try Self.pass(run, bytes, to: body)
+                reading -= run.count
             }
         }
-        return window
     }
 
-    private static func place(_ run: Run, _ bytes: [UInt8], into window: inout [UInt8]) throws {
-        try bytes.withUnsafeBytes { bytes in
-            try window.withUnsafeMutableBytes { window in
-                for (place, entry) in run.wanted {
-                    let offset = Int(entry.position - run.first) * blockSize
-                    let block = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + blockSize)])
-                    guard Hash256(of: block) == entry.hash else {
-                        throw VaultError(
-                            .damaged, "block \(entry.position) does not match its hash",
-                            path: RepositoryFormat.data(entry.pack))
-                    }
-                    UnsafeMutableRawBufferPointer(rebasing: window[(place * blockSize)..<((place + 1) * blockSize)])
-                        .copyMemory(from: block)
-                }
+    private static func fetch(_ run: Run, _ store: any ObjectStore) async throws -> [UInt8] {
+        let start = Int64(RepositoryFormat.packHeader) + Int64(run.first) * Int64(blockSize)
+        let name = RepositoryFormat.data(run.pack)
+        do {
+            let bytes = try await store.get(name, range: start..<(start + Int64(run.count) * Int64(blockSize)))
+            guard bytes.count == Int(run.count) * blockSize else {
+                throw VaultError(.damaged, "is too short", path: name)
             }
+            return bytes
+        } catch let error as VaultError where error.code == .missing {
+            throw VaultError(.damaged, "is missing", path: name, cause: error)
+        }
+    }
+
+    /// Compares the blocks of a run with their hashes, and passes on those that follow each other at once.
+    private static func pass(
+        _ run: Run, _ bytes: [UInt8], to body: (_ place: Int, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try bytes.withUnsafeBytes { bytes in
+            func block(_ entry: TreeEntry) -> Range<Int> {
+                let offset = Int(entry.position - run.first) * blockSize
+                return offset..<(offset + blockSize)
+            }
+            var some: (place: Int, bytes: Range<Int>)?
+            for (place, entry) in run.wanted {
+                let range = block(entry)
+                guard Hash256(of: UnsafeRawBufferPointer(rebasing: bytes[range])) == entry.hash else {
+                    throw VaultError(
+                        .damaged, "block \(entry.position) does not match its hash",
+                        path: RepositoryFormat.data(entry.pack))
+                }
+                if let known = some {
+                    if known.bytes.upperBound == range.lowerBound,
+                        known.place + known.bytes.count / blockSize == place
+                    {
+                        some = (known.place, known.bytes.lowerBound..<range.upperBound)
+                        continue
+                    }
+                    try body(known.place, UnsafeRawBufferPointer(rebasing: bytes[known.bytes]))
+                }
+                some = (place, range)
+            }
+            if let some { try body(some.place, UnsafeRawBufferPointer(rebasing: bytes[some.bytes])) }
         }
     }
 

@@ -275,7 +275,7 @@ private final class Repair {
 
     private func isReadable(_ entry: TreeEntry) async throws -> Bool {
         do {
-            _ = try await BlockReader(store: store).read([entry])
+            try await BlockReader(store: store).read([entry]) { _, _ in }
             return true
         } catch let error as VaultError where error.isDamage {
             return false

@@ -40,54 +40,57 @@ struct ImageWriter {
                 guard let entry = try map.entry(block) else { break }
                 entries.append(entry)
             }
-            let bytes = try await read(entries, from: index, reader)
-            let offset = Int64(index) * Int64(blockSize)
-            let count = min(Int64(bytes.count), manifest.size - offset)
-            // A manifest with another size or salt belongs to another image, whatever its hash says.
-            guard bytes[Int(count)...].allSatisfy({ $0 == 0 }),
-                index > 0 || bytes.prefix(Int(min(16, count))).hexadecimal == manifest.salt
-            else { throw VaultError(.damaged, "does not match its image", path: snapshot.object) }
-            try bytes.withUnsafeBytes {
-                try file.write(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]), at: offset)
-            }
+            try await write(entries, from: index, into: file, reader)
             index = end
             try progress(
                 BackupProgress(.restoring, min(Int64(index) * Int64(blockSize), manifest.size), of: manifest.size))
         }
     }
 
-    /// The blocks of entries, the first of which is block `first` of the image.
-    private mutating func read(_ entries: [TreeEntry], from first: Int, _ reader: BlockReader) async throws -> [UInt8] {
-        guard !bases.isEmpty else {
-            fetched += Int64(entries.count * blockSize)
-            return try await reader.read(entries)
-        }
-        // The last block of an image is padded with zeros.
-        var window = [UInt8](repeating: 0, count: entries.count * blockSize)
+    /// Writes the blocks of entries, the first of which is block `first` of the image.
+    private mutating func write(
+        _ entries: [TreeEntry], from first: Int, into file: LocalFile, _ reader: BlockReader
+    ) async throws {
         var missing = Array(entries.indices)
         for base in bases where !missing.isEmpty {
             // Fewer bytes at the end of the file.
-            let found = try [UInt8](unsafeUninitializedCapacity: window.count) { buffer, count in
+            let found = try [UInt8](unsafeUninitializedCapacity: entries.count * blockSize) { buffer, count in
                 count = try base.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(first) * Int64(blockSize))
             }
-            missing.removeAll { place in
+            try missing.removeAll { place in
                 let start = place * blockSize
                 guard start < found.count else { return false }
+                // The last block of an image is padded with zeros.
                 var block = Array(found[start..<min(found.count, start + blockSize)])
                 block += [UInt8](repeating: 0, count: blockSize - block.count)
                 guard Hash256(of: block) == entries[place].hash else { return false }
-                window.replaceSubrange(start..<(start + blockSize), with: block)
+                try block.withUnsafeBytes { try write($0, at: first + place, into: file) }
                 return true
             }
         }
-        let others = try await reader.read(missing.map { entries[$0] })
-        for (number, place) in missing.enumerated() {
-            window.replaceSubrange(
-                (place * blockSize)..<((place + 1) * blockSize),
-                with: others[(number * blockSize)..<((number + 1) * blockSize)])
+        try await reader.read(missing.map { entries[$0] }) { number, bytes in
+            let places = missing[number..<(number + bytes.count / blockSize)]
+            if let start = places.first, let last = places.last, last - start + 1 == places.count {
+                return try write(bytes, at: first + start, into: file)
+            }
+            // They follow each other in the pack, but not in the image: the file had some between them.
+            for (offset, place) in places.enumerated() {
+                let block = bytes[(offset * blockSize)..<((offset + 1) * blockSize)]
+                try write(UnsafeRawBufferPointer(rebasing: block), at: first + place, into: file)
+            }
         }
         fetched += Int64(missing.count * blockSize)
         reused += Int64((entries.count - missing.count) * blockSize)
-        return window
+    }
+
+    /// Writes blocks from block number `block` of the image, without what pads the last one.
+    private func write(_ bytes: UnsafeRawBufferPointer, at block: Int, into file: LocalFile) throws {
+        let offset = Int64(block) * Int64(blockSize)
+        let count = Int(min(Int64(bytes.count), snapshot.manifest.size - offset))
+        // A manifest with another size or salt belongs to another image, whatever its hash says.
+        guard count > 0, bytes[count...].allSatisfy({ $0 == 0 }),
+            block > 0 || Array(bytes.prefix(min(16, count))).hexadecimal == snapshot.manifest.salt
+        else { throw VaultError(.damaged, "does not match its image", path: snapshot.object) }
+        try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
     }
 }
