@@ -126,7 +126,7 @@ import Testing
         #expect(try await base.names(repository).fine.count < 15)
         hooked.setHooks()
         #expect(try await base.rows(other, .at(dated.commits[59].time)) == 60)
-        // What is missing for good is told after the second list.
+        // After the second list what is missing is an error.
         for name in try await base.names(repository).joined { try await directory.remove(name) }
         do {
             _ = try await base.rows(other, .latest)
