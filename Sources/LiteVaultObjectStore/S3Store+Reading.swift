@@ -91,7 +91,18 @@ extension S3Store {
 
     /// Lists the objects whose names start with `prefix`, page by page, sorted by name.
     public func list(_ prefix: String) async throws -> [ObjectAttributes] {
+        try await pages(prefix, after: nil, before: nil)
+    }
+
+    /// Lists from behind `first` (`start-after`), and ends with the page that has a name that is not before `end`.
+    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
+        try await pages(prefix, after: first, before: end)
+            .filter { ObjectName.isBetween($0.name, first, end) }
+    }
+
+    private func pages(_ prefix: String, after first: String?, before end: String?) async throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
+        if let first { try ObjectName.validate(prefix: first) }
         let root = settings.prefix.isEmpty ? "" : settings.prefix + "/"
         var found: [ObjectAttributes] = []
         var next: String?
@@ -99,6 +110,7 @@ extension S3Store {
         repeat {
             var page = S3Request(method: "GET", key: nil, location: location)
             page.query = [("list-type", "2"), ("prefix", root + prefix), ("encoding-type", "url")]
+            if let first { page.query.append(("start-after", root + first)) }
             if let size = settings.pageSize { page.query.append(("max-keys", String(size))) }
             if let next { page.query.append(("continuation-token", next)) }
             let tree = try await perform(page) { answer in try await answer.document("ListBucketResult") }
@@ -127,6 +139,7 @@ extension S3Store {
                 throw VaultError(.io, "the object store returned the same page of its listing twice", path: location)
             }
             next = token
+            if let end, let last = found.last, !last.name.utf8.lexicographicallyPrecedes(end.utf8) { break }
         } while next != nil
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }

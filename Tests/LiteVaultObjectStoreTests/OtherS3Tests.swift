@@ -32,7 +32,12 @@ import Testing
     @Test func `more objects than a page holds are listed`() async throws {
         let store = try OtherS3.store { $0.pageSize = 7 }
         for number in 0..<30 { try await store.put("many/\(number)", bytes: [1], condition: .none) }
-        #expect(try await store.list("many/").map(\.name) == (0..<30).map { "many/\($0)" }.sorted())
+        let names = (0..<30).map { "many/\($0)" }.sorted()
+        #expect(try await store.list("many/").map(\.name) == names)
+        for (first, end) in [(0, 29), (3, 12), (6, 14), (13, 29), (28, 29)] {
+            let found = try await store.list("many/", after: names[first], before: names[end]).map(\.name)
+            #expect(found == Array(names[(first + 1)..<end]))
+        }
     }
 
     @Test func `a wrong secret is rejected and reported`() async throws {

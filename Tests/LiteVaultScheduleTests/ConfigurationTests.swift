@@ -176,19 +176,34 @@ import Testing
         }
         #expect(try job("false").following == nil && !job("false").follows)
         let usual = try #require(try job("true").following)
-        #expect(usual.interval == .seconds(1) && usual.logLimit == 256 << 20 && usual.spoolLimit == 1 << 30 && usual.most == 32)
+        #expect(
+            usual.interval == .seconds(1) && usual.logLimit == 256 << 20 && usual.spoolLimit == 1 << 30
+                && usual.most == 32)
         let own = try #require(
             try job("{interval: 250ms, log-limit: 64MiB, spool-limit: 2 GB, most: 100}").following)
-        #expect(own.interval == .milliseconds(250) && own.logLimit == 64 << 20 && own.spoolLimit == 2_000_000_000 && own.most == 100)
+        #expect(
+            own.interval == .milliseconds(250) && own.logLimit == 64 << 20 && own.spoolLimit == 2_000_000_000
+                && own.most == 100)
+        let kept = try #require(try job("{fine: 36h, minutes: 60d}").following?.compaction)
+        #expect(
+            kept.fine == .seconds(36 * 3600) && kept.minutes == .seconds(60 * 86_400) && kept.grace == .seconds(3600))
+        #expect(usual.compaction == CompactionPolicy() && own.compaction == CompactionPolicy())
+        // Minutes are kept at least as long as single commits.
+        #expect(try job("{fine: 90d}").following?.compaction?.minutes == .seconds(90 * 86_400))
+        #expect(try job("{compact: yes, fine: 2h}").following?.compaction?.fine == .seconds(7200))
+        let never = try #require(try job("{compact: no, fine: 36h}").following)
+        #expect(never.compaction == nil)
         for wrong in [
-            "maybe", "{interval: 1ms}", "{interval: 2h}", "{log-limit: 1}", "{log-limit: lots}", "{most: 1000}", "{mots: 1}",
+            "{fine: 30s}", "{fine: never}", "{minutes: 10m}", "{fine: 48h, minutes: 24h}", "{compact: 5}", "maybe",
+            "{interval: 1ms}", "{interval: 2h}", "{log-limit: 1}", "{log-limit: lots}", "{most: 1000}", "{mots: 1}",
         ] {
             #expect(throws: VaultError.self, "\(wrong)") { try job(wrong) }
         }
     }
 
     @Test(arguments: [
-        ("64MiB", 67_108_864 as Int64?), ("1 GB", 1_000_000_000), ("4096", 4096), ("3kib", 3072), ("0", 0), ("", nil), ("GiB", nil),
+        ("64MiB", 67_108_864 as Int64?), ("1 GB", 1_000_000_000), ("4096", 4096), ("3kib", 3072), ("0", 0), ("", nil),
+        ("GiB", nil),
         ("-1", nil), ("1.5GiB", nil), ("9999999TiB", nil), ("5 apples", nil),
     ])
     func `a size is read with its unit`(text: String, bytes: Int64?) { #expect(ByteSize.bytes(text) == bytes) }

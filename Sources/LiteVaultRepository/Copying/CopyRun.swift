@@ -223,12 +223,12 @@ extension CopyRun {
 
     /// Copies the segments that the copy neither has nor has removed.
     private func copySegments(_ database: String, _ lease: Lease?) async throws {
-        let there = try await target?.segmentObjects(database) ?? (names: [], joined: [])
+        let there = try await target?.segmentListing(database) ?? SegmentListing()
         let known = Set((there.names + there.joined).map(\.object))
         let forgotten = try await target?.forgetRecord(database)
         // In this order: a joined segment is copied only after what was joined, so that the copy may remove that by itself.
-        let joined = try await source.segmentObjects(database).joined
-        let fine = try await source.segmentObjects(database).names.filter { name in
+        let joined = try await source.segmentListing(database).joined
+        let fine = try await source.segmentListing(database).names.filter { name in
             !known.contains(name.object) && forgotten?.hasSegment(name.sequence) != true
                 && !there.joined.contains { $0.first <= name.sequence && name.sequence <= $0.sequence }
         }

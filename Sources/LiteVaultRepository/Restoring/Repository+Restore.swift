@@ -42,7 +42,16 @@ extension Repository {
         options: RestoreOptions = .init(), warning: (RepositoryWarning) -> Void = { _ in }
     ) async throws -> RestoreResult {
         let (chosen, row, takesLess) = try await plan(selection, database, warning)
-        return try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, options)
+        do {
+            return try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, options)
+        } catch let error as VaultError {
+            // A large segment that is read late may have been joined and removed since it was listed.
+            guard let broken = error.cause as? BrokenLogError, try await store.attributes(broken.object) == nil else {
+                throw error
+            }
+            let (chosen, row, takesLess) = try await plan(selection, database, { _ in })
+            return try await restore(chosen, row, asFarAsWhole: takesLess, to: destination, options)
+        }
     }
 
     /// Finds what ``restore(_:database:to:options:warning:)`` would restore, and that no segment for it is missing or

@@ -22,7 +22,7 @@ extension Repository {
         for (database, snapshots) in Dictionary(grouping: snapshots, by: \.manifest.database).sorted(by: {
             $0.key < $1.key
         }) {
-            var log = try await segmentLog(database, snapshots)
+            var log = try await segmentLog(database, snapshots, in: .everything)
             var records: [String: SegmentRecord?] = [:]
             let path = SegmentCover.of(log.names, log.joined)
             // The number of places without a segment before each.

@@ -44,6 +44,8 @@ final class SegmentCompaction {
     var attempted: Set<String> = []
     /// The objects that damage was found in.
     private var damaged: Set<String> = []
+    /// The number of the newest segment, as far as it is known.
+    private var newest = 0
 
     init(
         _ repository: Repository, _ database: String, _ policy: CompactionPolicy, dryRun: Bool = false,
@@ -61,9 +63,11 @@ final class SegmentCompaction {
     /// - Returns: the objects that later segments may still be joined with.
     @discardableResult
     func run() async throws -> [SegmentName] {
-        let before = try await repository.segmentObjects(database)
+        let before = try await repository.segmentListing(database, in: .everything)
+        newest = before.names.last?.sequence ?? 0
         let rest = try await join(SegmentCover.of(before.names, before.joined))
-        try await remove()
+        // What was stored just now is not old enough, unless nothing has to be.
+        try await remove(policy.grace > .zero ? before.joined : nil)
         return rest
     }
 
@@ -179,9 +183,10 @@ final class SegmentCompaction {
     // MARK: Removing
 
     /// Removes what joined segments have, when its time is over.
-    private func remove() async throws {
-        guard try await !removable().isEmpty else { return }
-        if dryRun { return count(try await removable().map(\.name)) }
+    private func remove(_ known: [SegmentName]?) async throws {
+        let found = try await removable(known)
+        guard !found.isEmpty else { return }
+        if dryRun { return count(found.map(\.name)) }
         do {
             try await repository.withLease("prune", for: "removing from the repository") { lease in
                 // With the lease: what retention removes meanwhile must not be counted on.
@@ -210,18 +215,32 @@ final class SegmentCompaction {
     }
 
     /// What may be removed, and the joined segment that has it.
-    private func removable() async throws -> [(name: SegmentName, joined: SegmentName)] {
-        let (names, joined) = try await repository.segmentObjects(database)
+    ///
+    /// - Parameter known: the joined segments; nil lists them.
+    private func removable(
+        _ known: [SegmentName]? = nil
+    ) async throws -> [(name: SegmentName, joined: SegmentName)] {
+        let joined = if let known { known } else { try await repository.joinedSegments(database) }
         let now = try await repository.store.now()
         // The earlier of two clocks: it may keep too much, where the later one would remove too much.
         let time = min(Date(), now)
         let old = joined.filter { name in
             name.modified.map { $0.addingTimeInterval(policy.grace.seconds) <= now } ?? false
         }
+        // Only what they have can be removed, if they begin before the time that is kept.
+        let ends = old.filter { name in
+            let age = time.timeIntervalSince1970 - Double(Self.window(name, name.level)) * Double(name.level)
+            return name.level <= CompactionPolicy.minute && age > policy.fine.seconds
+                || name.level <= CompactionPolicy.hour && age > max(policy.fine, policy.minutes).seconds
+        }
+        guard let first = ends.map(\.first).min(), let last = ends.map(\.sequence).max(), first <= last else {
+            return []
+        }
+        let names = try await repository.segments(database, first...last)
         let byLevel = Dictionary(grouping: old, by: \.level)
         let counts = Dictionary(names.map { ($0.sequence, 1) }, uniquingKeysWith: +)
         // The newest one tells a follower where to continue.
-        let newest = names.last?.sequence
+        let newest = max(newest, names.last?.sequence ?? 0)
         return (names + joined).compactMap { name in
             let age = time.timeIntervalSince(name.date)
             guard age > policy.fine.seconds, name.sequence != newest || name.isJoined,

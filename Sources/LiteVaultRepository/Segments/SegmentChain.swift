@@ -85,25 +85,40 @@ extension Repository {
         after snapshot: Snapshot, newest: Snapshot?, until time: Date?
     ) async throws -> SegmentChain {
         let database = snapshot.manifest.database
-        var log = try await segmentLog(database, [snapshot, newest].compactMap(\.self))
+        let known = [snapshot, newest].compactMap(\.self)
         // Times are truncated to milliseconds, and clocks are corrected. An additional segment is harmless, as long as
         // the chain continues beyond the snapshot.
         let start = snapshot.time.addingTimeInterval(-0.002).addingTimeInterval(-1)
         // Both are in whole milliseconds, but may round differently.
         let end = time?.addingTimeInterval(0.0005)
-        func isChosen(_ name: SegmentName) -> Bool { name.date >= start && name.date <= end ?? name.date }
-        let names = log.names.filter(isChosen)
+        let span = SegmentSpan(snapshot: snapshot.sequence, start: start, end: end)
+        var log = try await segmentLog(database, known, in: span)
         let fetched = try FetchedSegments(of: database, in: self)
         var best: SegmentChain?
+        // The joined segments that cannot be used.
+        var unusable: Set<String> = []
+        var isListedAgain = false
+        func listAgain() async throws {
+            isListedAgain = true
+            log = try await segmentLog(database, known)
+            log.joined.removeAll { unusable.contains($0.object) }
+        }
         while true {
-            let path = SegmentCover.of(names, log.joined.filter(isChosen))
+            let path = SegmentCover.of(log.names.filter(span.contains), log.joined.filter(span.contains))
             let damaged = try await fetched.fetch(path)
             guard damaged.isEmpty else {
                 // What was joined takes its place, as far as it exists; the rest counts as missing.
+                unusable.formUnion(damaged)
+                if !isListedAgain { try await listAgain() }
                 log.joined.removeAll { damaged.contains($0.object) }
                 continue
             }
             var row = try await chain(path, log, fetched, after: snapshot, until: time)
+            if !isListedAgain, row.obstacle != nil || (row.segments.isEmpty && !log.isWhole) {
+                // What was listed may have been joined and removed since.
+                try await listAgain()
+                continue
+            }
             if let best, row.last <= best.last { return best }
             guard row.obstacle != nil, !row.suspects.isEmpty else {
                 if let end { row.granularity = granularity(row, log, until: end) }

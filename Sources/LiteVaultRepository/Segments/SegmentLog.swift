@@ -19,10 +19,12 @@ struct SegmentLog: Sendable {
     }
 
     let database: String
-    /// The existing segments, in order.
+    /// The existing segments, in order; without some that joined ones have, if it is not ``isWhole``.
     let names: [SegmentName]
     /// The joined segments. The segments in them count as existing.
     var joined: [SegmentName] = []
+    /// Whether all segments were listed.
+    var isWhole = true
     let memories: [Memory]
     let forgotten: ForgetRecord
     /// Marks and forget records that cannot be read.
@@ -119,8 +121,12 @@ struct SegmentLog: Sendable {
 extension Repository {
     /// The segments that a database has and should have.
     ///
-    /// - Parameter snapshots: snapshots of the database, whose manifests may refer to a segment.
-    func segmentLog(_ database: String, _ snapshots: [Snapshot]) async throws -> SegmentLog {
+    /// - Parameters:
+    ///   - snapshots: snapshots of the database, whose manifests may refer to a segment.
+    ///   - span: where segments are needed one by one; nil lists all. If one is missing, all are listed.
+    func segmentLog(
+        _ database: String, _ snapshots: [Snapshot], in span: SegmentSpan? = nil
+    ) async throws -> SegmentLog {
         // In this order: remembered segments are stored before the list is made, and segments that retention removes
         // are recorded before they are missing from it.
         var memories: [SegmentLog.Memory] = []
@@ -141,18 +147,25 @@ extension Repository {
                 memories.append(.init(mark: mark, place: "the manifest of snapshot \(snapshot.id)"))
             }
         }
-        let (names, joined) = try await segmentObjects(database)
+        let listing = try await segmentListing(database, in: span)
         var forgotten = ForgetRecord(repository: config.id, database: database, ranges: [])
         do {
-            if !names.isEmpty || !joined.isEmpty || !memories.isEmpty {
+            if !listing.names.isEmpty || !listing.joined.isEmpty || !memories.isEmpty {
                 forgotten = try await self.forgetRecord(database)
             }
         } catch let error as VaultError where error.isDamage {
             faults.append(error)
         }
-        return SegmentLog(
-            database: database, names: names, joined: joined, memories: memories,
-            forgotten: forgotten, faults: faults, notedFrom: memories.compactMap(\.mark.notedFrom).min())
+        func log(_ listing: SegmentListing) -> SegmentLog {
+            SegmentLog(
+                database: database, names: listing.names, joined: listing.joined, isWhole: listing.isWhole,
+                memories: memories, forgotten: forgotten, faults: faults,
+                notedFrom: memories.compactMap(\.mark.notedFrom).min())
+        }
+        let found = log(listing)
+        // Joined segments were listed first: one may have been stored since, and what it has removed.
+        if found.isWhole || found.holes.isEmpty { return found }
+        return log(try await segmentListing(database))
     }
 }
 
@@ -174,18 +187,6 @@ extension Date {
 }
 
 extension Repository {
-    /// The segments of a database by their names, in order, and the joined ones.
-    func segmentObjects(_ database: String) async throws -> (names: [SegmentName], joined: [SegmentName]) {
-        var (names, joined): ([SegmentName], [SegmentName]) = ([], [])
-        for object in try await store.list(RepositoryFormat.segments(database)) {
-            // Listing the repository reports other names.
-            guard var name = SegmentName(object.name) else { continue }
-            (name.size, name.modified) = (object.size, object.modified)
-            if name.isJoined { joined.append(name) } else { names.append(name) }
-        }
-        return (names, joined)
-    }
-
     /// The bytes at the start of a segment that contain its document.
     static let segmentHead: Int64 = 8192
 

@@ -51,7 +51,11 @@ package actor SegmentWriter {
             Lease.follower + database, of: repository.store, for: "following the database '\(name)'")
         do {
             try await repository.requireCurrentKey()
-            let log = try await repository.segmentLog(database, [])
+            var log = try await repository.segmentLog(database, [], in: .everything)
+            if log.names.last?.sequence ?? 0 < log.joined.map(\.sequence).max() ?? 0 {
+                // The newest segment is never joined: it is missing.
+                log = try await repository.segmentLog(database, [])
+            }
             var last = log.newest?.mark
             var loss: SnapshotGap?
             var newest: SegmentRecord?
@@ -79,6 +83,11 @@ package actor SegmentWriter {
                     loss = SnapshotGap(
                         since: log.names.last?.date, reason: "the newest segments were removed from the repository")
                 }
+            }
+            if let joined = log.joined.max(by: { $0.sequence < $1.sequence }), joined.sequence > last?.sequence ?? 0 {
+                // Nobody remembers the newest segment, which is never joined.
+                loss = SnapshotGap(since: joined.date, reason: "the newest segments were removed from the repository")
+                (last, newest) = (SegmentMark(lost: joined), nil)
             }
             // Numbers are never reused: a number that retention recorded as removed would excuse the loss of another
             // segment.

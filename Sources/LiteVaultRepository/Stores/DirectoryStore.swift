@@ -90,11 +90,18 @@ public final class DirectoryStore: ObjectStore {
     }
 
     /// Walks the directories that can contain such names.
-    public func list(_ prefix: String) async throws -> [ObjectAttributes] {
+    public func list(_ prefix: String) async throws -> [ObjectAttributes] { try list(prefix) { _ in true } }
+
+    /// Walks the directories that can contain such names, and reads no attributes of others.
+    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
+        try list(prefix) { ObjectName.isBetween($0, first, end) }
+    }
+
+    private func list(_ prefix: String, _ isWanted: (String) -> Bool) throws -> [ObjectAttributes] {
         try ObjectName.validate(prefix: prefix)
         var found: [ObjectAttributes] = []
         let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
-        try collect(directory, prefix, into: &found)
+        try collect(directory, prefix, isWanted, into: &found)
         return found.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
@@ -220,7 +227,9 @@ extension DirectoryStore {
         }
     }
 
-    private func collect(_ directory: String, _ prefix: String, into found: inout [ObjectAttributes]) throws {
+    private func collect(
+        _ directory: String, _ prefix: String, _ isWanted: (String) -> Bool, into found: inout [ObjectAttributes]
+    ) throws {
         let path = directory.isEmpty ? location : location + "/" + directory
         for entry in try LocalDirectory.names(path) {
             let name = directory.isEmpty ? entry : directory + "/" + entry
@@ -229,8 +238,8 @@ extension DirectoryStore {
             var status = stat()
             guard lstat(location + "/" + name, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR {
-                try collect(name, prefix, into: &found)
-            } else if status.st_mode & S_IFMT == S_IFREG, name.hasPrefix(prefix),
+                try collect(name, prefix, isWanted, into: &found)
+            } else if status.st_mode & S_IFMT == S_IFREG, name.hasPrefix(prefix), isWanted(name),
                 let object = try attributes(at: location + "/" + name, name)
             {
                 found.append(object)

@@ -61,6 +61,12 @@ public protocol ObjectStore: Sendable {
     /// All objects whose names start with `prefix`, in the order of their names.
     func list(_ prefix: String) async throws -> [ObjectAttributes]
 
+    /// The objects whose names start with `prefix`, are behind `first` and, unless that is nil, before `end`, in the order of their
+    /// names. Neither has to exist. Names are compared byte by byte.
+    ///
+    /// A store that lists in pages requests only the pages with these names.
+    func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes]
+
     /// Deletes the object; does nothing if it does not exist.
     func remove(_ name: String) async throws
 
@@ -95,6 +101,11 @@ extension ObjectStore {
             throw VaultError.tooLarge(Int(limit), path: name)
         }
         try await fetch(name, into: path)
+    }
+
+    /// Lists all, and leaves out the others. The default for stores without a better way.
+    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
+        try await list(prefix).filter { ObjectName.isBetween($0.name, first, end) }
     }
 
     /// The location.
@@ -173,6 +184,12 @@ package enum ObjectName {
         guard prefix.utf8.allSatisfy({ isAllowed($0) || $0 == UInt8(ascii: "/") }), !prefix.hasPrefix("/"),
             !prefix.split(separator: "/").contains(where: { $0.hasPrefix(".") })
         else { throw VaultError(.internalFailure, "is not a valid prefix of object names", path: prefix) }
+    }
+
+    /// Whether a name is behind `first` and, unless that is nil, before `end`.
+    package static func isBetween(_ name: String, _ first: String, _ end: String?) -> Bool {
+        first.utf8.lexicographicallyPrecedes(name.utf8)
+            && end.map { name.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -1,10 +1,13 @@
 """What following costs depends on what is written, not on the size of the database."""
+import json
 import os
 import time
+import urllib.request
 
 from faults.report import Skip, expect
 
 from .box import Box, Database, until
+from .stores import s3_box, with_server
 
 COMMITS = 15
 
@@ -27,6 +30,44 @@ def run(report, settings, folder):
             expect(abs(large - small) <= 0.1 * small + 65536, f"{what}: {small} bytes at 1 MB, {large} at 40 MB")
         return f"{more_read / read:.2f} times as much read, {more_written / written:.2f} times as much written"
     report.case("bytes read and written do not depend on the size of the database", compare)
+    report.case("a bucket is asked for nothing while nobody commits, and a look that finds commits is one PUT",
+                lambda: with_server(settings, lambda port, plan: requests(settings, folder, port, plan)))
+
+
+def requests(settings, folder, port, plan):
+    def log():
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/__log") as answer:
+            return [(method, path) for method, path, *_ in json.load(answer)]
+
+    plan([])
+    box = s3_box(settings, folder, port, "requests")
+    try:
+        db = Database(box.path("db/app.db"))
+        box.start().following()
+        # Ten seconds later it lists all segments, once, to find what can be joined.
+        until("the first look at all segments", lambda: any("joined" in path for _, path in log()), 30)
+        before = box.known()["segments"]
+        time.sleep(1)
+        plan([])
+        time.sleep(11)
+        idle = [one for one in log() if "/leases/" not in one[1]]
+        expect(not idle, lambda: f"{idle}")
+        for _ in range(COMMITS):
+            db.commit()
+            time.sleep(0.2)
+        box.stop()
+        stored = box.known()["segments"] - before
+        made = [one for one in log() if "/leases/" not in one[1]]
+        puts = [path for method, path in made if method == "PUT" and "/segments/" in path and "/joined/" not in path]
+        expect(0 < len(puts) == stored <= COMMITS, lambda: f"{len(puts)} PUTs for {stored} segments")
+        # The window of ten seconds may have ended meanwhile: its segments are read, and stored as one.
+        others = [one for one in made if one[1] not in puts and not (one[0] == "GET" and "list-type" not in one[1])]
+        expect(len([one for one in others if "/segments/" in one[1]]) <= 2, lambda: f"{others}")
+        expect(box.restored() == len(db.commits), "not what was committed")
+        db.close()
+        return f"{stored} segments"
+    finally:
+        box.remove()
 
 
 def measure(settings, folder, megabytes):

@@ -368,6 +368,43 @@ import Testing
         #expect(try await problems(repository) == [])
         #expect(try await rows(repository, .latest) == 130)
     }
+
+    @Test func `forgetting a snapshot removes its segments, joined ones too, and not those that a later one needs`()
+        async throws
+    {
+        let repository = try await repository()
+        let dated = try await Dated(scratch, repository, day: -3)
+        for second in 0..<130 { try await dated.commit(Int64(second + 1), at: second) }
+        _ = try await dated.followed.take()
+        // Those of the second snapshot are behind all snapshots.
+        for second in 130..<265 { try await dated.commit(Int64(second + 1), at: second + 10 * 86_400) }
+        await dated.writer.close()
+        #expect(try await repository.compact(policy(fine: 400 * 86_400)).joined > 20)
+        let before = try await names(repository)
+        var retention = RetentionPolicy()
+        retention.last = 1
+        _ = try await repository.forget(retention)
+        let after = try await names(repository)
+        #expect(Set(after.fine).isSubset(of: before.fine) && Set(after.joined).isSubset(of: before.joined))
+        // The last number of each.
+        func sequences(_ names: [String], _ part: Int) -> [Int] {
+            names.compactMap { $0.split(separator: "/").last.map { Int($0.split(separator: ".")[part]) ?? 0 } }
+        }
+        #expect(sequences(after.fine, 0) == Array(131...265))
+        #expect(
+            sequences(before.joined, 1).contains { $0 <= 130 } && sequences(after.joined, 1).allSatisfy { $0 > 130 })
+        #expect(!after.joined.isEmpty)
+        #expect(try await problems(repository) == [])
+        #expect(try await rows(repository, .latest) == 265)
+        #expect(try await rows(repository, .at(dated.commits[199].time)) == 200)
+        // Their numbers stay recorded, so that nothing counts as missing, and the next follower continues.
+        let next = try await SegmentWriter.open(repository, database: "a.db")
+        #expect(next.loss == nil)
+        await next.close()
+        _ = try await repository.compact(policy())
+        #expect(try await problems(repository) == [])
+        #expect(try await rows(repository, .latest) == 265)
+    }
 }
 
 /// Fails every request after a number of them, as the store of a process that was killed would.
@@ -429,6 +466,10 @@ final class LimitedStore: ObjectStore, @unchecked Sendable {
     func list(_ prefix: String) async throws -> [ObjectAttributes] {
         try count()
         return try await base.list(prefix)
+    }
+    func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
+        try count()
+        return try await base.list(prefix, after: first, before: end)
     }
     func remove(_ name: String) async throws {
         try count()

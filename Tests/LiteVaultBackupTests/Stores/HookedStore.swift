@@ -10,6 +10,7 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     private let conditional: Bool
     private var hooks: (before: Hook?, after: Hook?) = (nil, nil)
     private var ahead = 0.0
+    private var listed: (@Sendable (_ prefix: String, _ count: Int) -> Void)?
 
     /// - Parameter conditional: whether conditions of writes are kept.
     init(_ base: any ObjectStore, conditional: Bool = true) {
@@ -21,6 +22,16 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
     func setClock(ahead seconds: Double) { lock.withLock { ahead = seconds } }
 
     func setHooks(before: Hook? = nil, after: Hook? = nil) { lock.withLock { hooks = (before, after) } }
+
+    /// Called after each listing, with the number of names.
+    func setListed(_ body: @escaping @Sendable (_ prefix: String, _ count: Int) -> Void) {
+        lock.withLock { listed = body }
+    }
+
+    private func noting(_ prefix: String, _ objects: [ObjectAttributes]) -> [ObjectAttributes] {
+        lock.withLock { listed }?(prefix, objects.count)
+        return objects
+    }
 
     private func call<T>(_ call: String, _ name: String, _ body: () async throws -> T) async throws -> T {
         let (before, after) = lock.withLock { hooks }
@@ -54,7 +65,10 @@ final class HookedStore: ObjectStore, @unchecked Sendable {  // its lock guards 
         try await call("attributes", name) { try await base.attributes(name) }
     }
     func list(_ prefix: String) async throws -> [ObjectAttributes] {
-        try await call("list", prefix) { try await base.list(prefix) }
+        noting(prefix, try await call("list", prefix) { try await base.list(prefix) })
+    }
+    func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
+        noting(prefix, try await call("list", prefix) { try await base.list(prefix, after: first, before: end) })
     }
     func remove(_ name: String) async throws { try await call("remove", name) { try await base.remove(name) } }
     func now() async throws -> Date { try await base.now() + lock.withLock { ahead } }

@@ -12,6 +12,7 @@ enum ObjectStoreConformance {
         ("of many who put under one new name, one does", race),
         ("of many who replace one version, one does", replaceRace),
         ("names are listed by prefix and in order", listing),
+        ("a part of the names is listed, from behind one to before another", part),
         ("ranges are exact, and one past the end is damage", ranges),
         ("files go in and out", files),
         ("removing twice is removing once", removing),
@@ -117,6 +118,22 @@ enum ObjectStoreConformance {
         #expect(try await store.list("").count == 6)
         let listed = try #require(try await store.list("q/").first)
         #expect(listed.size == 3)
+    }
+
+    @Sendable static func part(_ store: any ObjectStore, _: String) async throws {
+        for name in ["n/1", "n/2", "n/3.a", "n/4", "n/joined/1", "n/joined/2", "o/1"] {
+            try await store.put(name, bytes: [1], condition: .none)
+        }
+        func names(_ prefix: String, _ first: String, _ end: String?) async throws -> [String] {
+            try await store.list(prefix, after: first, before: end).map(\.name)
+        }
+        #expect(try await names("n/", "n/1", "n/4") == ["n/2", "n/3.a"])
+        #expect(try await names("n/", "n/3", "n/joined/") == ["n/3.a", "n/4"])
+        #expect(try await names("n/", "n/3.a", nil) == ["n/4", "n/joined/1", "n/joined/2"])
+        #expect(try await names("n/joined/", "n/joined/1", nil) == ["n/joined/2"])
+        #expect(try await names("n/", "n/", "n/2") == ["n/1"])
+        #expect(try await names("n/", "n/9", "n/a") == [])
+        #expect(try await names("n/", "a", nil).count == 6)
     }
 
     @Sendable static func ranges(_ store: any ObjectStore, _: String) async throws {
