@@ -106,7 +106,7 @@ import Testing
         #expect(try run.status == 77 && run.failureCode() == "key-rejected")
     }
 
-    @Test func `what is no database, or is missing, is refused`() throws {
+    @Test func `a file that is missing, or not a database, is refused`() throws {
         #expect(try workspace.tool.run("stats", "missing.db", "--json").failureCode() == "no-input")
         try workspace.write(String(repeating: "text ", count: 1000) + "!", to: "text")
         #expect(try workspace.tool.run("stats", "text", "--json").status != 0)

@@ -4,7 +4,8 @@ import Testing
 /// Arguments that are wrong, and what `--help` says.
 @Suite struct UsageTests {
     static let commands = [
-        "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "query", "dump", "stats", "vacuum",
+        "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "query", "dump", "stats", "diff",
+        "vacuum",
         "backup",
         "snapshot", "snapshots", "restore", "forget", "compact", "check",
     ]
