@@ -34,7 +34,7 @@ enum Main {
             let report = try command.perform(Session(terminal: terminal, reporter: reporter))
             terminal.drawStatus("")
             if !report.isPrinted { try reporter.report(report, of: type(of: command).name) }
-            guard let failure = report.failure else { return ExitStatus.done.rawValue }
+            guard let failure = report.failure else { return report.status.rawValue }
             throw failure
         } catch {
             terminal.drawStatus("")

@@ -31,6 +31,7 @@ import Testing
         INSERT INTO "rowid" VALUES (3, 2, 1);
         CREATE INDEX note_title ON note (title DESC) WHERE id > 0;
         CREATE VIEW titles AS SELECT title FROM note;
+        CREATE TRIGGER titled INSTEAD OF INSERT ON titles BEGIN INSERT INTO note (title) VALUES (new.title); END;
         CREATE TRIGGER touched AFTER INSERT ON note BEGIN UPDATE plain SET b = b + 1; END;
         CREATE VIRTUAL TABLE search USING fts4(title, body);
         INSERT INTO search VALUES ('hello', 'world');

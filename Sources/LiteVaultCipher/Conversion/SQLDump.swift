@@ -129,9 +129,10 @@ package struct SQLDump {
         }
     }
 
-    /// Indexes, triggers and views, once the rows are there: triggers must not run, and indexes are faster to build.
+    /// Indexes, views and triggers, once the rows are there: triggers must not run, and indexes are faster to build. A trigger may
+    /// be on a view.
     private func writeRest(_ objects: [SchemaObject]) throws {
-        for type in ["index", "trigger", "view"] {
+        for type in ["index", "view", "trigger"] {
             let found = objects.filter { $0.type == type }
             // Triggers of one event run in the order of their creation.
             for object in type == "trigger" ? found : found.sorted(by: { $0.name < $1.name }) {
@@ -168,11 +169,11 @@ package struct SQLText: ~Copyable {
         try storage.withUnsafeBytes(body)
     }
 
-    fileprivate mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
-    fileprivate mutating func append(_ text: String) { storage.append(contentsOf: text.utf8) }
+    mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
+    mutating func append(_ text: String) { storage.append(contentsOf: text.utf8) }
 
     /// Appends a column of the current row as a literal that stands for the same value of the same storage class.
-    fileprivate mutating func appendLiteral(_ row: borrowing RowView, _ index: Int) throws {
+    mutating func appendLiteral(_ row: borrowing RowView, _ index: Int) throws {
         switch try row.get(index, as: StoredLiteral.self) {
         case .null: append("NULL")
         case .integer(let number): append(String(number))

@@ -30,7 +30,7 @@ struct Query: VaultCommand {
     @Argument(help: "One SQL statement, or '-' for standard input.")
     var sql: String
 
-    @Option(help: "Format of the rows: \(RowFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: table).")
+    @Option(help: "Format of the rows: \(RowFormat.names) (default: table).")
     var format: RowFormat?
 
     @Option(

@@ -61,7 +61,18 @@ extension CipherOptions<ReadSide> {
     /// The settings of a file to be read, with the salt of the salt file.
     ///
     /// - Throws: `usage` if the salt file is not one, `no-input` if it cannot be read.
-    func settings() throws -> CipherSettings {
+    func settings() throws -> CipherSettings { try readSettings() }
+}
+
+extension CipherOptions<OtherReadSide> {
+    /// The settings of the second file to be read.
+    ///
+    /// - Throws: as for the first one.
+    func settings() throws -> CipherSettings { try readSettings() }
+}
+
+extension CipherOptions {
+    fileprivate func readSettings() throws -> CipherSettings {
         settings(salt: try saltFile.map { try SaltFile(path: $0).read() })
     }
 }
@@ -148,6 +159,14 @@ enum ReadSide: CipherSide {
     static let compatibilityName = "compatibility"
     static let verb = "read"
     static let saltHelp = "Read the salt of a plaintext-header file: 32 hex digits or 16 bytes."
+}
+
+/// The second of two files that a command reads.
+enum OtherReadSide: CipherSide {
+    static let prefix = "to-"
+    static let compatibilityName = "to-compatibility"
+    static let verb = "read second"
+    static let saltHelp = ReadSide.saltHelp
 }
 
 /// The file with the salt of a database with a plaintext header. The salt is not secret, but without it the key is useless.

@@ -199,6 +199,13 @@ enum CopyKeyRole: KeyRole {
     static let noun = "key of the copy"
 }
 
+/// The key of the second database that `diff` compares.
+enum OtherKeyRole: KeyRole {
+    typealias Keyring = KeyringOptions<OtherKeyRole>
+    static let prefix = "to-"
+    static let noun = "key of B"
+}
+
 /// The secret of the slot that opens a keyring, for the commands about keyrings.
 enum UnlockRole: KeyRole {
     typealias Keyring = NoKeyring
@@ -241,6 +248,12 @@ enum SourceArgument: DatabaseArgument {
 enum OnlyArgument: DatabaseArgument {
     static let valueName = "database"
     static let help = "The database."
+}
+
+/// The first database that `diff` compares.
+enum LeftArgument: DatabaseArgument {
+    static let valueName = "a"
+    static let help = "The database to start from."
 }
 
 /// A path in the arguments. SQLite gives some names a special meaning; on the command line all of them name files.

@@ -15,6 +15,12 @@ enum Format {
         return String(format: value < 9.95 ? "%.1f %@" : "%.0f %@", value, units[unit])
     }
 
+    /// `12.3 %`.
+    static func share(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }
+
+    /// `12.3 %` of a whole, which may be 0.
+    static func share(_ part: Int64, of whole: Int64) -> String { share(Double(part) / Double(max(1, whole))) }
+
     /// `0.42 s`, `12 s`, `3 min 4 s`.
     static func duration(_ seconds: Double) -> String {
         if seconds < 10 { return String(format: "%.2f s", seconds) }

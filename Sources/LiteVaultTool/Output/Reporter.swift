@@ -11,14 +11,19 @@ struct Report {
     private(set) var isPrinted = false
     /// A check that found a problem has both a report and a failure, which decides the exit status.
     var failure: Failure?
+    /// The exit status, unless there is a failure.
+    var status = ExitStatus.done
 
     /// Creates a report whose JSON object has the members of `results`.
     init(_ results: any Encodable...) { self.results = results }
 
     /// The report of a command that has printed its result.
-    static var printed: Report {
+    static var printed: Report { printed(.done) }
+
+    static func printed(_ status: ExitStatus) -> Report {
         var report = Report()
         report.isPrinted = true
+        report.status = status
         return report
     }
 

@@ -49,3 +49,21 @@ final class ResultStream {
 
     private static let capacity = 1 << 16
 }
+
+/// Rows as lines of a report: for a result that is small.
+final class ResultText {
+    private final class Bytes { var all: [UInt8] = [] }
+
+    private let bytes = Bytes()
+    let stream: ResultStream
+
+    init() {
+        stream = ResultStream { [bytes] in bytes.all.append(contentsOf: $0) }
+    }
+
+    /// The lines written so far.
+    func lines() -> [String] {
+        try? stream.flush()
+        return String(decoding: bytes.all, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}

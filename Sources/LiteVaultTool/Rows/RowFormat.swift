@@ -15,6 +15,9 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     /// A table of Markdown.
     case markdown
 
+    /// The formats, for help texts.
+    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
     /// Creates a printer for the rows of one query.
     func printer(_ stream: ResultStream, _ names: [String]) -> any RowPrinter {
         switch self {

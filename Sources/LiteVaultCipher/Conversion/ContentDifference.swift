@@ -1,0 +1,166 @@
+package import LiteVaultCore
+
+/// What differs between the content of two databases: schema, rows and the numbers in the header that applications set.
+///
+/// Statistics of the engine (`sqlite_stat…`), the page size, auto-vacuum and free pages do not belong to it.
+package struct ContentDifference: Sendable {
+    /// What happened to an object of the schema, from the left database to the right one.
+    package enum Change: String, Sendable {
+        case added
+        case removed
+        case changed
+    }
+
+    /// A table with differences.
+    package struct Table: Sendable {
+        package let name: String
+        /// What happened to its definition; nil if it is the same.
+        package var definition: Change?
+        package var added: Int64 = 0
+        package var removed: Int64 = 0
+        package var changed: Int64 = 0
+        /// Whether rows were matched by their keys. If not, all of the left count as removed and all of the right as added.
+        package var isMatched = true
+
+        package var isDifferent: Bool { definition != nil || added + removed + changed > 0 }
+    }
+
+    /// An index, view or trigger that differs.
+    package struct Object: Sendable {
+        package let type: String
+        package let name: String
+        package let change: Change
+    }
+
+    /// A field of the header that differs.
+    package struct Setting: Sendable {
+        package let name: String
+        package let left: String
+        package let right: String
+    }
+
+    package internal(set) var settings: [Setting] = []
+    package internal(set) var tables: [Table] = []
+    package internal(set) var objects: [Object] = []
+    /// Virtual tables whose definitions differ.
+    package internal(set) var virtualTables: [Object] = []
+
+    package var isEmpty: Bool { settings.isEmpty && tables.isEmpty && objects.isEmpty && virtualTables.isEmpty }
+
+    /// Compares two databases. Memory does not grow with them: it takes one row of each.
+    ///
+    /// Rows are matched by rowid, or by the primary key of a table WITHOUT ROWID.
+    ///
+    /// - Parameters:
+    ///   - left: a connection in a read transaction.
+    ///   - right: another one.
+    /// - Throws: `DatabaseError` when one of them cannot be read.
+    package init(from left: Connection, to right: Connection) throws {
+        for field in ["encoding", "user_version", "application_id"] {
+            let values = try (left.untypedValue("PRAGMA \(field)"), right.untypedValue("PRAGMA \(field)"))
+            let texts = (Self.text(values.0), Self.text(values.1))
+            if texts.0 != texts.1 { settings.append(Setting(name: field, left: texts.0, right: texts.1)) }
+        }
+        let (old, new) = (try SchemaContent(left), try SchemaContent(right))
+        for name in Set(old.tables.keys).union(new.tables.keys).sorted() {
+            let table = try Self.table(name, old, new)
+            if table.isDifferent { tables.append(table) }
+        }
+        if old.sequence != new.sequence {
+            var table = Table(name: "sqlite_sequence")
+            for (name, numbers) in old.sequence where new.sequence[name] != numbers {
+                if new.sequence[name] == nil { table.removed += 1 } else { table.changed += 1 }
+            }
+            table.added = Int64(new.sequence.keys.filter { old.sequence[$0] == nil }.count)
+            tables.append(table)
+        }
+        objects = Self.objects(old.others, new.others)
+        virtualTables = Self.objects(old.virtualTables, new.virtualTables)
+    }
+
+    private static func text(_ value: (any Binding)?) -> String {
+        switch StoredValue(value) {
+        case .integer(let number): String(number)
+        case .text(let text): text
+        default: ""
+        }
+    }
+
+    private static func table(_ name: String, _ left: SchemaContent, _ right: SchemaContent) throws -> Table {
+        var table = Table(name: name)
+        guard let old = left.tables[name] else {
+            table.definition = .added
+            table.added = try right.count(name)
+            return table
+        }
+        guard let new = right.tables[name] else {
+            table.definition = .removed
+            table.removed = try left.count(name)
+            return table
+        }
+        if old.sql != new.sql { table.definition = .changed }
+        let keys = (try RowKey(name, in: left.connection), try RowKey(name, in: right.connection))
+        guard let key = keys.0, key == keys.1 else {
+            table.isMatched = false
+            guard try !RowMerge.isEqual(name, left.connection, right.connection) else { return table }
+            table.removed = try left.count(name)
+            table.added = try right.count(name)
+            return table
+        }
+        try RowMerge(key, left.connection, right.connection).forEach { row in
+            switch row {
+            case .added: table.added += 1
+            case .removed: table.removed += 1
+            case .changed: table.changed += 1
+            }
+        }
+        return table
+    }
+
+    private static func objects(_ old: [SchemaObject], _ new: [SchemaObject]) -> [Object] {
+        var found: [Object] = []
+        for object in old {
+            let other = new.first { $0.type == object.type && $0.name == object.name }
+            guard other?.sql != object.sql || other?.tableName != object.tableName else { continue }
+            found.append(Object(type: object.type, name: object.name, change: other == nil ? .removed : .changed))
+        }
+        for object in new where !old.contains(where: { $0.type == object.type && $0.name == object.name }) {
+            found.append(Object(type: object.type, name: object.name, change: .added))
+        }
+        return found.sorted { ($0.type, $0.name) < ($1.type, $1.name) }
+    }
+}
+
+/// The schema of one side.
+struct SchemaContent {
+    let connection: Connection
+    /// Tables with rows of their own, shadow tables included.
+    let tables: [String: SchemaObject]
+    let virtualTables: [SchemaObject]
+    /// Indexes, views and triggers that have a statement, in the order of their creation.
+    let others: [SchemaObject]
+    /// The rows of `sqlite_sequence`; a name may have several.
+    let sequence: [String: [String]]
+    let hasSequence: Bool
+
+    init(_ connection: Connection) throws {
+        self.connection = connection
+        let all = try SchemaObject.all(of: connection)
+        let named = all.filter { $0.type == "table" && !$0.name.hasPrefix("sqlite_") }
+        tables = Dictionary(named.filter(\.hasPages).map { ($0.name, $0) }) { first, _ in first }
+        virtualTables = named.filter { !$0.hasPages }
+        others = all.filter { $0.type != "table" && $0.sql != nil }
+        hasSequence = all.contains(where: \.isSequenceTable)
+        var sequence: [String: [String]] = [:]
+        if hasSequence {
+            try connection.forEach("SELECT name, quote(seq) FROM sqlite_sequence ORDER BY rowid") { row in
+                sequence[try row.get(0, as: String?.self) ?? "", default: []].append(try row.get(1))
+            }
+        }
+        self.sequence = sequence
+    }
+
+    func count(_ table: String) throws -> Int64 {
+        try connection.value("SELECT count(*) FROM main.\(quoted(table))", as: Int64.self)
+    }
+}

@@ -1,0 +1,186 @@
+internal import ArgumentParser
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultCipher
+
+/// `litevault diff`: what differs between two databases.
+struct Diff: VaultCommand {
+    static let configuration = configured(
+        "diff", "Show what differs between two databases.",
+        """
+        Compares schema and rows, and counts the rows of each table that B adds, lacks or has with other values. Each of the \
+        two may be encrypted, or not; without a --to-key-… option B has the key of A. Both may be in use, and \
+        nothing is written. Memory does not grow with the databases.
+
+        Rows are matched by rowid, or by the primary key of a table WITHOUT ROWID. Page size, free pages and the statistics \
+        of ANALYZE do not count. With --sql the result is SQL text that turns A into B, in one transaction. It is not \
+        encrypted, and meant for A as it is now: run it with a shell that stops at the first error.
+
+        The exit status is 0 if the databases are equal, and 1 if they differ.
+        """,
+        examples: [
+            "litevault diff notes.db restored.db",
+            "litevault diff vault.db notes.db --key-file ~/.vault-key",
+            "litevault diff a.db b.db --key-file a.key --to-key-file b.key",
+            "litevault diff old.db new.db --sql >changes.sql",
+            "litevault diff old.db new.db --json | jq .tables",
+        ])
+
+    @OptionGroup var left: DatabaseOptions<LeftArgument>
+
+    @Argument(help: "The database to compare with it.", completion: .file(), transform: PathArgument.literal)
+    var b: String
+
+    @Flag(help: "Print SQL text that turns A into B.")
+    var sql = false
+
+    @Option(help: "Print only the list of tables, in one of the formats: \(RowFormat.names).")
+    var format: RowFormat?
+
+    @OptionGroup(title: "Key of B") var rightKey: KeyOptions<OtherKeyRole>
+    @OptionGroup(title: "Cipher settings of B") var rightCipher: CipherOptions<OtherReadSide>
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    private struct Result: Encodable {
+        let a: String
+        let b: String
+        let equal: Bool
+        let settings: [SettingSummary]
+        let tables: [TableSummary]
+        let objects: [ObjectSummary]
+        let seconds: Double
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        try session.reserveKeySources(left.key)
+        try session.reserveKeySources(rightKey)
+        guard [output.json, format != nil, sql].count(where: { $0 }) <= 1 else {
+            throw Failure(.usage, "--json, --format and --sql exclude each other", remedy: "Keep one of them.")
+        }
+        for path in [left.path, b] { try Preflight.requireSource(path) }
+        let leftKey = try session.keyIfEncrypted(left)
+        let rightKey = try keyOfRight(session, leftKey)
+        let (leftSettings, rightSettings) = (try left.cipher.settings(), try rightCipher.settings())
+        // Nothing is written, so a signal may end the process at any point.
+        let token = Interruption.shared.onEnd(immediately: true) {}
+        defer { Interruption.shared.remove(token) }
+        let stream = ResultStream(session.terminal)
+        var difference: ContentDifference?
+        do {
+            difference = try DatabaseFile(left.path).read(key: leftKey, settings: leftSettings) { one in
+                try DatabaseFile(b).read(key: rightKey, settings: rightSettings) { other in
+                    let found = try ContentDifference(from: one, to: other)
+                    if sql {
+                        try DifferenceScript.write(from: one, to: other, found) { text in
+                            try text.withBytes { try stream.append($0) }
+                        }
+                        try stream.flush()
+                    }
+                    return found
+                }
+            }
+        } catch is ResultStream.Closed {}
+        // Without a result, the reader of the SQL text has closed it: there was one.
+        guard let difference else { return .printed(.different) }
+        return try report(difference, stream, session)
+    }
+
+    /// The key of B: its own, or that of A if B is encrypted, too.
+    private func keyOfRight(_ session: Session, _ leftKey: DatabaseKey?) throws -> DatabaseKey? {
+        switch try DatabaseFile(b).kind() {
+        case .plain, .empty:
+            guard try !rightKey.isGiven else { throw Failure.notEncrypted(b) }
+            return nil
+        case .notADatabase:
+            guard let key = try session.keyIfGiven(rightKey, for: b) else { throw Failure.notADatabase(b) }
+            return key
+        case .encryptedOrUnknown, .plaintextHeader:
+            try Preflight.requireEncryption()
+            if let key = try session.keyIfGiven(rightKey, for: b) ?? leftKey { return key }
+            return try session.key(rightKey, for: b)
+        }
+    }
+
+    private func report(
+        _ difference: ContentDifference, _ stream: ResultStream, _ session: Session
+    ) throws -> Report {
+        let status: ExitStatus = difference.isEmpty ? .done : .different
+        if sql { return .printed(status) }
+        let tables = difference.tables.map(TableSummary.init)
+        if let format {
+            do {
+                let printer = format.printer(stream, TableSummary.columns)
+                for table in tables { try printer.row(table.values) }
+                try printer.end()
+                try stream.flush()
+            } catch is ResultStream.Closed {}
+            return .printed(status)
+        }
+        let objects = (difference.virtualTables + difference.objects).map(ObjectSummary.init)
+        let settings = difference.settings.map(SettingSummary.init)
+        var report = Report(
+            Result(
+                a: left.path, b: b, equal: difference.isEmpty, settings: settings, tables: tables, objects: objects,
+                seconds: session.elapsed))
+        report.status = status
+        for setting in settings { report.appendLine("\(setting.name): \(setting.a) -> \(setting.b)") }
+        for object in objects { report.appendLine("\(object.type) \(Format.visible(object.name)): \(object.change)") }
+        for table in tables { report.appendLine("table \(Format.visible(table.name)): \(table.line)") }
+        let names = "\(Format.visible(left.path)) and \(Format.visible(b))"
+        report.appendLine(difference.isEmpty ? "\(names) are equal." : "\(names) differ.")
+        return report
+    }
+}
+
+private struct SettingSummary: Encodable {
+    let name: String
+    let a: String
+    let b: String
+
+    init(_ setting: ContentDifference.Setting) { (name, a, b) = (setting.name, setting.left, setting.right) }
+}
+
+private struct ObjectSummary: Encodable {
+    let type: String
+    let name: String
+    let change: String
+
+    init(_ object: ContentDifference.Object) {
+        (type, name, change) = (
+            object.type == "table" ? "virtual table" : object.type, object.name, object.change.rawValue
+        )
+    }
+}
+
+/// A table with differences, in results.
+private struct TableSummary: Encodable {
+    let name: String
+    /// What happened to the definition.
+    @Nullable var definition: String?
+    let added: Int64
+    let removed: Int64
+    let changed: Int64
+    let matched: Bool
+
+    static let columns = ["name", "definition", "added", "removed", "changed"]
+
+    init(_ table: ContentDifference.Table) {
+        name = table.name
+        definition = table.definition?.rawValue
+        (added, removed, changed) = (table.added, table.removed, table.changed)
+        matched = table.isMatched
+    }
+
+    var values: [StoredValue] {
+        [.text(name), definition.map(StoredValue.text) ?? .null, .integer(added), .integer(removed), .integer(changed)]
+    }
+
+    /// `definition changed; rows: 3 added, 1 removed`.
+    var line: String {
+        let counts = [(added, "added"), (removed, "removed"), (changed, "changed")].filter { $0.0 > 0 }
+        let rows = counts.isEmpty ? nil : "rows: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let change = definition.map { $0 == "changed" ? "definition changed" : $0 }
+        return [change, rows].compactMap { $0 }.joined(separator: "; ")
+            + (matched ? "" : " (not matched: it has other columns, or no key)")
+    }
+}
