@@ -110,7 +110,7 @@ struct QueryWriter {
             "    \(access)struct \(row.name): \(protocols.joined(separator: ", ")) {",
         ]
         lines += members.map { "        \(access)var \($0.name): \($0.type)" }
-        let initializer = members.map { "\(SwiftNames.label($0.name)): \($0.type)" }.joined(separator: ", ")
+        let initializer = members.map { "\(SwiftNames.parameter($0.name)): \($0.type)" }.joined(separator: ", ")
         lines += ["", "        /// Creates a row.", "        \(access)init(\(initializer)) {"]
         lines += members.map { "            self.\($0.name) = \($0.name)" } + ["        }", "    }", ""]
         return lines + [

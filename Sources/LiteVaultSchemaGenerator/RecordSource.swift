@@ -31,7 +31,11 @@ struct RecordSourceWriter {
 
     private func definition(_ record: RecordModel) -> [String] {
         let path = record.directive.name.split(separator: ".").map(String.init)
-        let protocols = ["Hashable", "Codable", "Sendable"].filter { !record.directive.without.contains($0) }
+        // A value of any type has no form of its own in JSON.
+        let isCodable = !record.properties.contains { $0.type.hasPrefix("StoredValue") }
+        let protocols = ["Hashable", "Codable", "Sendable"].filter {
+            !record.directive.without.contains($0) && ($0 != "Codable" || isCodable)
+        }
         let inherited = protocols.isEmpty ? "" : ": " + protocols.joined(separator: ", ")
         var lines = [
             "/// A row of the table `\(record.table.name)`.", "\(access)struct \(path[path.count - 1])\(inherited) {",
@@ -75,14 +79,9 @@ struct RecordSourceWriter {
         }
         return [head, "        self.init("]
             + values.enumerated().map {
-                "            \(Self.label($1.0)): \($1.1)" + ($0 + 1 < values.count ? "," : ")")
+                "            \(SwiftNames.label($1.0)): \($1.1)" + ($0 + 1 < values.count ? "," : ")")
             }
             + ["    }"]
-    }
-
-    /// The name of a property as a label, where most keywords need no quotes, and get a warning for them.
-    private static func label(_ name: String) -> String {
-        ["`inout`", "`var`", "`let`"].contains(name) ? name : name.replacing("`", with: "")
     }
 
     // MARK: The conformance

@@ -44,7 +44,12 @@ struct ModelReader {
     /// Tables and views in the order of their creation, without the engine's own and the shadow tables of virtual tables.
     func tables() throws -> [Relation] {
         let objects = try database.rows(
-            "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid")
+            """
+            SELECT type, name, sql FROM (
+                SELECT 0 AS place, rowid AS number, * FROM sqlite_master
+                UNION ALL SELECT 1, rowid, * FROM sqlite_temp_master)
+            WHERE type IN ('table', 'view') ORDER BY place, number
+            """)
         let virtual = objects.flatMap { object -> [String] in
             guard let name = object[1], let module = object[2].flatMap(Self.module) else { return [] }
             return (Self.shadows[module] ?? []).map { "\(name)_\($0)".lowercased() }
@@ -143,7 +148,7 @@ struct ColumnTypes {
         if let asked = directives.type(of: column.name, in: table.name) { return asked }
         var base = Self.base(column.declaredType)
         if case .virtual(let module) = table.kind, module.hasPrefix("fts"), column.declaredType.isEmpty {
-            base = "String"
+            base = declared(column, in: table)
         }
         if base == nil, case .view = table.kind { base = inferred["\(table.name).\(column.name)".lowercased()] }
         return base.map { column.canBeNull ? $0 + "?" : $0 }
@@ -152,7 +157,11 @@ struct ColumnTypes {
     /// The type for a declared type, whatever directives say; nil if it does not determine one.
     func declared(_ column: Column, in table: Relation) -> String? {
         if case .virtual(let module) = table.kind, column.declaredType.isEmpty {
+            if module == "fts5vocab" {
+                return ["doc", "cnt", "offset"].contains(column.name) ? "Int64" : "String"
+            }
             if module.hasPrefix("fts") { return "String" }
+            if module == "rtree_i32" { return "Int64" }
             if module == "rtree" { return column.name == table.columns.first?.name ? "Int64" : "Double" }
         }
         return Self.base(column.declaredType)
@@ -184,12 +193,14 @@ struct ColumnTypes {
         case "URL": return "URL"
         case "JSON", "JSONTEXT": return "String"
         case "", "ANY": return nil
+        // With or without a time zone.
+        case let name where name.hasPrefix("TIMESTAMP"): return "Date"
         default: break
         }
         if type.contains("INT") { return "Int64" }
         if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) { return "String" }
         if type.contains("BLOB") { return "Data" }
-        if ["REAL", "FLOA", "DOUB", "NUMERIC", "DECIMAL"].contains(where: type.contains) { return "Double" }
+        if ["REAL", "FLOA", "DOUB", "NUMERIC", "NUMBER", "DECIMAL"].contains(where: type.contains) { return "Double" }
         return nil
     }
 }

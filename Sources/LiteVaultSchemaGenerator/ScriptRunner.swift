@@ -35,7 +35,9 @@ struct ScriptRunner {
                 let length = try text.withUnsafeBufferPointer { buffer in
                     try buffer.baseAddress.map { try database.runFirst($0 + offset) } ?? 0
                 }
-                let names = try database.rows("SELECT name FROM sqlite_master").compactMap { $0[0] }
+                let names = try database.rows(
+                    "SELECT name FROM sqlite_master UNION ALL SELECT name FROM sqlite_temp_master"
+                ).compactMap { $0[0] }
                 origins.note(names, at: script.location(at: start))
                 guard length > 0 else { return }
                 offset += length
@@ -78,7 +80,10 @@ struct SchemaChecks {
     /// - Throws: ``Diagnostics`` with all errors, in the order of the scripts.
     func run() throws {
         let objects = try database.rows(
-            "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+            """
+            SELECT type, name, tbl_name, sql FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+            WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            """)
         let tables = Set(objects.filter { $0[0] == "table" }.compactMap { $0[1]?.lowercased() })
         var found: [Diagnostic] = []
         for object in objects {

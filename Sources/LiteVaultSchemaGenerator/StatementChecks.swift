@@ -277,9 +277,10 @@ struct StatementChecks {
                     "the type of \(parameter.name) cannot be known: \(why); write '-- param \(name): Type' above the statement"
                 )
             }
+            let member = SwiftNames.member(name)
             parameters.append(
                 .init(
-                    sqlName: parameter.name, name: SwiftNames.member(name), external: nil,
+                    sqlName: parameter.name, name: member, external: SwiftNames.externalLabel(name, of: member),
                     type: type.swift + (parameter.typing.canBeNull ? "?" : ""), isList: parameter.isList,
                     isFilter: parameter.isFilter))
         }
@@ -305,7 +306,7 @@ struct StatementChecks {
             }
             let found = rest.remove(at: index)
             return CheckedStatement.Parameter(
-                sqlName: found.sqlName, name: found.name, external: label.external, type: found.type,
+                sqlName: found.sqlName, name: found.name, external: label.external ?? found.external, type: found.type,
                 isList: found.isList, isFilter: found.isFilter)
         }
         if let missing = rest.first {

@@ -94,12 +94,22 @@ enum SwiftNames {
     }
 
     /// A name as it is, with backticks if it is a keyword.
-    static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+    static func escaped(_ name: String) -> String {
+        keywords.contains(name) || ["init", "self", "Self"].contains(name) ? "`\(name)`" : name
+    }
 
-    /// A parameter's name as a label of a call, where hardly a keyword needs backticks.
-    static func label(_ name: String) -> String {
+    /// A name as a parameter of a declaration, where hardly a keyword needs backticks.
+    static func parameter(_ name: String) -> String {
         let plain = name.replacing("`", with: "")
         return ["inout", "var", "let"].contains(plain) ? name : plain
+    }
+
+    /// A name as a label of a call, where backticks that are not needed get a warning.
+    static func label(_ name: String) -> String { name == "`inout`" ? name : name.replacing("`", with: "") }
+
+    /// The label of a parameter whose name Swift, or generated code, has for something else: `self self_`.
+    static func externalLabel(_ name: String, of member: String) -> String? {
+        member == name + "_" ? parameter(keywords.contains(name) ? "`\(name)`" : name) : nil
     }
 
     private static func words(_ name: String) -> [String] {
@@ -112,7 +122,7 @@ enum SwiftNames {
     }
 
     /// Names that a member cannot have, or that each table has already.
-    private static let reserved: Set = ["self", "Self", "Type", "Protocol", "init", "table"]
+    private static let reserved: Set = ["self", "Self", "Type", "Protocol", "init", "primaryKey", "table"]
 
     /// Types that generated code names: a table called after one would hide it.
     private static let usedTypes: Set = [
@@ -125,7 +135,8 @@ enum SwiftNames {
     ]
 
     private static let keywords: Set = [
-        "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
+        "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default", "defer", "deinit",
+        "do",
         "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",
         "in", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public",
         "repeat", "rethrows", "return", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true",

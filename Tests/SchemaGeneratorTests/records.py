@@ -33,7 +33,13 @@ writes("a public record has an initializer with the same defaults",
        "self.pinned = pinned", "title = try row.next()", without=["self.init("])
 writes("keywords are labels without quotes where Swift wants none",
        '-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, class TEXT, "var" TEXT)',
-       "var `class`: String?", "class: try row.next(),", "`var`: try row.next())")
+       "var `class`: String?", "class: try row.next(),", "var: try row.next())")
+writes("a column of any type holds stored values, and its record is not Codable",
+       "-- litevault: record setting\n-- litevault: setting.value as StoredValue?\nCREATE TABLE setting (key TEXT NOT NULL PRIMARY KEY, value)",
+       "struct Setting: Hashable, Sendable {", "var value: StoredValue?")
+writes("names of the protocol and words of Swift become properties",
+       '-- litevault: record item\nCREATE TABLE item (id INTEGER PRIMARY KEY, primary_key TEXT, "await" TEXT, at TIMESTAMP WITH TIME ZONE, price NUMBER(8, 2))',
+       "var primaryKey_: String?", "row.bind(`await`)", "await: try row.next(),", "var at: Date?", "var price: Double?", "var primaryKey: Int64? { id }")
 writes("a column whose default Swift cannot write has to be given",
        "-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, day DATE DEFAULT '2026-01-01')",
        "init(", "id: Int64? = nil,", "day: Date?", without=["var day: Date? = nil", "self.init("])

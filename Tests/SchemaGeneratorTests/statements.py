@@ -45,6 +45,25 @@ declares("annotations give types where nothing else does",
 declares("a parameter can have any name",
          "-- name: f(sql:class:) :many\nSELECT id FROM note WHERE title = :sql OR body = :class",
          "func f(sql: String, `class`: String) throws -> [Int64] {", 'return try self.all(sql_, with: sql, `class`, transform: { try $0.get(0, as: Int64.self) })')
+declares("a parameter whose name Swift has for something else keeps it as its label",
+         "-- name: f(self:init:table:) :many\nSELECT id FROM note WHERE title IN (:self, :init, :table)",
+         "func f(self self_: String, init init_: String, table table_: String) throws -> [Int64] {",
+         "return try self.read { try $0.f(self: self_, init: init_, table: table_) }")
+declares("a function can be called like a word of Swift", "-- name: init :one\nSELECT count(*) FROM note;\n-- name: repeat :one\nSELECT 1 AS one",
+         "func `init`() throws -> Int64 {", "return try self.read { try $0.`init`() }", "func `repeat`() throws -> Int64 {")
+declares("literals and functions of dates suggest a type, columns say it",
+         "-- name: a(from:to:) :many\nSELECT id FROM note WHERE written_at >= coalesce(:from, '0000') AND coalesce(:to, '9999') > written_at;\n"
+         "-- name: b(on:) :many\nSELECT id FROM note WHERE written_at BETWEEN date(:on, '-7 days') AND :on;\n"
+         "-- name: c(at:title:) :exec\nINSERT INTO note (written_at, title) VALUES (coalesce(:at, datetime('now')), CASE WHEN length(:title) > 3 THEN :title ELSE 'none' END);\n"
+         "-- name: d(day:) :one\nSELECT date(:day) IS NOT NULL AS isDay;\n"
+         "-- name: e(at:) :count\nUPDATE note SET written_at = CASE WHEN written_at IS NULL THEN :at ELSE written_at END",
+         "func a(from: Date?, to: Date?) throws -> [Int64] {", "func b(on: Date) throws -> [Int64] {",
+         "func c(at: Date?, title: String) throws {", "func d(day: String) throws -> Bool {",
+         "@discardableResult func e(at: Date?) throws -> Int {")
+declares("what is known of one parameter says what another is",
+         "-- name: days(from:to:) :many\nWITH RECURSIVE days(day) AS (VALUES (:from) UNION ALL SELECT date(day, '+1 day') FROM days WHERE day < :to) "
+         "SELECT day FROM days",
+         "func days(from: String, to: String) throws -> [String?] {")
 declares("functions of one name with other columns have structs that their labels name",
          "-- name: f(id:) :many\nSELECT id, title FROM note WHERE id = :id;\n-- name: f(named title:) :many\nSELECT title, body FROM note WHERE title = :title;",
          "func f(id: Int64) throws -> [Schema.FRow] {", "func f(named title: String) throws -> [Schema.FNamedRow] {")
@@ -72,6 +91,15 @@ declared = [line.strip() for line in (source or "").splitlines()]
 missing = [line for line in wanted if line not in declared]
 case("FTS5 finds by MATCH, with excerpts and ranks, and its own tables are left out", not missing and "FoundData" not in schema
      or "no such module: fts5" in said[0], (missing, said))
+status, said, _, source = generate(
+    (notes[0], notes[1] + "\nCREATE VIRTUAL TABLE found USING fts5(title);\nCREATE VIRTUAL TABLE word USING fts5vocab('found', 'row');"),
+    queries=[("q.sql", "-- name: words(prefix:) :many\nSELECT term, doc, cnt FROM word WHERE term GLOB :prefix || '*'")])
+case("the words of a full-text index are counted", "no such module: fts5" in "".join(said)
+     or all(line in source for line in ("var term: String\n", "var doc: Int64\n", "var cnt: Int64\n")), (said, source))
+status, said, schema, source = generate(
+    (notes[0], notes[1] + "\nCREATE TEMP VIEW recent AS SELECT * FROM note WHERE written_at > date('now', '-1 day');"),
+    queries=[("q.sql", "-- name: titles :many\nSELECT title FROM recent")])
+case("statements read temporary views", status == 0 and 'View("recent")' in schema and "func titles() throws -> [String] {" in source, (said, source))
 declares("what is in quotes and comments is not a parameter",
          "-- name: f :many\nSELECT ':no' || \"title\" /* :no */ -- :no\n  || '--' AS [a b] FROM note; -- end",
          "func f() throws -> [String] {")

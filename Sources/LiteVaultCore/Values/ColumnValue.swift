@@ -126,7 +126,7 @@ public struct ColumnReader: ~Copyable {
 }
 
 /// A value as SQLite stores it: one of the five storage classes (https://sqlite.org/datatype3.html).
-public enum StoredValue: Sendable, Equatable {
+public enum StoredValue: Sendable, Hashable {
     /// NULL.
     case null
     /// INTEGER.

@@ -228,7 +228,7 @@ public protocol RelatedValue: SendableMetatype {
 public protocol RelatedToOne: RelatedValue {
     /// Whether there always is a row.
     @_documentation(visibility: internal)
-    static var isRequired: Bool { get }
+    static var alwaysHasRow: Bool { get }
 
     /// Reads the columns of an outer join.
     @_documentation(visibility: internal)
@@ -247,7 +247,7 @@ extension Record {
 
     /// A record always is there.
     @_documentation(visibility: internal)
-    public static var isRequired: Bool { true }
+    public static var alwaysHasRow: Bool { true }
 
     /// Reads the record.
     @_documentation(visibility: internal)
@@ -261,7 +261,7 @@ extension Optional: RelatedValue, RelatedToOne where Wrapped: Record {
 
     /// An optional record may not be there.
     @_documentation(visibility: internal)
-    public static var isRequired: Bool { false }
+    public static var alwaysHasRow: Bool { false }
 
     /// Reads the record; nil when all of its columns are NULL.
     @_documentation(visibility: internal)

@@ -180,7 +180,7 @@ extension Relation {
 }
 
 extension Relation where Value: RelatedToOne {
-    var isRequired: Bool { Value.isRequired }
+    var alwaysHasRow: Bool { Value.alwaysHasRow }
 }
 
 extension VaultError {

@@ -149,7 +149,7 @@ struct JoinSource<R: Record, each V: RelatedToOne>: RowSource {
         var columns: [SQLNode] = []
         for relation in repeat each relations {
             if let problem = relation.problem { throw problem }
-            joined = joined.joined(to: relation, relation.isRequired ? .inner : .leftOuter)
+            joined = joined.joined(to: relation, relation.alwaysHasRow ? .inner : .leftOuter)
             columns.append(relation.joinSelection)
         }
         var rows: [(R, repeat each V)] = []

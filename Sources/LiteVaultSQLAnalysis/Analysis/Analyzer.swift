@@ -1,6 +1,7 @@
 /// Finds out the types of a statement's parameters and results.
 ///
-/// Two passes: the first collects what the places of parameters say of them, the second knows their types.
+/// The first pass collects what the places of parameters say of them. The types that it finds can say more of others, so passes follow
+/// until nothing new is found; the last one knows all types.
 package final class Analyzer {
     let catalog: Catalog
     /// What functions of the application return, by their names in lower case.
@@ -42,8 +43,8 @@ package final class Analyzer {
     /// What the places of a parameter say of it.
     struct ParameterFacts {
         var types: [ValueType] = []
-        /// What CAST makes of it, which says little about what it is.
-        var castType: ValueType?
+        /// The type that a CAST, a literal beside it or a function of dates suggests: it counts if nothing else says what it is.
+        var suggestion: ValueType?
         /// Whether NULL means something somewhere.
         var isOptional = false
         /// Whether `IS NULL` is asked of it.
@@ -65,7 +66,7 @@ package final class Analyzer {
                 knownParameters[occurrence.name] = annotation
             }
         }
-        _ = try columns(of: statement)
+        try findParameters(of: statement, occurrences.map(\.name))
         var found: [Parameter] = []
         for occurrence in occurrences where !found.contains(where: { $0.name == occurrence.name }) {
             let lists = occurrences.filter { $0.name == occurrence.name }.map(\.isList)
@@ -85,12 +86,35 @@ package final class Analyzer {
         return Result(columns: columns, parameters: found, table: table(of: columns))
     }
 
+    /// Collects the facts of the parameters, until what is known of some says no more of others.
+    private func findParameters(of statement: Statement, _ names: [String]) throws(SQLSyntaxError) {
+        let given = Set(knownParameters.keys)
+        // What is only suggested waits for what is said.
+        for withSuggestions in [false, true] {
+            var isNew = true
+            while isNew {
+                _ = try columns(of: statement)
+                isNew = false
+                for name in Set(names).subtracting(knownParameters.keys) {
+                    let facts = parameters[name]
+                    guard withSuggestions || facts?.types.contains(where: { $0 != .count }) == true,
+                        case .value = inferred(name).content
+                    else { continue }
+                    knownParameters[name] = inferred(name)
+                    isNew = true
+                }
+            }
+        }
+        // Whether a parameter is optional, and whether two places agree, is known from all of them.
+        knownParameters = knownParameters.filter { given.contains($0.key) }
+    }
+
     private func inferred(_ name: String) -> Typing {
         let facts = parameters[name] ?? ParameterFacts()
         var types = facts.types
         // A number of rows is an integer like others.
         if types.contains(where: { $0 != .count }) { types.removeAll { $0 == .count } }
-        guard let first = types.first ?? facts.castType else {
+        guard let first = types.first ?? facts.suggestion else {
             return .unknown("nothing says what type it has", canBeNull: facts.isOptional)
         }
         if let other = types.first(where: { $0.swift != first.swift }) {
@@ -261,6 +285,13 @@ extension Analyzer {
             guard let typing else { return }
             note(parameter: name, typing.type, isOptional: typing.canBeNull)
         case .collated(let operand), .sign("+", let operand), .sign("-", let operand): expect(operand, typing)
+        // What is expected of one of several values is expected of each.
+        case .call(let call) where ["coalesce", "ifnull"].contains(call.name):
+            for argument in call.arguments { expect(argument, typing) }
+        case .call(let call) where ["iif", "if"].contains(call.name) && call.arguments.count == 3:
+            for argument in call.arguments.dropFirst() { expect(argument, typing) }
+        case .conditional(_, let branches, let otherwise):
+            for value in branches.map(\.value) + [otherwise].compactMap(\.self) { expect(value, typing) }
         default: break
         }
     }
@@ -270,6 +301,19 @@ extension Analyzer {
         if let type { facts.types.append(type) }
         if isOptional { facts.isOptional = true }
         parameters[name] = facts
+    }
+
+    /// Notes the type that a parameter probably has.
+    func suggest(_ expression: Expression, _ type: ValueType?) {
+        guard let type else { return }
+        switch expression.form {
+        case .parameter(let name):
+            var facts = parameters[name] ?? ParameterFacts()
+            facts.suggestion = facts.suggestion ?? type
+            parameters[name] = facts
+        case .collated(let operand), .sign("+", let operand), .sign("-", let operand): suggest(operand, type)
+        default: break
+        }
     }
 
     func typing(ofParameter name: String) -> Typing {

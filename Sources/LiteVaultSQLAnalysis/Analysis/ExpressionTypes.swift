@@ -45,7 +45,7 @@ extension Analyzer {
         case .call(let call): return try type(call, in: scope)
         case .cast(let operand, let name):
             let type = ValueType(cast: name)
-            if case .parameter(let name) = operand.form { parameters[name, default: ParameterFacts()].castType = type }
+            suggest(operand, type)
             return Typing(type, canBeNull: try self.type(operand, in: scope).canBeNull)
         case .conditional(let base, let branches, let otherwise):
             return try type(base, branches, otherwise, in: scope)
@@ -78,12 +78,29 @@ extension Analyzer {
         }
         var typings: [Typing] = []
         for operand in operands { typings.append(try type(operand, in: scope)) }
-        let known = zip(operands, typings).first { !Self.isParameter($0.0) && $0.1.type != nil }?.1
-        for operand in operands where Self.isParameter(operand) {
-            expect(operand, known.map { Typing($0.content, canBeNull: areOptional) })
+        let known = operands.indices.filter { typings[$0].type != nil && !isSuggestion(operands[$0]) }
+        let suggested = operands.indices.first { typings[$0].type != nil }
+        for (index, operand) in operands.enumerated() {
+            if let other = known.first(where: { $0 != index }) {
+                expect(operand, Typing(typings[other].content, canBeNull: areOptional))
+            } else if let suggested, suggested != index {
+                suggest(operand, typings[suggested].type)
+            }
             if areOptional, case .parameter(let name) = operand.form { note(parameter: name, nil, isOptional: true) }
         }
         return typings
+    }
+
+    /// Whether the type of an expression says little about what it is compared with: a text may be a date, 0 an amount.
+    func isSuggestion(_ expression: Expression) -> Bool {
+        switch expression.form {
+        case .null, .integer, .real, .text, .now: true
+        case .sign(_, let operand), .collated(let operand): isSuggestion(operand)
+        case .call(let call) where ["coalesce", "ifnull"].contains(call.name): call.arguments.allSatisfy(isSuggestion)
+        case .call(let call): FunctionRule.ofDates.contains(call.name)
+        case .parameter: Self.isParameter(expression)
+        default: false
+        }
     }
 
     /// The elements of operands that are all rows.
@@ -252,8 +269,13 @@ extension Analyzer {
             if Self.isParameter(expression), typing.type == nil { continue }
             result = result?.merged(with: typing) ?? typing
         }
+        let isSuggested = values.allSatisfy { isSuggestion($0.0) }
         for (expression, _) in values where Self.isParameter(expression) {
-            expect(expression, result.flatMap { $0.type == nil ? nil : Typing($0.content, canBeNull: false) })
+            if isSuggested {
+                suggest(expression, result?.type)
+            } else {
+                expect(expression, result.flatMap { $0.type == nil ? nil : Typing($0.content, canBeNull: false) })
+            }
         }
         guard var result else { return .unknown("nothing says what type it has") }
         result.canBeNull = canBeNull

@@ -166,7 +166,13 @@ extension Analyzer {
         var typings: [Typing] = []
         for (index, argument) in call.arguments.enumerated() {
             let expected = rule.arguments.isEmpty ? nil : rule.arguments[min(index, rule.arguments.count - 1)]
-            if let expected { expect(argument, Typing(expected, canBeNull: false)) }
+            if let expected {
+                if FunctionRule.ofDates.contains(call.name) {
+                    suggest(argument, expected)
+                } else {
+                    expect(argument, Typing(expected, canBeNull: false))
+                }
+            }
             typings.append(try type(argument, in: scope))
         }
         if call.name == "replace", typings.first?.type?.storage != .text, typings.first?.type != nil {

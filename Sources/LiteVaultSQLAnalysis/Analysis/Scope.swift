@@ -107,8 +107,8 @@ struct Scope {
             narrow(by: right)
         case .binary(let sign, let left, let right):
             guard ["=", "<>", "<", "<=", ">", ">="].contains(sign) else { return }
-            requireValue(left)
-            requireValue(right)
+            requireValue(left, sign)
+            requireValue(right, sign)
             if sign == "=", case .column(let reference) = left.form { noteMatch(reference, isOperator: false) }
         case .identity(let left, let right, let isNegated):
             if case .null = right.form {
@@ -173,12 +173,26 @@ struct Scope {
         if case .parameter = expression.form { true } else { false }
     }
 
-    private mutating func requireValue(_ expression: Expression) {
+    /// Notes the columns without whose values an expression, which is compared, is NULL.
+    private mutating func requireValue(_ expression: Expression, _ comparison: String = "") {
         switch expression.form {
-        case .collated(let operand): requireValue(operand)
+        case .collated(let operand), .sign(_, let operand), .cast(let operand, _): requireValue(operand)
+        case .binary(let sign, let left, let right):
+            guard ["+", "-", "*", "/", "%", "||", "&", "|", "<<", ">>"].contains(sign) else { return }
+            requireValue(left)
+            requireValue(right)
+        case .call(let call):
+            guard call.window == nil, !call.isAggregate, let rule = FunctionRule.rule(call.name),
+                rule.nullability == .strict || FunctionRule.ofDates.contains(call.name)
+            else { return }
+            for argument in call.arguments { requireValue(argument) }
         case .row(let elements):
-            // (a, b) < (c, d) can be true when b is NULL.
-            if elements.count == 1 { requireValue(elements[0]) }
+            // (a, b) < (c, d) can be true when b is NULL, but not when a is; (a, b) <> (c, d) when either is.
+            switch comparison {
+            case "=": for element in elements { requireValue(element) }
+            case "<", "<=", ">", ">=": if let first = elements.first { requireValue(first) }
+            default: if elements.count == 1 { requireValue(elements[0]) }
+            }
         case .column(let reference):
             let name = reference.name.lowercased()
             if reference.table == nil, merged[name] != nil {

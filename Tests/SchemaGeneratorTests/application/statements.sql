@@ -372,3 +372,28 @@ SELECT body, written_at FROM note WHERE NOT (body = 'x' OR written_at < '2026-01
 SELECT printf('%d: %s', id, body) AS label, printf('no. %d', state) AS plain, strftime('%Y-%m', 'now') AS year,
     json_set(meta, '$.author', title) AS changed, json_set('{}', '$', meta) AS whole, strftime('%Y', written_at) AS date
 FROM note;
+
+-- name: notesBefore(at:id:) :many
+-- expects: at: Date, id: Int64 -> id: Int64, written_at: Date
+SELECT id, written_at FROM note WHERE (written_at, id) < (:at, :id) ORDER BY written_at DESC, id DESC;
+
+-- name: likeNote(folder:body:) :many
+-- expects: folder: Int64, body: String -> id: Int64, folder_id: Int64, body: String, written_at: Date?
+SELECT id, folder_id, body, written_at FROM note WHERE (folder_id, body) = (:folder, :body);
+
+-- name: unlikeNote(folder:body:) :many
+-- expects: folder: Int64, body: String -> folder_id: Int64?, body: String?
+SELECT folder_id, body FROM note WHERE (folder_id, body) <> (:folder, :body);
+
+-- name: withValues :many
+-- expects: -> body: String, written_at: Date, folder_id: Int64, meta: String?
+SELECT body, written_at, folder_id, meta FROM note
+WHERE length(trim(body)) >= 0 AND julianday(written_at) > 0 AND -folder_id * 2 <= 0 AND coalesce(meta, '{}') <> '';
+
+-- name: between(from:to:) :many
+-- expects: from: Date?, to: Date? -> id: Int64, written_at: Date
+SELECT id, written_at FROM note WHERE written_at >= coalesce(:from, '0000') AND (:to IS NULL OR written_at < :to);
+
+-- name: weekBefore(day:) :many
+-- expects: day: Date -> id: Int64
+SELECT id FROM note WHERE date(written_at) < date(:day) AND written_at > date(:day, '-1 year') AND written_at <> :day;
