@@ -59,7 +59,7 @@ actor OpenRepositories {
                 } catch let error as VaultError where error.code == .busy {
                     return false
                 } catch {
-                    // Whoever uses it meets this, too.
+                    // The next request meets this, too.
                 }
                 return true
             }.value

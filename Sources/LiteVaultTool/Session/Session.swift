@@ -71,7 +71,7 @@ struct Session {
         return try read(.prompt, options, path, confirms)
     }
 
-    /// Whoever does not think of the keyring of a database that is there sees it in the error.
+    /// The end of a remedy that names the keyring beside the database, if it exists.
     private func hint<Role: KeyRole>(ofKeyringBeside path: String, _: Role.Type) -> String {
         let keyring = Keyring.path(beside: path)
         guard Role.Keyring.self != NoKeyring.self, (try? Keyring(keyring).slots()) != nil else { return "" }

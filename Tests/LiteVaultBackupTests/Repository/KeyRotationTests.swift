@@ -285,7 +285,7 @@ import Testing
         let new = try await joined.tests.repository()
         try await joined.expectWhole(new)
         #expect(try await joined.tests.rows(new, .latest) == 9)
-        // What was joined goes on being joined.
+        // Joined segments are joined further.
         _ = try await new.compact(joined.tests.policy(minutes: -400 * 86_400))
         #expect(try await joined.tests.problems(new) == [])
         #expect(try await joined.tests.rows(new, .latest) == 9)
