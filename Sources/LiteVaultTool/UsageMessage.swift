@@ -35,20 +35,33 @@ enum UsageMessage {
 
     /// The failure for an error of the parser.
     static func failure(for error: any Error, arguments: [String]) -> Failure {
-        let command = LiteVaultCommand.configuration.subcommands.first { $0._commandName == arguments.first }
-        let help = (["litevault"] + [command?._commandName].compactMap { $0 } + ["--help"]).joined(separator: " ")
-        if command == nil, let first = arguments.first, !first.hasPrefix("-") { return unknownCommand(first) }
+        // Names of commands, and nothing else, are repeated.
+        var (command, words): (any ParsableCommand.Type, [String]) = (LiteVaultCommand.self, ["litevault"])
+        for argument in arguments {
+            let commands = command.configuration.subcommands
+            guard let next = commands.first(where: { $0._commandName == argument }) else {
+                if !commands.isEmpty, !argument.hasPrefix("-") { return unknownCommand(argument, commands, words) }
+                break
+            }
+            (command, words) = (next, words + [argument])
+        }
+        let help = (words + ["--help"]).joined(separator: " ")
         return Failure(
             .usage, redacted(LiteVaultCommand.message(for: error)), remedy: "See '\(help)' for arguments and examples.")
     }
 
-    private static func unknownCommand(_ name: String) -> Failure {
-        let names = LiteVaultCommand.configuration.subcommands.map { $0._commandName }
+    private static func unknownCommand(
+        _ name: String, _ commands: [any ParsableCommand.Type], _ words: [String]
+    ) -> Failure {
+        let names = commands.map { $0._commandName }
         let close = names.map { ($0, distance($0, name)) }.min { $0.1 < $1.1 }
         if let close, close.1 <= 2 {
-            return Failure(.usage, "unknown command", remedy: "Did you mean 'litevault \(close.0)'?")
+            return Failure(
+                .usage, "unknown command", remedy: "Did you mean '\((words + [close.0]).joined(separator: " "))'?")
         }
-        return Failure(.usage, "unknown command", remedy: "The commands are " + Format.list(names) + ".")
+        return Failure(
+            .usage, "unknown command",
+            remedy: "The commands of '\(words.joined(separator: " "))' are \(Format.list(names)).")
     }
 
     /// The parser's message in the style of ours, without values that could be a key.

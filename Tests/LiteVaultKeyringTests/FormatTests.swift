@@ -136,7 +136,7 @@ struct Dice: RandomNumberGenerator {
         ("generation 4", "generation 0"), ("generation 4", "generation 9223372036854775808"),
         ("generation 4", "generation 18446744073709551616"), ("generation 4", "generation 04"),
         ("slot 2 ", "slot 1 "), ("slot 2 ", "slot 4294967296 "), ("slot 2 recovery", "slot 2 recipient"),
-        ("slot 2 recovery", "slot 2 fingerprint"), ("keyring 1", "keyring 2"), ("public ", "public 00"),
+        ("slot 2 recovery", "slot 2 fingerprint"), ("public ", "public 00"),
     ])
     func `what exceeds the limits is rejected before anything is derived`(old: String, new: String) throws {
         let text = String(decoding: try scratch.bytes("keys"), as: UTF8.self)
@@ -161,6 +161,27 @@ struct Dice: RandomNumberGenerator {
             }
         }
         #expect(ScryptParameters(logarithm: 18, blockSize: 8, parallelism: 1) == .most)
+    }
+
+    @Test func `a file of another kind and a keyring of a newer version are told apart, and neither is opened`() throws
+    {
+        let bytes = try scratch.bytes("keys")
+        for (start, code, message) in [
+            ("litevault-keyring 2\n", VaultError.Code.unsupported, "newer version"),
+            ("litevault-keyring 12\n", .unsupported, "newer version"),
+            ("SQLite format 3\0", .damaged, "does not begin with"), ("", .damaged, "does not begin with"),
+            ("litevault-keyring x\n", .damaged, "line 1"), ("litevault-keyring 1", .damaged, "newline"),
+        ] {
+            try Data(Array(start.utf8) + (start.hasSuffix("\n") ? bytes : [])).write(
+                to: URL(fileURLWithPath: keyring.path))
+            do {
+                _ = try keyring.slots()
+                Issue.record("read: \(start)")
+            } catch let error as VaultError {
+                #expect(error.code == code && error.message.contains(message), "\(start): \(error)")
+            }
+            #expect(throws: VaultError.self) { try keyring.unlock(with: .passphrase(first)) }
+        }
     }
 
     @Test func `something that is not a small regular file is rejected`() throws {

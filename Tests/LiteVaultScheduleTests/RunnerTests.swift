@@ -71,7 +71,8 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         log.logLevel = .critical
         let clock = clock
         let state = try StateFile(folder: scratch.path("state"), configuration: configuration.path)
-        return ScheduleRunner(configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
+        return ScheduleRunner(
+            configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
     }
 
     private func job(_ name: String, _ more: String) -> String {
@@ -134,6 +135,22 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         // Whichever came first made it: with a secret, or without one.
         #expect(outcomes.count { $0.isSuccess } == 1)
         #expect(outcomes.flatMap(\.problems).map(\.code) == ["key-rejected"])
+    }
+
+    @Test func `a repository that is given a new key between two runs is opened again`() async throws {
+        try makeDatabase("a1")
+        let place = scratch.path("other")
+        let runner = try runner(job("a", "every: 1h, repository: '\(place)', repository-secret-file: one"))
+        #expect(try await runner.runDue().map(\.isSuccess) == [true])
+        let secret = try RepositorySecret.passphrase(Array("secret".utf8))
+        let other = try await Repository.open(
+            DirectoryStore(place), secret: secret, local: LocalDirectories(state: nil, cache: scratch.path("cache-2")))
+        _ = try await other.rotateKey(secret: secret)
+        clock.advance(3600)
+        #expect(try await runner.runDue().map(\.isSuccess) == [true])
+        let new = try await Repository.open(
+            DirectoryStore(place), secret: secret, local: LocalDirectories(state: nil, cache: scratch.path("cache-2")))
+        #expect(try await new.snapshots().warnings == [])
     }
 
     @Test func `a failed run is retried after its retry time`() async throws {
@@ -249,8 +266,12 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         clock.advance(3600)
         #expect(try await runner(jobs).runDue().first?.verified == nil)
         let packs = scratch.path("repository/data")
-        let pack = try #require(FileManager.default.enumerator(atPath: packs)?.allObjects.compactMap { $0 as? String }
-            .first { $0.count > 8 && !$0.hasPrefix(".") && (try? Data(contentsOf: URL(fileURLWithPath: "\(packs)/\($0)"))) != nil })
+        let pack = try #require(
+            FileManager.default.enumerator(atPath: packs)?.allObjects.compactMap { $0 as? String }
+                .first {
+                    $0.count > 8 && !$0.hasPrefix(".")
+                        && (try? Data(contentsOf: URL(fileURLWithPath: "\(packs)/\($0)"))) != nil
+                })
         let url = URL(fileURLWithPath: "\(packs)/\(pack)")
         var bytes = try Data(contentsOf: url)
         bytes[bytes.count / 2] ^= 1
@@ -307,8 +328,12 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let configuration = try ScheduleConfiguration(text: text, path: "/etc/lite vault/b%.yml")
         let units = SystemdUnits(name: "litevault-backup", tool: "/usr/bin/litevault", configuration: configuration)
         #expect(units.service.contains("ExecStart=/usr/bin/litevault schedule run-due \"/etc/lite vault/b%%.yml\""))
-        #expect(units.service.contains("LoadCredentialEncrypted=db:") && units.service.contains("LoadCredentialEncrypted=repo:"))
-        #expect(units.service.contains("ReadWritePaths=-\"/srv/app 1\"") && units.service.contains("ReadWritePaths=-/backup/vaults"))
+        #expect(
+            units.service.contains("LoadCredentialEncrypted=db:")
+                && units.service.contains("LoadCredentialEncrypted=repo:"))
+        #expect(
+            units.service.contains("ReadWritePaths=-\"/srv/app 1\"")
+                && units.service.contains("ReadWritePaths=-/backup/vaults"))
         #expect(units.timer?.contains("Persistent=true") == true)
         #expect(units.cron.contains("'/etc/lite vault/b\\%.yml'"))
     }

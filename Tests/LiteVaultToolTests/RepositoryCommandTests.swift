@@ -222,6 +222,9 @@ import Testing
         #expect(listed["opened"] as? Int == 2 && listed["authenticated"] as? Bool == true)
         let slots = try #require(listed["secrets"] as? [[String: Any]])
         #expect(slots.map { $0["name"] as? String } == ["", "laptop"])
+        for command in [["secret", "list"], ["snapshots"], ["check"]] {
+            #expect(try run(command + by("second"))["rotation_unfinished"] as? Bool == false, "\(command)")
+        }
         let blind = try run(["secret", "list"])
         #expect(blind["opened"] is NSNull && blind["authenticated"] as? Bool == false)
 

@@ -45,6 +45,27 @@ import Testing
     }
 
     @Test(arguments: [
+        (["key", "lst", "SECRET"], "'litevault key list'"), (["secret", "rotat"], "'litevault secret rotate'"),
+        (["key", "SECRET"], "'litevault key' are init, add"),
+        (["key", "remove", "k"], "'litevault key remove --help'"),
+        (["schedule", "stats"], "'litevault schedule status'"),
+    ])
+    func `a wrong command of a group is answered with its commands, and help is that of the command`(
+        _ arguments: [String], hint: String
+    ) throws {
+        let run = try workspace.tool.run(arguments)
+        #expect(run.status == 64)
+        #expect(run.errors.contains(hint) && !run.errors.contains("SECRET"), "\(run.errors)")
+    }
+
+    @Test(arguments: ["init", "add", "remove", "change", "list", "recover", "test"])
+    func `the help of a command about a keyring names it as its text does`(_ command: String) throws {
+        let help = try workspace.tool.run("key", command, "--help").output
+        #expect(help.contains("<keyring>") && !help.contains("<path> <"))
+        #expect(!help.contains("-key-format"))
+    }
+
+    @Test(arguments: [
         ["encrypt"], ["encrypt", "a"], ["encrypt", "a", "b", "--in-place"],
         ["encrypt", "a", "b", "--keep-original", "c"],
         ["info", "a", "--no-such-option"], ["info", "a", "--key-fd", "three"], ["info", "a", "--key-format", "base64"],

@@ -56,6 +56,8 @@ public enum Remedy: Sendable, Hashable {
     case createRepository
     /// Pass the repository's secret.
     case provideSecret
+    /// List the repository's secrets, which needs none, to see which ones it has.
+    case listSecrets
     /// Use a newer version of the program.
     case update
     /// Accept a repository that was replaced, or an older state of it, if that was intended.
@@ -94,6 +96,8 @@ public enum Remedy: Sendable, Hashable {
     case restoreReachable(time: String)
     /// Give at least one retention rule.
     case addRetentionRule
+    /// Give the repository a new key again: that completes a change that was interrupted.
+    case completeRotation
 
     /// The remedy in words.
     ///
@@ -111,6 +115,7 @@ public enum Remedy: Sendable, Hashable {
         case .text, .all: ""
         case .createRepository: "Check the name. The first snapshot creates a repository."
         case .provideSecret: "Open the repository with its secret."
+        case .listSecrets: "List its secrets, which needs none of them: another one may open it."
         case .update: "Use a newer version of LiteVault."
         case .acceptReplacement: "If that was intended, accept the repository as it is."
         case .acceptLoss:
@@ -135,6 +140,7 @@ public enum Remedy: Sendable, Hashable {
         case .restoreReachable(let time):
             "Restore the state at \(time), or the newest state that can be reached."
         case .addRetentionRule: "Give at least one rule."
+        case .completeRotation: "Give the repository a new key again, which completes that change."
         }
     }
 }

@@ -16,6 +16,8 @@ struct KeyringDocument: Equatable {
     /// The length of a database key with its salt, in bytes.
     static let keyLength = 48
     static let magic = "litevault-keyring 1"
+    /// The start of the first line, before the version.
+    static let kind = "litevault-keyring "
 
     /// 16 random bytes, which bind each slot to its keyring.
     var id: [UInt8]

@@ -13,7 +13,17 @@ extension VaultError.Code {
 
 extension VaultError {
     static func notAKeyring(_ path: String, _ problem: KeyringParser.Problem) -> VaultError {
-        VaultError(
+        if problem.isAnotherVersion {
+            return VaultError(
+                .unsupported, "The keyring was written by a newer version", path: path,
+                remedy: "Use a newer version of LiteVault.")
+        }
+        if problem.isAnotherKind {
+            return VaultError(
+                .damaged, "This is not a keyring: it does not begin with '\(KeyringDocument.magic)'", path: path,
+                remedy: "Check the path. If it was a keyring, restore it from a copy of any age.")
+        }
+        return VaultError(
             .damaged, "This is not a keyring, or it is damaged: line \(problem.line) should be \(problem.expected)",
             path: path, remedy: "Restore the keyring from a copy. A copy of any age opens with the slots of its time.")
     }

@@ -6,6 +6,10 @@ struct KeyringParser {
     struct Problem: Error, Equatable {
         let line: Int
         let expected: String
+        /// Whether the first line is that of something else.
+        var isAnotherKind = false
+        /// Whether the first line is that of a keyring of another version.
+        var isAnotherVersion = false
     }
 
     private var lines: [[UInt8]]
@@ -13,6 +17,14 @@ struct KeyringParser {
 
     private init(_ bytes: [UInt8]) throws(Problem) {
         guard bytes.count <= KeyringDocument.Limit.fileSize else { throw Problem(line: 0, expected: "a smaller file") }
+        let first = bytes.prefix(KeyringDocument.magic.utf8.count + 1).prefix { $0 != UInt8(ascii: "\n") }
+        guard first.elementsEqual(KeyringDocument.magic.utf8) else {
+            let isKeyring = first.starts(with: KeyringDocument.kind.utf8)
+            let hasVersion = first.last.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+            throw Problem(
+                line: 1, expected: "'\(KeyringDocument.magic)'", isAnotherKind: !isKeyring,
+                isAnotherVersion: isKeyring && hasVersion)
+        }
         guard bytes.last == UInt8(ascii: "\n") else { throw Problem(line: 0, expected: "a newline at the end") }
         lines = bytes.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
     }

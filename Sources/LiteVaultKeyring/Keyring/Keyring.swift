@@ -62,7 +62,7 @@ public struct Keyring: Sendable {
     /// The slots, by their numbers. No secret is needed, and nothing is authenticated: only unlocking shows that nobody else
     /// has changed them.
     ///
-    /// - Throws: `VaultError`: `noInput`, `damaged`, `io`.
+    /// - Throws: `VaultError`: `noInput`, `damaged`, `unsupported` for a keyring of a newer version, `io`.
     public func slots() throws -> [KeyringSlot] {
         let document = try KeyringFile(path).read()
         return document.slots.map { KeyringSlot($0, keyCount: document.keys.count) }
@@ -71,14 +71,14 @@ public struct Keyring: Sendable {
     /// How often the keyring was written, from 1. A smaller number than one seen before means that the file was replaced with
     /// an older copy of itself.
     ///
-    /// - Throws: `VaultError`: `noInput`, `damaged`, `io`.
+    /// - Throws: `VaultError`: `noInput`, `damaged`, `unsupported` for a keyring of a newer version, `io`.
     public func generation() throws -> UInt64 { try KeyringFile(path).read().generation }
 
     /// Opens the keyring by a slot, and authenticates all of it.
     ///
     /// - Parameter unlock: the secret of a slot.
     /// - Throws: `VaultError`: `keyRejected` when it opens no slot; `damaged` when the keyring was changed by
-    ///   someone who cannot open it; `noInput`, `io`; the errors of a key store or command.
+    ///   someone who cannot open it; `unsupported` for one of a newer version; `noInput`, `io`; the errors of a key store or command.
     public func unlock(with unlock: KeyringUnlock) throws -> UnlockedKeyring {
         let file = try KeyringFile(path)
         let document = try file.read()

@@ -72,7 +72,8 @@ public struct KeyringUnlock: Sendable {
         if let failure { throw failure }
         throw VaultError(
             .keyMaterialRejected, "\(noun) opens no slot of this keyring", path: path,
-            remedy: "Try another slot of the keyring.")
+
+            remedy: "List its slots: each kind has its own secret, a passphrase, a recovery code or another one.")
     }
 
     /// The same with the secret of a store read, once for all slots.

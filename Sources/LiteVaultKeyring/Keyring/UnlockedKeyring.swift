@@ -191,7 +191,9 @@ public struct UnlockedKeyring: Sendable {
 extension KeyringDocument {
     func index(of id: Int) throws -> Int {
         guard let index = slots.firstIndex(where: { Int($0.number) == id }) else {
-            throw VaultError(.usage, "There is no slot \(id)", remedy: "List the slots of the keyring.")
+            throw VaultError(
+                .usage, "There is no slot \(id)",
+                remedy: "It has \(slots.map { String($0.number) }.joined(separator: ", ")).")
         }
         return index
     }

@@ -66,7 +66,8 @@ public struct CheckReport: Sendable {
     public internal(set) var unused = 0
     /// Bytes of data and tree packs.
     public internal(set) var packBytes: Int64 = 0
-    /// Objects whose names are not part of the format. They are ignored and not counted as problems.
+    /// Objects whose names are not part of the format, which are ignored, and a change of the repository's key that was not
+    /// completed. They are not counted as problems.
     public internal(set) var warnings: [RepositoryWarning] = []
     /// All problems found.
     public internal(set) var problems: [Problem] = []

@@ -87,7 +87,13 @@ extension Repository {
         _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
     ) async throws -> [Snapshot] {
         await noting(list, RepositoryFormat.pendingDeletions) { _ = try await pendingDeletions() }
-        for warning in notices { list.add(warning.path, warning.message) }
+        for warning in notices {
+            if warning.severity == .damage {
+                list.add(warning.path, warning.message)
+            } else {
+                report.warnings.append(warning)
+            }
+        }
         var found: [Snapshot] = []
         for survey in try await surveys(nil) {
             let warnings = survey.warnings + (try await advisories(survey).warnings)
@@ -130,6 +136,8 @@ extension Repository {
     private func record(_ report: inout CheckReport) async {
         guard !hasSecret || key != nil else { return }
         do {
+            // Results under a key that was replaced meanwhile would be a forgery.
+            try await requireCurrentKey()
             for (database, results) in Dictionary(grouping: report.snapshots, by: \.snapshot.manifest.database) {
                 let pairs = results.map { ($0.snapshot.hash.hexadecimal, $0.verification) }
                 try await record(Dictionary(pairs) { $1 }, database)

@@ -19,8 +19,8 @@ public struct Repository: Sendable {
     let id: [UInt8]
     /// What this machine remembers about its location; nil if nothing is to be remembered.
     let memory: LocationMemory?
-    /// Problems with that memory, found when it was opened.
-    var notices: [RepositoryWarning] = []
+    /// What was noticed when it was opened: problems with that memory, and a change of its key that was not completed.
+    package internal(set) var notices: [RepositoryWarning] = []
 
     /// Opens a repository.
     ///
@@ -121,16 +121,17 @@ public struct Repository: Sendable {
             guard opened != nil else {
                 throw VaultError(
                     .keyRejected, "the repository's secret is wrong, or repository.json was changed",
-                    path: store.location)
+                    path: store.location, advice: .listSecrets)
             }
         }
         guard let id = [UInt8](hexadecimal: config.id) else {
             throw VaultError(.damaged, "has no identifier", path: store.location)
         }
         let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
-        let found = Repository(
+        var found = Repository(
             store: store, local: local, config: config, key: key, slot: opened?.slot, id: id,
             memory: memory)
+        if found.isRotationUnfinished { found.notices.append(.unfinishedRotation) }
         return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }
 
@@ -182,15 +183,18 @@ public struct Repository: Sendable {
 }
 
 extension Repository {
-    /// Compares the key of this repository with the one in the store, for those who have just taken a lease: a new key is introduced while
-    /// nobody has one.
+    /// Compares the key of this repository with the one in the store, for those who have just taken a lease (a new key is introduced while
+    /// nobody has one), and for those who keep a repository open for long.
     ///
     /// - Throws: `VaultError` `busy` if the repository was given a new key since it was opened.
-    func requireCurrentKey() async throws {
+    package func requireCurrentKey() async throws {
         guard let key else { return }
         let name = RepositoryFormat.config
         let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
-        guard try SealedDocument(whole: bytes, name: name).isAuthentic(key.current) else { throw newKey }
+        let document = try SealedDocument(whole: bytes, name: name)
+        guard document.isAuthentic(key.current) else { throw newKey }
+        // The one before no longer counts once the change is completed.
+        if key.previous != nil, try document.decode(RepositoryConfig.self, name: name).previous == nil { throw newKey }
     }
 
     /// The error for a repository that was opened under another key.

@@ -4,7 +4,7 @@ public import LiteVaultCapture
 public struct RepositoryWarning: Sendable, Equatable {
     /// How serious it is.
     public enum Severity: String, Sendable {
-        /// An object that is not part of the format. It is ignored.
+        /// An object that is not part of the format, which is ignored, or a change of the repository's key that was not completed.
         case notice
         /// Something is damaged or missing, and needs attention.
         case damage
@@ -39,6 +39,12 @@ public struct RepositoryWarning: Sendable, Equatable {
         self.init(
             .damage, error.code, path: error.path ?? path, message: error.message, advice: error.advice ?? advice)
     }
+
+    /// The notice for a repository that has two keys.
+    static let unfinishedRotation = RepositoryWarning(
+        .notice, .busy, path: RepositoryFormat.config,
+        message: "a change of the repository's key was interrupted, or another process is making it",
+        advice: .completeRotation)
 
     /// Whether its path is that of an object of a database.
     var isBelowDatabase: Bool {

@@ -122,12 +122,30 @@ extension Repository {
     private func sealAgain(
         _ result: inout KeyRotation, _ lease: Lease, _ progress: @escaping BackupProgress.Report
     ) async throws {
-        let objects = try await store.list("").filter { object in
+        var done: Set<String> = []
+        // Who joins segments or records a check needs no lease: a request of before the change may have been late.
+        for _ in 0..<10 {
+            let objects = try await sealedObjects().filter { !done.contains($0.name) }
+            if objects.isEmpty { return }
+            try await sealAgain(objects, &result, lease, progress)
+            done.formUnion(objects.map(\.name))
+        }
+    }
+
+    /// The objects that have a code.
+    private func sealedObjects() async throws -> [ObjectAttributes] {
+        try await store.list("").filter { object in
             let first = object.name.prefix { $0 != "/" }
             return RepositoryFormat.isObject(object.name)
                 && (["snapshots", "segments", "forgotten", "verified", "fences"].contains(first)
                     || object.name == RepositoryFormat.pendingDeletions)
         }
+    }
+
+    private func sealAgain(
+        _ objects: [ObjectAttributes], _ result: inout KeyRotation, _ lease: Lease,
+        _ progress: @escaping BackupProgress.Report
+    ) async throws {
         // Some at a time, so that the lease is confirmed between them.
         for start in stride(from: 0, to: objects.count, by: 256) {
             try progress(BackupProgress(.storing, Int64(start), of: Int64(objects.count)))

@@ -43,6 +43,12 @@ extension Repository {
     /// Without a secret, this is what the store says, unauthenticated.
     public var secretSlots: [RepositorySecretSlot] { config.secretSlots }
 
+    /// Whether a new key was begun to be introduced, and both are accepted until that is completed: it was interrupted, or another process is
+    /// at it. ``rotateKey(secret:progress:)`` completes it.
+    ///
+    /// Without a secret, this is what the store says, unauthenticated.
+    public var isRotationUnfinished: Bool { config.previous != nil }
+
     /// The number of the slot whose secret was given; nil without one.
     public var openedSlot: Int? { slot }
 

@@ -87,6 +87,8 @@ final class JoinedObject {
         try writer.write(head, at: 0)
         try source.forEachPiece { offset, bytes in try writer.write(bytes, at: Int64(head.count) + offset) }
         let size = Int64(head.count) + segment.byteCount
+        // Joining takes no lease that a change of the key could wait for.
+        try await repository.requireCurrentKey()
         do {
             let condition: PutCondition = try await repository.store.supportsConditionalWrites() ? .absent : .none
             try await repository.store.put(name.object, file: object.path, condition: condition)

@@ -49,8 +49,22 @@ actor OpenRepositories {
 
     init(_ services: ScheduleServices) { self.services = services }
 
-    /// Opens the repository, or creates it.
+    /// Opens the repository, or creates it. One that was given a new key since is opened again: to see that takes one small request, if it
+    /// has a secret.
     func repository(_ reference: RepositoryReference) async throws -> Repository {
+        if let known = open[reference] {
+            let isCurrent = await BlockingWork.task {
+                do {
+                    try await known.value.requireCurrentKey()
+                } catch let error as VaultError where error.code == .busy {
+                    return false
+                } catch {
+                    // The next request meets this, too.
+                }
+                return true
+            }.value
+            if !isCurrent, open[reference] == known { open[reference] = nil }
+        }
         let task =
             open[reference]
             ?? BlockingWork.task { [services] in

@@ -51,6 +51,7 @@ struct Check: VaultCommand {
     private struct Result: Encodable {
         let repository: String
         let protection: String
+        let rotationUnfinished: Bool
         let rollback: Rollback
         let intact: Bool
         let problems: [Problem]
@@ -116,6 +117,7 @@ struct Check: VaultCommand {
         var report = Report(
             Result(
                 repository: location, protection: found.protection.rawValue,
+                rotationUnfinished: opened.isRotationUnfinished,
                 rollback: Rollback(compared: found.remembered, unknown: found.unremembered),
                 intact: found.isIntact,
                 problems: found.problems.map { Problem(path: $0.path, message: $0.message) },

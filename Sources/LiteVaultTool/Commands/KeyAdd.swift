@@ -28,13 +28,7 @@ struct KeyAdd: VaultCommand {
     var keyring: [String] = []
 
     @OptionGroup(title: "Several keyrings") var fleet: FleetOptions
-    @OptionGroup(title: "Opening the keyring") var key: KeyOptions<UnlockRole>
-
-    @Option(
-        name: .customLong("unlock"),
-        help: .init("What opens the keyring: \(UnlockMethod.names).", valueName: "method"))
-    var method: UnlockMethod = .passphrase
-
+    @OptionGroup(title: "Opening the keyring") var opening: OpeningOptions
     @OptionGroup(title: "The new slot") var slot: SlotOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -50,10 +44,10 @@ struct KeyAdd: VaultCommand {
     private var isFleet: Bool { keyring.count != 1 || fleet.areGiven }
 
     func perform(_ session: Session) throws -> Report {
-        try session.reserveKeySources(key)
+        try session.reserveKeySources(opening.key)
         try session.reserveKeySources(slot.secret)
         guard !isFleet, let path = keyring.first else { return try addToAll(session) }
-        var unlocked = try session.unlock(path, key, method)
+        var unlocked = try session.unlock(path, opening.key, opening.method)
         let new = try session.prepare(slot, for: path)
         let added = try unlocked.add(new.slot)
         let result = try SlotResult(path, added, new.code)
@@ -67,7 +61,7 @@ struct KeyAdd: VaultCommand {
         let recipient = try KeyringRecipient(slot.recipient ?? "")
         var members = try fleet.members(keyring, leavesCompanionsOut: fleet.ownKeyrings)
         if fleet.ownKeyrings { members = members.map { FleetMember(path: Keyring.path(beside: $0.path)) } }
-        let unlock = try session.keyringUnlock(key, method, for: Format.count(members.count, "keyring"))
+        let unlock = try session.keyringUnlock(opening.key, opening.method, for: Format.count(members.count, "keyring"))
         let journal =
             try fleet.dryRun
             ? nil

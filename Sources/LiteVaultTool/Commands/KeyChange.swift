@@ -18,7 +18,7 @@ struct KeyChange: VaultCommand {
 
     @OptionGroup var keyring: UnlockOptions
 
-    @Argument(help: "The number of the slot, as 'litevault key list' shows it.")
+    @Argument(help: .init("The number of the slot, as 'litevault key list' shows it.", valueName: "slot"))
     var number: Int
 
     @OptionGroup(title: "The slot") var slot: SlotOptions

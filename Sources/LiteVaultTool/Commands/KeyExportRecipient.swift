@@ -16,7 +16,7 @@ struct KeyExportRecipient: VaultCommand {
             "litevault key export-recipient --key-file ~/.vault-identity",
         ])
 
-    @OptionGroup(title: "Identity") var key: KeyOptions<UnlockRole>
+    @OptionGroup(title: "Identity") var key: KeyOptions<IdentityRole>
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Result: Encodable {

@@ -17,7 +17,9 @@ struct KeyInit: VaultCommand {
             "litevault key init shared.keys --kind recipient --recipient litevault-recipient-1:…",
         ])
 
-    @Argument(help: "The keyring to create.", completion: .file(), transform: PathArgument.literal)
+    @Argument(
+        help: .init("The keyring to create.", valueName: "keyring"), completion: .file(),
+        transform: PathArgument.literal)
     var path: String
 
     @OptionGroup(title: "The first slot") var slot: SlotOptions

@@ -12,7 +12,7 @@ struct KeyList: VaultCommand {
         """,
         examples: ["litevault key list vault.db.keys", "litevault key list vault.db.keys --json"])
 
-    @Argument(help: "The keyring.", completion: .file(), transform: PathArgument.literal)
+    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
     var path: String
 
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -17,10 +17,10 @@ struct KeyRecover: VaultCommand {
             "litevault key recover vault.db.keys --key-file code.txt --new-key-file new.txt",
         ])
 
-    @Argument(help: "The keyring.", completion: .file(), transform: PathArgument.literal)
+    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
     var path: String
 
-    @OptionGroup(title: "Recovery code") var code: KeyOptions<UnlockRole>
+    @OptionGroup(title: "Recovery code") var code: KeyOptions<RecoveryRole>
 
     @Option(help: .init("Change the passphrase of this slot, instead of adding one.", valueName: "slot"))
     var replace: Int?

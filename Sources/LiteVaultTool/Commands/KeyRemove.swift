@@ -20,7 +20,7 @@ struct KeyRemove: VaultCommand {
 
     @OptionGroup var keyring: UnlockOptions
 
-    @Argument(help: "The numbers of the slots, as 'litevault key list' shows them.")
+    @Argument(help: .init("The numbers of the slots, as 'litevault key list' shows them.", valueName: "slot"))
     var slots: [Int]
 
     @Option(

@@ -22,7 +22,7 @@ struct Keygen: VaultCommand {
     @Argument(help: "The file to create.", completion: .file(), transform: PathArgument.literal)
     var path: String?
 
-    @Option(help: .init("passphrase, hex, raw or identity.", valueName: "format"))
+    @Option(help: .init("Format of the key.", valueName: "format"))
     var format: GeneratedFormat = .passphrase
 
     @OptionGroup(title: "Output") var output: OutputOptions

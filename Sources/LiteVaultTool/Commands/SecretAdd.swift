@@ -32,6 +32,7 @@ struct SecretAdd: VaultCommand {
         var report = Report(result)
         report.appendLine(
             "Added secret \(added.number) to \(Format.visible(repository.location)): \(result.secret.line).")
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
 }

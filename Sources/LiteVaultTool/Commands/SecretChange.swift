@@ -35,6 +35,7 @@ struct SecretChange: VaultCommand {
         report.appendLine(
             "Replaced secret \(number) of \(Format.visible(repository.location)) by \(changed.number): "
                 + "\(result.secret.line).")
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
 }

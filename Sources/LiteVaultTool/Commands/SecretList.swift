@@ -18,6 +18,7 @@ struct SecretList: VaultCommand {
         let repository: String
         let authenticated: Bool
         @Nullable var opened: Int?
+        let rotationUnfinished: Bool
         let secrets: [SecretSummary]
     }
 
@@ -28,13 +29,14 @@ struct SecretList: VaultCommand {
         var report = Report(
             Result(
                 repository: repository.location, authenticated: opened.isAuthenticated, opened: opened.openedSlot,
-                secrets: secrets))
+                rotationUnfinished: opened.isRotationUnfinished, secrets: secrets))
         report.appendLine(
             "\(Format.visible(repository.location)): \(Format.count(secrets.count, "secret"))"
                 + (opened.isAuthenticated ? "" : ", unauthenticated"))
         for secret in secrets {
             report.appendRow("secret \(secret.slot)", secret.line + (secret.slot == opened.openedSlot ? ", given" : ""))
         }
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
 }

@@ -35,6 +35,7 @@ struct SecretRemove: VaultCommand {
         report.appendLine("Removed secret \(number) of \(Format.visible(repository.location)).")
         report.appendLine(
             "Who had it may have kept the repository's key: take away the right to write to the store, too.")
+        session.add(opened.notices, of: repository.location, after: nil, to: &report)
         return report
     }
 }

@@ -28,6 +28,7 @@ struct SnapshotsCommand: VaultCommand {
     private struct Result: Encodable {
         let repository: String
         let authenticated: Bool
+        let rotationUnfinished: Bool
         let snapshots: [SnapshotSummary]
     }
 
@@ -47,7 +48,8 @@ struct SnapshotsCommand: VaultCommand {
         let snapshots = found.map { SnapshotSummary($0, followedUntil: followed[$0.id]) }
         var report = Report(
             Result(
-                repository: repository.location, authenticated: opened.isAuthenticated, snapshots: snapshots))
+                repository: repository.location, authenticated: opened.isAuthenticated,
+                rotationUnfinished: opened.isRotationUnfinished, snapshots: snapshots))
         for (database, list) in Dictionary(grouping: snapshots, by: \.database).sorted(by: { $0.key < $1.key }) {
             report.appendLine("\(Format.visible(database)):")
             report.appendLine(SnapshotSummary.heading)

@@ -67,7 +67,9 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
 
     @Option(
         name: .customLong(Role.option + "-format"),
-        help: .init("Format of the \(Role.noun): \(Role.formats).", valueName: "format"))
+        help: .init(
+            "Format of the \(Role.noun): \(Role.formats ?? "the bytes as they are").", valueName: "format",
+            visibility: Role.formats == nil ? .hidden : .default))
     var format: KeyFormat = .passphrase
 
     @OptionGroup var keyring: Role.Keyring
@@ -103,15 +105,15 @@ protocol KeyRole {
     static var noun: String { get }
     /// The common start of the options: `--NAME-file` and so on.
     static var option: String { get }
-    /// The formats in the help of `--NAME-format`.
-    static var formats: String { get }
+    /// The formats in the help of `--NAME-format`; nil if there is only one.
+    static var formats: String? { get }
     /// The options for a keyring that has the key, where there may be one.
     associatedtype Keyring: KeyringChoice
 }
 
 extension KeyRole {
     static var option: String { prefix + "key" }
-    static var formats: String { "a passphrase, 64 or 96 hex digits, or 32 or 48 raw bytes" }
+    static var formats: String? { "a passphrase, 64 or 96 hex digits, or 32 or 48 raw bytes" }
 }
 
 /// The options that name a keyring in the place of a key.
@@ -166,7 +168,7 @@ enum RepositorySecretRole: KeyRole {
     static let prefix = ""
     static let noun = "repository secret"
     static let option = "repository-secret"
-    static let formats = "a passphrase, 64 or more hex digits, or 32 or more raw bytes"
+    static let formats: String? = "a passphrase, 64 or more hex digits, or 32 or more raw bytes"
 }
 
 /// The secret that a command adds to a repository.
@@ -211,7 +213,23 @@ enum UnlockRole: KeyRole {
     typealias Keyring = NoKeyring
     static let prefix = ""
     static let noun = "secret that opens the keyring"
-    static let formats = "only 'passphrase', the bytes as they are"
+    static let formats: String? = nil
+}
+
+/// The private key that `key export-recipient` reads.
+enum IdentityRole: KeyRole {
+    typealias Keyring = NoKeyring
+    static let prefix = ""
+    static let noun = "identity"
+    static let formats: String? = nil
+}
+
+/// The recovery code that `key recover` reads.
+enum RecoveryRole: KeyRole {
+    typealias Keyring = NoKeyring
+    static let prefix = ""
+    static let noun = "recovery code"
+    static let formats: String? = nil
 }
 
 /// The secret of a slot that is being set.
@@ -219,7 +237,7 @@ enum SlotSecretRole: KeyRole {
     typealias Keyring = NoKeyring
     static let prefix = "new-"
     static let noun = "secret of the new slot"
-    static let formats = "only 'passphrase', the bytes as they are"
+    static let formats: String? = nil
 }
 
 /// The database that a command reads: its path, key and cipher settings.

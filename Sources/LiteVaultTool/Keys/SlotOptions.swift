@@ -4,10 +4,18 @@ internal import LiteVaultKeyring
 
 /// The keyring of a command, and what opens it.
 struct UnlockOptions: ParsableArguments {
-    @Argument(help: "The keyring.", completion: .file(), transform: PathArgument.literal)
+    @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)
     var path: String
 
-    @OptionGroup(title: "Opening the keyring") var key: KeyOptions<UnlockRole>
+    @OptionGroup(title: "Opening the keyring") var opening: OpeningOptions
+
+    var key: KeyOptions<UnlockRole> { opening.key }
+    var method: UnlockMethod { opening.method }
+}
+
+/// What opens a keyring.
+struct OpeningOptions: ParsableArguments {
+    @OptionGroup var key: KeyOptions<UnlockRole>
 
     @Option(
         name: .customLong("unlock"),
@@ -17,8 +25,7 @@ struct UnlockOptions: ParsableArguments {
 
 /// A slot that a command adds or changes.
 struct SlotOptions: ParsableArguments {
-    @Option(
-        help: .init("Kind of the slot: \(NewSlotKind.names).", valueName: "kind"))
+    @Option(help: .init("Kind of the slot.", valueName: "kind"))
     var kind: NewSlotKind = .passphrase
 
     @Option(name: .customLong("name"), help: .init("Name of the slot in lists.", valueName: "text"))
@@ -63,8 +70,6 @@ enum NewSlotKind: String, CaseIterable, ExpressibleByArgument {
     case command
     case credential
     case file
-
-    static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
 /// A slot in results.

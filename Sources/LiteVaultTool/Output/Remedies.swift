@@ -26,6 +26,7 @@ extension Remedy {
         case .text, .all: nil
         case .createRepository: "Check the name. 'litevault snapshot' creates a repository on first use."
         case .provideSecret: "Give it with --repository-secret-file or another --repository-secret-… option."
+        case .listSecrets: "'litevault secret list' shows without a secret which ones it has, by number and name."
         case .update: "Use a newer litevault."
         case .acceptReplacement: "If that was intended, --accept-repository accepts it as it is."
         case .acceptLoss:
@@ -52,6 +53,7 @@ extension Remedy {
         case .restoreReachable(let time):
             "Use '--at \(time)', or '--at latest-reachable' for the newest state that can be reached."
         case .addRetentionRule: "Give at least one --keep-… option."
+        case .completeRotation: "'litevault secret rotate' completes it; until then the old key is accepted, too."
         }
     }
 }

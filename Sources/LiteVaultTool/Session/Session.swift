@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultKeyring
 internal import LiteVaultSupport
 
 /// A command of the tool. It returns a report; `Main` prints it and handles failures.
@@ -64,9 +65,17 @@ struct Session {
             }
             throw Failure(
                 .keyRejected, "no \(Role.noun) given, and standard input is not a terminal",
-                remedy: "Use " + names.dropLast().joined(separator: ", ") + " or \(names[4]).")
+                remedy: "Use " + names.dropLast().joined(separator: ", ") + " or \(names[4])."
+                    + hint(ofKeyringBeside: path, Role.self))
         }
         return try read(.prompt, options, path, confirms)
+    }
+
+    /// The end of a remedy that names the keyring beside the database, if it exists.
+    private func hint<Role: KeyRole>(ofKeyringBeside path: String, _: Role.Type) -> String {
+        let keyring = Keyring.path(beside: path)
+        guard Role.Keyring.self != NoKeyring.self, (try? Keyring(keyring).slots()) != nil else { return "" }
+        return " With --\(Role.prefix)keyring '\(keyring)', they give what opens that."
     }
 
     /// The key that the options name; nil if they name none. A person is not asked.

@@ -226,4 +226,192 @@ import Testing
         let elsewhere = try await Repository.open(new.store, secret: secret, local: local(nil))
         #expect(try await !elsewhere.check(options).problems.isEmpty)
     }
+
+    // MARK: Joined segments
+
+    /// A repository whose log is in joined segments, and the value to restore at times inside them.
+    private struct Joined {
+        let tests = CompactionTests()
+        let repository: Repository
+        let commits: [(value: Int64, time: Date)]
+
+        init() async throws {
+            repository = try await tests.repository()
+            // The minute, and those after it: within them only the ends are left.
+            let dated = try await tests.followed(repository, at: [0, 5, 15, 50, 70, 200, 205, 4000, 4001], day: 0)
+            _ = try await repository.compact(tests.policy())
+            let ends: [Int64] = [4, 5, 7, 9]
+            commits = dated.commits.filter { ends.contains($0.value) }
+            let names = try await tests.names(repository)
+            #expect(names.joined.count >= 2 && names.fine.count == 3)
+        }
+
+        /// The same repository in another directory.
+        func copy(_ name: String) throws -> DirectoryStore {
+            let path = tests.scratch.path(name)
+            try FileManager.default.copyItem(atPath: tests.scratch.path("repository"), toPath: path)
+            return DirectoryStore(path)
+        }
+
+        func open(_ store: any ObjectStore) async throws -> Repository {
+            let local = LocalDirectories(
+                state: nil, cache: tests.scratch.path("cache"), spool: tests.scratch.path("joined-spool"))
+            return try await Repository.open(store, secret: .passphrase(Array("secret".utf8)), local: local)
+        }
+
+        func rotate(_ repository: Repository) async throws -> KeyRotation {
+            try await repository.rotateKey(secret: .passphrase(Array("secret".utf8)), iterations: 10)
+        }
+
+        /// Expects every byte to be authentic, and every time to be restored, from joined segments alone.
+        func expectWhole(_ repository: Repository, times: Int = .max, _ context: String = "") async throws {
+            #expect(try await tests.problems(repository) == [], "\(context)")
+            for (value, time) in commits.prefix(times) {
+                #expect(try await tests.rows(repository, .at(time)) == value, "\(context)")
+            }
+        }
+    }
+
+    @Test func `joined segments get the new key, and times inside them are restored`() async throws {
+        let joined = try await Joined()
+        let store = joined.repository.store
+        let stored = try await store.list("segments/")
+        let codes = try await sealed(store)
+        let result = try await joined.rotate(joined.repository)
+        #expect(result.warnings == [] && result.documents == codes.count)
+        #expect(try await store.list("segments/").map(\.size) == stored.map(\.size))
+        let now = try await sealed(store)
+        #expect(stored.allSatisfy { now[$0.name] != codes[$0.name] })
+        let new = try await joined.tests.repository()
+        try await joined.expectWhole(new)
+        #expect(try await joined.tests.rows(new, .latest) == 9)
+        // Joined segments are joined further.
+        _ = try await new.compact(joined.tests.policy(minutes: -400 * 86_400))
+        #expect(try await joined.tests.problems(new) == [])
+        #expect(try await joined.tests.rows(new, .latest) == 9)
+    }
+
+    /// At each request.
+    @Test(arguments: FaultyStore.Fault.allCases)
+    func `a change that is interrupted among joined segments loses no time, and is completed by the next one`(
+        fault: FaultyStore.Fault
+    ) async throws {
+        let joined = try await Joined()
+        var continued = 0
+        for call in 1...300 {
+            let folder = try joined.copy("r\(call)")
+            let faulty = FaultyStore(folder)
+            let repository = try await joined.open(faulty)
+            faulty.fail(at: call, fault)
+            let failed = await code { _ = try await joined.rotate(repository) }
+            let isOver = faulty.count < call
+            let again = try await joined.open(folder)
+            if failed != nil {
+                try await joined.expectWhole(again, times: 2, "interrupted at \(call)")
+                let completed = try await joined.rotate(again)
+                #expect(completed.warnings == [] && completed.isContinued == again.isRotationUnfinished, "\(call)")
+                if completed.isContinued { continued += 1 }
+            }
+            let done = try await joined.open(folder)
+            #expect(!done.isRotationUnfinished)
+            try await joined.expectWhole(done, times: isOver ? .max : 0, "completed after \(call)")
+            if isOver { break }
+            try #require(call < 300)
+        }
+        #expect(continued > 20)
+    }
+
+    @Test func `a compaction at work when the key is changed stores nothing under the old key`() async throws {
+        let tests = CompactionTests()
+        let hooked = HookedStore(DirectoryStore(tests.scratch.path("repository")))
+        let repository = try await tests.repository(hooked)
+        _ = try await tests.followed(repository, at: Array(0..<30), day: 0)
+        let other = try await tests.repository()
+        let once = OnceOnly()
+        // It has read segments, which it is about to join.
+        hooked.setHooks(after: { call, name in
+            guard call == "fetch" || call == "get", name.hasPrefix("segments/") else { return }
+            try await once { _ = try await other.rotateKey(secret: self.secret("secret"), iterations: 10) }
+        })
+        #expect(await code { try await repository.compact(tests.policy()) } == .busy)
+        hooked.setHooks()
+        let new = try await tests.repository()
+        #expect(try await tests.names(new).joined == [])
+        #expect(try await tests.problems(new) == [])
+        #expect(try await new.compact(tests.policy()).joined > 0)
+        #expect(try await tests.rows(new, .latest) == 30)
+        #expect(try await tests.problems(new) == [])
+    }
+
+    /// Its request was sent before the change, and reached the store in the middle of it.
+    @Test func `a joined segment that is stored while documents get the new key gets it, too`() async throws {
+        let tests = CompactionTests()
+        let folder = DirectoryStore(tests.scratch.path("repository"))
+        let repository = try await tests.repository(folder)
+        _ = try await tests.followed(repository, at: Array(0..<30), day: 0)
+        let before = try await folder.list("segments/").map(\.name)
+        _ = try await repository.compact()
+        var late: [String: [UInt8]] = [:]
+        for object in try await folder.list("segments/") where !before.contains(object.name) {
+            late[object.name] = try await folder.get(object.name)
+            try await folder.remove(object.name)
+        }
+        #expect(!late.isEmpty)
+        let (once, objects) = (OnceOnly(), late)
+        let hooked = HookedStore(folder)
+        let rotating = try await tests.repository(hooked)
+        hooked.setHooks(before: { call, name in
+            guard call == "put", name.hasPrefix("segments/") else { return }
+            try await once {
+                for (name, bytes) in objects { try await folder.put(name, bytes: bytes, condition: .absent) }
+            }
+        })
+        _ = try await rotating.rotateKey(secret: secret("secret"), iterations: 10)
+        let new = try await tests.repository()
+        #expect(try await tests.problems(new) == [])
+        #expect(try await folder.list("segments/").count == before.count + late.count)
+    }
+
+    @Test func `a check that ends after the key was changed does not record under the old key`() async throws {
+        let hooked = HookedStore(store)
+        let old = try await filled(hooked)
+        let once = OnceOnly()
+        hooked.setHooks(after: { call, name in
+            guard call == "get", name.hasPrefix("tree/") else { return }
+            try await once { _ = try await self.rotate(self.open("b")) }
+        })
+        #expect(try await !old.check().isRecorded)
+        hooked.setHooks()
+        let new = try await open("b")
+        #expect(try await new.check().problems == [])
+        #expect(try await new.snapshots().warnings == [])
+    }
+
+    @Test func `a change that is not completed is noticed by everything that lists, and by nothing once it is`()
+        async throws
+    {
+        let hooked = HookedStore(store)
+        let old = try await filled(hooked)
+        #expect(!old.isRotationUnfinished)
+        #expect(try await old.snapshots().warnings == [])
+        hooked.setHooks(before: { call, name in
+            if call == "put", name.hasPrefix("snapshots/") { throw VaultError(.io, "the store does not answer") }
+        })
+        #expect(await code { _ = try await rotate(old) } == .io)
+        for repository in [try await open("b"), try await Repository.open(store, local: local(nil))] {
+            #expect(repository.isRotationUnfinished)
+            let list = try await repository.snapshots()
+            #expect(list.count == 2)
+            let notices = list.warnings.filter { $0.path == config }
+            #expect(notices.map(\.severity) == [.notice] && notices.map(\.advice) == [.completeRotation])
+            let report = try await repository.check()
+            #expect(report.warnings == notices)
+        }
+        #expect(try await open("b").check().problems == [])
+        _ = try await rotate(open("b"))
+        let done = try await open("b")
+        #expect(!done.isRotationUnfinished)
+        #expect(try await done.snapshots().warnings == [])
+        #expect(try await done.check().warnings == [])
+    }
 }

@@ -1,8 +1,11 @@
 """The secrets of a repository, killed at every write, sync, rename and link of a change."""
 import itertools
+import json
 import os
 import shutil
+import sqlite3
 import subprocess
+import time
 
 import reader
 from faults import tracing
@@ -36,6 +39,25 @@ class Box:
     def run(self, *arguments, secret="a"):
         return subprocess.run(
             self.words(arguments, secret), cwd=self.path, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+
+    def result(self, *arguments):
+        done = self.run(*arguments, "--json")
+        expect(done.returncode == 0, lambda: f"{arguments}: exit {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def noticed(self):
+        """Whether a change of the key is unfinished; everything that lists says the same, and fails for nothing."""
+        with open(os.path.join(self.path, "repository/repository.json")) as file:
+            unfinished = "previous" in json.loads(file.readline())
+        for words in (["secret", "list"], ["snapshots"], ["check", "--read-only"]):
+            done = self.run(*words, "--json")
+            expect(done.returncode == 0, lambda: f"{words}: exit {done.returncode}: {done.stderr}")
+            found = json.loads(done.stdout)
+            expect(found["rotation_unfinished"] == unfinished, lambda: f"{words}: {found}")
+            told = [one for one in found["warnings"] if "litevault secret rotate" in one["remedy"]]
+            expect([one["severity"] for one in told] == ["notice"] * unfinished, lambda: f"{words}: {found['warnings']}")
+            expect((b"litevault secret rotate" in done.stderr) == unfinished, lambda: f"{words}: {done.stderr}")
+        return unfinished
 
     def opening(self):
         """The secrets that open the repository, by the reader that is not ours; each of them reads the snapshot."""
@@ -101,6 +123,7 @@ def run(report, settings, folder):
                         lambda w=words, a=after, o=opener, c=call, n=number, f=fault, i=inject: disturbed(
                             copy(), w, a, o, c, n, f, i)))
     report.cases(cases)
+    followed(report, settings, os.path.join(folder, "slots-followed"))
 
 
 def disturbed(box, words, after, opener, call, number, fault, inject):
@@ -111,6 +134,7 @@ def disturbed(box, words, after, opener, call, number, fault, inject):
         expect(done.returncode in allowed, lambda: f"exit {done.returncode}: {done.stderr}")
         found = box.opening()
         expect(found == after or (found == BEFORE and done.returncode != 0), f"exit {done.returncode}, opened by {found}")
+        unfinished = words[1] == "rotate" and done.returncode != 0 and box.noticed()
         again = box.run(*words, secret=opener)
         # It has that secret already, or no longer has that slot.
         expect(again.returncode == 0 or (found == after and again.returncode in (64, 66)),
@@ -119,6 +143,128 @@ def disturbed(box, words, after, opener, call, number, fault, inject):
         # And by the tool; opened by another state than it remembers, it would say that it was rolled back.
         listed = box.run("snapshots", secret=opener)
         expect(listed.returncode == 0, lambda: f"snapshots: {listed.stderr}")
-        return "after" if found == after else "before"
+        expect(not unfinished or not box.noticed(), "noticed after it was completed")
+        return ("after" if found == after else "before") + (", unfinished" if unfinished else "")
     finally:
         shutil.rmtree(box.path, ignore_errors=True)
+
+
+# A followed log, in joined segments
+
+class Log(Box):
+    """The box of a repository with joined segments, whose fine ones are removed."""
+
+    def times(self):
+        """The commits that the ends of objects have, by times in milliseconds, from the reader that is not ours."""
+        repository = reader.Repository(os.path.join(self.path, "repository"), self.secret("a"))
+        database = repository.database("app.db")
+        joined = list(repository.joined(database))
+        ends = [one["seen"] for one in [*joined, *list(repository.log(database))[-1:]]]
+        manifest = next(repository.names())[0]
+        found = {}
+        for end in sorted(set(ends)):
+            image = os.path.join(self.path, "image.db")
+            repository.restore(manifest, image)
+            repository.roll(manifest, image, end)
+            link = sqlite3.connect(image)
+            found[end] = link.execute("SELECT count(*) FROM moved").fetchone()[0]
+            expect(link.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "a restored database is damaged")
+            link.close()
+            os.unlink(image)
+        return found
+
+    def follow(self):
+        """Commits until segments were joined, by a follower, and removes those that a joined one has."""
+        with open(os.path.join(self.path, "backup.yml"), "w") as file:
+            file.write("repository: repository\nrepository-secret-file: a\nrepository-secret-format: raw\n"
+                       "state-folder: state\njobs:\n  - {name: app, sources: app.db, every: 1h, allow-plaintext: true, "
+                       "follow: {interval: 1s}}\n")
+        link = sqlite3.connect(os.path.join(self.path, "app.db"), isolation_level=None)
+        link.execute("PRAGMA journal_mode = WAL")
+        link.execute("CREATE TABLE moved(n)")
+        log = open(os.path.join(self.path, "log"), "wb")
+        child = subprocess.Popen(
+            [self.settings.tool, "schedule", "run", "backup.yml"], cwd=self.path, stdin=subprocess.DEVNULL, stdout=log,
+            stderr=log, env=dict(os.environ, XDG_CACHE_HOME=os.path.join(self.path, "cache")))
+        try:
+            # Two windows of ten seconds that are over.
+            end = time.monotonic() + 120
+            while len(self.objects("joined")) < 2:
+                expect(child.poll() is None and time.monotonic() < end, "no segments were joined")
+                link.execute("INSERT INTO moved VALUES (1)")
+                time.sleep(0.2)
+        finally:
+            child.terminate()
+            child.wait(60)
+            link.close()
+            log.close()
+        # As a compaction does a day later.
+        covered = {number for path in self.objects("joined")
+                   for number in range(*(int(part) + i for i, part in enumerate(os.path.basename(path).split(".")[:2])))}
+        for path in self.objects("fine"):
+            if int(os.path.basename(path).split(".")[0]) in covered:
+                os.unlink(path)
+
+    def objects(self, part):
+        return [os.path.join(where, name) for where, _, names in os.walk(os.path.join(self.path, "repository/segments"))
+                for name in names
+                if (os.path.basename(where) == "joined") == (part == "joined") and not name.startswith(".")]
+
+
+def followed(report, settings, folder):
+    template, numbers = Log(settings, folder), itertools.count()
+    os.mkdir(template.path)
+    with open(os.path.join(template.path, "a"), "wb") as file:
+        file.write(os.urandom(32))
+    os.chmod(file.name, 0o600)
+    words, times = ["secret", "rotate", "--yes"], {}
+
+    def copy():
+        box = Log(settings, f"{folder}-{next(numbers)}")
+        shutil.copytree(template.path, box.path)
+        return box
+
+    def undisturbed():
+        template.follow()
+        times.update(template.times())
+        expect(len(template.objects("joined")) >= 2 and len(set(times.values())) >= 3, f"{times}")
+        box = copy()
+        found = box.result(*words)
+        expect(found["documents"] > len(template.objects("joined")), f"{found}")
+        expect(box.times() == times and box.result("check", "--read-data")["intact"], "after the change")
+        return f"{len(template.objects('joined'))} joined segments, {len(template.objects('fine'))} fine ones"
+
+    def killed(call, number):
+        box = copy()
+        try:
+            done = tracing.trace(
+                box.words(words), os.path.join(box.path, "log"), [call], f"{call}:signal=SIGKILL:when={number}", cwd=box.path)
+            expect(done.returncode in (0, -9, 137), lambda: f"exit {done.returncode}: {done.stderr}")
+            expect(box.times() == times, "after the kill")
+            unfinished = box.noticed()
+            found = box.result(*words)
+            expect(found["continued"] == unfinished and found["warnings"] == [], lambda: f"{found}")
+            expect(box.times() == times and not box.noticed(), "after it was completed")
+            expect(box.result("check", "--read-data")["intact"], "check")
+            return "unfinished" if unfinished else "before or after"
+        finally:
+            shutil.rmtree(box.path, ignore_errors=True)
+
+    report.case("secret rotate with joined segments: undisturbed", undisturbed)
+    if not times:
+        return
+    box = copy()
+    tracing.trace(box.words(words), os.path.join(box.path, "log"), CALLS, cwd=box.path)
+    counts, points = {}, {}
+    for call in tracing.read(os.path.join(box.path, "log")):
+        counts[call.pid, call.name] = counts.get((call.pid, call.name), 0) + 1
+        if call.touches_files:
+            points.setdefault(call.name, set()).add(counts[call.pid, call.name])
+    cases = []
+    for call, found in sorted(points.items()):
+        found = sorted(found)
+        if len(found) > 3 and not settings.full:
+            found = [found[0], found[len(found) // 2], found[-2]]
+        cases += [(f"secret rotate with joined segments: SIGKILL at {call} {number}", lambda c=call, n=number: killed(c, n))
+                  for number in found]
+    report.cases(cases)
