@@ -56,6 +56,7 @@ package actor SegmentWriter {
                 // The newest segment is never joined: it is missing.
                 log = try await repository.segmentLog(database, [])
             }
+            let previous = (log.names.dropLast() + log.joined).map(\.date).max()
             var last = log.newest?.mark
             var loss: SnapshotGap?
             var newest: SegmentRecord?
@@ -69,11 +70,11 @@ package actor SegmentWriter {
                     // Later segments cannot be restored through it, only from a snapshot of their own.
                     found = nil
                     loss = SnapshotGap(
-                        since: log.names.dropLast().last?.date, reason: "the newest segment \(error.message)")
+                        since: previous, reason: "the newest segment \(error.message)")
                 }
                 if let found, found.sequence == last?.sequence, found.hash != last?.hash {
                     loss = SnapshotGap(
-                        since: log.names.dropLast().last?.date, reason: "the newest segment was replaced by another one"
+                        since: previous, reason: "the newest segment was replaced by another one"
                     )
                 }
                 last = found ?? SegmentMark(lost: name)

@@ -44,7 +44,8 @@ def requests(settings, folder, port, plan):
     try:
         db = Database(box.path("db/app.db"))
         box.start().following()
-        # Ten seconds later it lists all segments, once, to find what can be joined.
+        plan([])  # Which empties the log.
+        # Ten seconds after its start it lists all segments, once, to find what can be joined.
         until("the first look at all segments", lambda: any("joined" in path for _, path in log()), 30)
         before = box.known()["segments"]
         time.sleep(1)

@@ -19,10 +19,10 @@ from .kills import Writer
 from .stores import s3_box, with_server
 
 SECONDS = 24  # Of commits: two windows of ten seconds at least.
-KILLS = 8  # Of `litevault compact`, in each half.
-TURNS = 3  # Kills of a follower that is joining, in each box.
+KILLS = 6, 20  # Of `litevault compact` that joins, and as many of one that removes; with LITEVAULT_FAULT_FULL.
+TURNS = 2, 6  # Kills of a follower that is joining, in each box.
 CALLS = tracing.CALLS + ["unlink", "unlinkat", "mkdir"]
-MOST = 8  # Injections, chosen at random; all of them with LITEVAULT_FAULT_FULL.
+MOST = 6  # Injections, chosen at random; all of them with LITEVAULT_FAULT_FULL.
 FAULTS = [("SIGKILL", "signal=SIGKILL"), ("ENOSPC", "error=ENOSPC"), ("EIO", "error=EIO")]
 REMOVE = ["--fine", "0s", "--grace", "0s"]
 STORE = {
@@ -120,10 +120,10 @@ def killed(followed, options):
     box.litevault("compact", *box.options, *options)
     whole = time.monotonic() - begun
     box.remove()
-    hit, is_done = 0, False
+    hit, is_done, kills = 0, False, KILLS[followed.settings.full]
     box = followed.copy(name)
     try:
-        for turn in range(KILLS):
+        for turn in range(kills):
             if is_done:
                 box.remove()
                 box = followed.copy(f"{name}-{turn}")
@@ -141,9 +141,9 @@ def killed(followed, options):
                 followed.expect_some(box, random)
             elif turn % 3 == 2:
                 box.judge_all(followed.db, random, points=2)
-        expect(hit >= KILLS // 4, f"only {hit} of {KILLS} were killed")
+        expect(hit >= kills // 4, f"only {hit} of {kills} were killed")
         finished(followed, box)
-        return f"{hit} of {KILLS} killed; undisturbed it takes {whole:.1f} s"
+        return f"{hit} of {kills} killed; undisturbed it takes {whole:.1f} s"
     finally:
         box.remove()
 
@@ -252,15 +252,15 @@ def following(settings, folder, index):
     box = Box(settings, folder, name=f"joining-kills-{index}", follow={"interval": "50ms", "fine": "60s"})
     random = settings.random(f"joining kills {index}")
     writer = Writer(box.path("db/app.db"))
-    hit = 0
+    hit, turns = 0, TURNS[settings.full]
     try:
-        for _ in range(TURNS):
+        for _ in range(turns):
             box.start().following()
             # It joins every ten seconds; what it reads lies in a directory meanwhile.
             hit += appears(box.repository + "/.spool/.litevault-segments-*", 25)
             time.sleep(random.uniform(0, 0.4))
             box.stop(signal.SIGKILL, -9)
-        expect(hit >= TURNS - 1, f"it was joining {hit} of {TURNS} times only")
+        expect(hit >= turns - 1, f"it was joining {hit} of {turns} times only")
         box.judge_all(writer.db, random, points=3, snapshots=1)
         box.start().following()
         until("joined segments", lambda: glob.glob(box.repository + "/segments/*/joined/*"))

@@ -136,6 +136,31 @@ import Testing
         }
     }
 
+    @Test func `a large segment that is joined and removed while those before it are applied is found again`()
+        async throws
+    {
+        let directory = DirectoryStore(scratch.path("repository"))
+        let repository = try await base.repository(directory)
+        let dated = try await CompactionTests.Dated(scratch, repository, day: 0)
+        // Only its start is read before its turn.
+        let large = "CREATE TABLE large(a); INSERT INTO large VALUES (zeroblob(9000000))"
+        for second in 0..<70 { try await dated.commit(Int64(second + 1), at: second, more: second == 30 ? large : "") }
+        await dated.writer.close()
+        let names = try await base.names(repository).fine
+        let hooked = HookedStore(directory)
+        let other = try await base.repository(hooked, machine: "two")
+        let once = OnceOnly()
+        let policy = base.policy()
+        let victims = Set(try await directory.list("segments/").filter { $0.size > 8 << 20 }.map(\.name))
+        #expect(victims.count == 1 && victims.isSubset(of: names))
+        hooked.setHooks(before: { call, name in
+            guard call == "fetch", victims.contains(name) else { return }
+            try await once { _ = try await repository.compact(policy) }
+        })
+        #expect(try await base.rows(other, .latest) == 70)
+        #expect(try await base.names(repository).fine.count < 15)
+    }
+
     @Test func `a restore lists again when it finds the segments gone that were joined between its two lists`()
         async throws
     {
