@@ -31,14 +31,18 @@ struct RelationReader {
 
         var isRequired: Bool { columns.allSatisfy { !$0.columnType.hasSuffix("?") } }
 
-        /// What it is called: the column without its ending.
-        var name: String {
-            guard columns.count == 1, let column = columns.first else { return RelationReader.member(parent) }
+        /// What it is called: the column without its ending, or else what it refers to, unless others refer to that as well.
+        func name(isOnly: Bool) -> String {
+            let parent = RelationNames.singular(RelationReader.member(parent))
+            guard columns.count == 1, let column = columns.first else {
+                let first = columns.first.map { RelationReader.capitalized($0.name) } ?? ""
+                return isOnly ? parent : parent + "By" + first
+            }
             let plain = column.name.replacing("`", with: "")
             for ending in ["Id", "ID"] where plain.hasSuffix(ending) && plain.count > ending.count {
                 return String(plain.dropLast(ending.count))
             }
-            return RelationReader.member(parent)
+            return isOnly ? parent : plain
         }
     }
 
@@ -58,51 +62,61 @@ struct RelationReader {
                 ))
             return true
         }
-        // What each foreign key is called, where its name was free.
-        var names: [String?] = []
-        for key in keys {
+        let own = keys.map { key in
+            let others = keys.filter {
+                $0.child.table.name == key.child.table.name && $0.parent.table.name == key.parent.table.name
+            }
+            let isOnly = others.count == 1 && key.child.table.name != key.parent.table.name
+            return (key: key, name: key.name(isOnly: isOnly), isOnly: isOnly)
+        }
+        // What each foreign key is called in both directions, where a name was free.
+        var named: [NamedKey] = []
+        for (key, name, _) in own {
             let destination = key.parent.directive.name + (key.isRequired ? "" : "?")
             let value =
                 ".belongsTo(\(columns(key.columns, of: key.child))"
                 + (key.references.isEmpty ? "" : ", references: \(columns(key.references, of: key.parent))") + ")"
-            names.append([key.name, key.name + "Record"].first { add(key.child, $0, destination, value) })
+            named.append((key, [name, name + "Record"].first { add(key.child, $0, destination, value) }, nil))
         }
-        for key in keys where key.references.isEmpty {
-            let others = keys.filter {
-                $0.child.table.name == key.child.table.name && $0.parent.table.name == key.parent.table.name
-            }
-            let isAmbiguous = others.count > 1 || key.child.table.name == key.parent.table.name
-            let suffix = isAmbiguous ? "By" + key.name.prefix(1).uppercased() + key.name.dropFirst() : ""
+        for (index, (key, name, isOnly)) in own.enumerated() where key.references.isEmpty {
             let member = Self.member(key.child)
-            let arguments = columns(key.columns, of: key.child)
-            if key.isUnique {
-                _ = add(key.parent, member + suffix, key.child.directive.name + "?", ".hasOne(\(arguments))")
-            } else {
-                _ = add(
-                    key.parent, Self.plural(member) + suffix, "[\(key.child.directive.name)]", ".hasMany(\(arguments))")
+            let plain = key.isUnique ? RelationNames.singular(member) : RelationNames.plural(member)
+            let suffixed = plain + "By" + Self.capitalized(name)
+            let destination = key.isUnique ? key.child.directive.name + "?" : "[\(key.child.directive.name)]"
+            let value = ".\(key.isUnique ? "hasOne" : "hasMany")(\(columns(key.columns, of: key.child)))"
+            named[index].reverse = (isOnly ? [plain, suffixed] : [suffixed]).first {
+                add(key.parent, $0, destination, value)
             }
         }
-        for record in records { addThrough(record, Array(zip(keys, names)), add) }
+        for record in records { addThrough(record, named, add) }
         return relations
     }
 
+    /// A foreign key, and what it is called by its table and by the one that it refers to.
+    private typealias NamedKey = (key: ForeignKey, name: String?, reverse: String?)
+
     /// A table whose primary key is two foreign keys joins the tables that they refer to.
     private func addThrough(
-        _ record: RecordModel, _ keys: [(key: ForeignKey, name: String?)],
-        _ add: (RecordModel, String, String, String) -> Bool
+        _ record: RecordModel, _ keys: [NamedKey], _ add: (RecordModel, String, String, String) -> Bool
     ) {
-        let named = keys.filter { $0.key.child.table.name == record.table.name && $0.key.references.isEmpty }
-        let own = named.map(\.key)
-        let columns = Set(own.flatMap(\.columns).map(\.name))
-        guard own.count == 2, own[0].parent.table.name != own[1].parent.table.name, record.key.count > 1,
-            columns == Set(record.key.map(\.name))
+        let key = Set(record.key.map(\.name))
+        // It may refer to other tables besides.
+        let own = keys.filter {
+            $0.key.child.table.name == record.table.name && $0.key.references.isEmpty
+                && key.isSuperset(of: $0.key.columns.map(\.name))
+        }
+        guard own.count == 2, own[0].key.parent.table.name != own[1].key.parent.table.name, key.count > 1,
+            Set(own.flatMap { $0.key.columns.map(\.name) }) == key
         else { return }
-        for (one, other, name) in [(own[0], own[1], named[1].name), (own[1], own[0], named[0].name)] {
-            guard let name else { continue }
-            let children = Self.plural(Self.member(record))
-            _ = add(
-                one.parent, Self.plural(Self.member(other.parent)), "[\(other.parent.directive.name)]",
-                ".hasMany(through: \(one.parent.directive.name).\(children), \(record.directive.name).\(name))")
+        for (one, other) in [(own[0], own[1]), (own[1], own[0])] {
+            guard let name = other.name, let children = one.reverse, !one.key.isUnique else { continue }
+            let member = RelationNames.plural(Self.member(other.key.parent))
+            let value =
+                ".hasMany(through: \(one.key.parent.directive.name).\(SwiftNames.member(children)), "
+                + "\(record.directive.name).\(SwiftNames.member(name)))"
+            _ = [member, member + "Through" + Self.capitalized(RelationNames.plural(Self.member(record)))].first {
+                add(one.key.parent, $0, "[\(other.key.parent.directive.name)]", value)
+            }
         }
     }
 
@@ -150,14 +164,13 @@ struct RelationReader {
     /// `Models.NoteTag` becomes `noteTag`.
     fileprivate static func member(_ record: RecordModel) -> String {
         let name = record.directive.name.split(separator: ".").last.map(String.init) ?? record.directive.name
-        return name.prefix(1).lowercased() + name.dropFirst()
+        // Data_ is called so because Swift has a Data.
+        let plain = name.hasSuffix("_") ? name.dropLast() : name[...]
+        return plain.prefix(1).lowercased() + plain.dropFirst()
     }
 
-    private static func plural(_ name: String) -> String {
-        if name.hasSuffix("y"), let before = name.dropLast().last, !"aeiou".contains(before) {
-            return name.dropLast() + "ies"
-        }
-        if ["s", "x", "ch", "sh"].contains(where: name.hasSuffix) { return name + "es" }
-        return name + "s"
+    fileprivate static func capitalized(_ name: String) -> String {
+        let plain = name.replacing("`", with: "")
+        return plain.prefix(1).uppercased() + plain.dropFirst()
     }
 }

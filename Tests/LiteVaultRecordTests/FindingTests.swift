@@ -128,6 +128,21 @@ import Testing
         } throws: { ($0 as? QueryError) == .unexpectedType(name: "population", expected: "an integer", found: "text") }
     }
 
+    @Test(arguments: [
+        ("'[\"a\", 2]'", "JSON of Array<String> at 1"), ("'no JSON'", "JSON of Array<String>"),
+        ("x'7b'", "JSON of Array<String>"),
+    ])
+    func `JSON that the property cannot hold is an error that names the column and the place`(
+        sql: String, expected: String
+    ) throws {
+        let db = try Connection()
+        try db.execute(Note.schema)
+        try db.run("INSERT INTO note (title, tags, version) VALUES ('a', \(sql), 0)")
+        #expect {
+            try Note.find(db, 1)
+        } throws: { ($0 as? QueryError) == .malformedValue(name: "tags", expected: expected) }
+    }
+
     @Test func `a conformance that forgets a column is an error, not a wrong value`() throws {
         struct Short: Record {
             var id: Int64?

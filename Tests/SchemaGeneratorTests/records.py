@@ -74,7 +74,7 @@ writes("foreign keys become relations, in both directions and through tables tha
        "CREATE TABLE note_tag (note_id INT NOT NULL REFERENCES note(id), tag TEXT NOT NULL REFERENCES tag, PRIMARY KEY (note_id, tag));\n"
        "CREATE TABLE cover (note_id INTEGER PRIMARY KEY REFERENCES note(id))",
        "static let parent: Relation<Shelf, Shelf?> = .belongsTo(Shelf.parentId)",
-       "static let shelfsByParent: Relation<Shelf, [Shelf]> = .hasMany(Shelf.parentId)",
+       "static let shelvesByParent: Relation<Shelf, [Shelf]> = .hasMany(Shelf.parentId)",
        "static let shelf: Relation<Note, Shelf> = .belongsTo(Note.shelfId)",
        "static let notes: Relation<Shelf, [Note]> = .hasMany(Note.shelfId)",
        "static let note: Relation<NoteTag, Note> = .belongsTo(NoteTag.noteId)",
@@ -88,10 +88,29 @@ writes("several keys between the same tables have names of their own, and compos
        "PRIMARY KEY (shelf, place));\n"
        "CREATE TABLE chapter (id INTEGER PRIMARY KEY, shelf INT NOT NULL, place INT NOT NULL, FOREIGN KEY (shelf, place) REFERENCES book(shelf, place))",
        "static let author: Relation<Book, Person> = .belongsTo(Book.authorId)",
-       "static let person: Relation<Book, Person?> = .belongsTo(Book.mail, references: Person.mail)",
+       "static let mailRecord: Relation<Book, Person?> = .belongsTo(Book.mail, references: Person.mail)",
        "static let booksByAuthor: Relation<Person, [Book]> = .hasMany(Book.authorId)",
        "static let book: Relation<Chapter, Book> = .belongsTo([Chapter.shelf, Chapter.place])",
        "static let chapters: Relation<Book, [Chapter]> = .hasMany([Chapter.shelf, Chapter.place])")
+writes("one row is called in the singular and several in the plural, whichever the table is, and several keys by their columns",
+       "-- litevault: relations\n-- litevault: record categories\n-- litevault: record people\n-- litevault: record statuses\n"
+       "-- litevault: record houses\n-- litevault: record stays\n-- litevault: record data\n"
+       "CREATE TABLE categories (name TEXT PRIMARY KEY NOT NULL);\nCREATE TABLE statuses (id INTEGER PRIMARY KEY);\n"
+       "CREATE TABLE people (id INTEGER PRIMARY KEY, mother INT REFERENCES people, father INT REFERENCES people, category TEXT REFERENCES categories, "
+       "status_id INT UNIQUE REFERENCES statuses);\nCREATE TABLE houses (id INTEGER PRIMARY KEY);\n"
+       "CREATE TABLE stays (person_id INT NOT NULL REFERENCES people, house_id INT NOT NULL REFERENCES houses, guest_of INT REFERENCES categories(name), "
+       "PRIMARY KEY (person_id, house_id));\nCREATE TABLE data (id INTEGER PRIMARY KEY, house_id INT NOT NULL REFERENCES houses)",
+       "static let categoryRecord: Relation<People, Categories?> = .belongsTo(People.category)",
+       "static let motherRecord: Relation<People, People?> = .belongsTo(People.mother)",
+       "static let fatherRecord: Relation<People, People?> = .belongsTo(People.father)",
+       "static let peopleByMother: Relation<People, [People]> = .hasMany(People.mother)",
+       "static let peopleByFather: Relation<People, [People]> = .hasMany(People.father)",
+       "static let people: Relation<Categories, [People]> = .hasMany(People.category)",
+       "static let person: Relation<Statuses, People?> = .hasOne(People.statusId)",
+       "static let status: Relation<People, Statuses?> = .belongsTo(People.statusId)",
+       "static let houses: Relation<People, [Houses]> = .hasMany(through: People.stays, Stays.house)",
+       "static let people: Relation<Houses, [People]> = .hasMany(through: Houses.stays, Stays.person)",
+       "static let data: Relation<Houses, [Data_]> = .hasMany(Data_.houseId)")
 writes("a statement whose columns are those of a record returns records",
        "-- litevault: record note\nCREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT)",
        "func titled(title: String) throws -> [Note] {", "return try Note.all(self, sql: sql, with: title)",

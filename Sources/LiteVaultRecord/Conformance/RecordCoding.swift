@@ -29,18 +29,34 @@ public struct RecordReader: ~Copyable {
 
     /// The value of the next column, which holds JSON as text or as a blob of it. NULL is nil for an optional type.
     ///
-    /// - Throws: `QueryError`; `DecodingError` when the JSON is not of this type.
+    /// - Throws: `QueryError`; `malformedValue`, with the place in the JSON, when it is not of this type.
     public mutating func nextJSON<T: Decodable>(_ type: T.Type = T.self) throws -> T {
         index &+= 1
         let column = ColumnReader(statement, index)
         switch try StoredValue.read(from: column) {
-        case .text(let text): return try JSONDecoder().decode(T.self, from: Data(text.utf8))
-        case .blob(let bytes): return try JSONDecoder().decode(T.self, from: Data(bytes))
+        case .text(let text): return try Self.decode(Data(text.utf8), column)
+        case .blob(let bytes): return try Self.decode(Data(bytes), column)
         case .null:
             guard let type = T.self as? any ExpressibleByNilLiteral.Type, let none = type.init(nilLiteral: ()) as? T
             else { throw column.mismatch(expected: "JSON") }
             return none
         default: throw column.mismatch(expected: "JSON")
+        }
+    }
+
+    /// An error of the decoder says where in the JSON it is, but not in which column.
+    private static func decode<T: Decodable>(_ json: Data, _ column: borrowing ColumnReader) throws -> T {
+        do { return try JSONDecoder().decode(T.self, from: json) } catch let error as DecodingError {
+            let context: DecodingError.Context? =
+                switch error {
+                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                    .dataCorrupted(let context):
+                    context
+                @unknown default: nil
+                }
+            let path = (context?.codingPath ?? []).map { $0.intValue.map(String.init) ?? $0.stringValue }
+            let place = path.isEmpty ? "" : " at " + path.joined(separator: ".")
+            throw column.malformed(expected: "JSON of \(T.self)\(place)")
         }
     }
 
