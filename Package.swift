@@ -188,6 +188,7 @@ let package = Package(
             name: "LiteVaultTool",
             dependencies: [
                 "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
+                "LiteVaultEngine",
                 .target(name: "LiteVaultObjectStore", condition: isDependency ? when("ObjectStore") : nil),
                 "LiteVaultSchedule", "LiteVaultKeyring",
                 external("ArgumentParser", of: "swift-argument-parser", for: "Tool"),

@@ -20,6 +20,7 @@ struct LiteVaultCommand: ParsableCommand {
         version: Version.text,
         subcommands: [
             Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Query.self,
+            Shell.self,
             Dump.self, Stats.self, Diff.self, Vacuum.self, Backup.self, SnapshotCommand.self, SnapshotsCommand.self,
             Restore.self, Forget.self,
             Compact.self, Check.self, Repair.self, Copy.self, Schedule.self, Key.self, Keygen.self, Secret.self,

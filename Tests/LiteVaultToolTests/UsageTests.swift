@@ -4,7 +4,7 @@ import Testing
 /// Arguments that are wrong, and what `--help` says.
 @Suite struct UsageTests {
     static let commands = [
-        "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "query", "dump", "stats", "diff",
+        "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "query", "shell", "dump", "stats", "diff",
         "vacuum",
         "backup",
         "snapshot", "snapshots", "restore", "forget", "compact", "check",

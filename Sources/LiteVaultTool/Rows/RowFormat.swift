@@ -14,6 +14,10 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     case jsonl
     /// A table of Markdown.
     case markdown
+    /// Columns with lines around them, for terminals.
+    case box
+    /// A line for each value, for rows with many columns.
+    case line
 
     /// The formats, for help texts.
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -21,8 +25,10 @@ enum RowFormat: String, ExpressibleByArgument, CaseIterable {
     /// Creates a printer for the rows of one query.
     func printer(_ stream: ResultStream, _ names: [String]) -> any RowPrinter {
         switch self {
-        case .table: TablePrinter(stream, names, isMarkdown: false)
-        case .markdown: TablePrinter(stream, names, isMarkdown: true)
+        case .table: TablePrinter(stream, names, .plain)
+        case .markdown: TablePrinter(stream, names, .markdown)
+        case .box: TablePrinter(stream, names, .box)
+        case .line: LinePrinter(stream: stream, names: names)
         case .csv: CSVPrinter(stream: stream, names: names)
         case .json: ObjectPrinter(stream: stream, names: names, isArray: true)
         case .jsonl: ObjectPrinter(stream: stream, names: names, isArray: false)
@@ -113,21 +119,58 @@ private final class CSVPrinter: RowPrinter {
     }
 }
 
+/// `name = value`, and an empty line between rows.
+private final class LinePrinter: RowPrinter {
+    private let stream: ResultStream
+    private let names: [String]
+    private var isFirst = true
+
+    init(stream: ResultStream, names: [String]) {
+        self.stream = stream
+        let visible = names.map(Format.visible)
+        let width = visible.map(\.count).max() ?? 0
+        self.names = visible.map { String(repeating: " ", count: width - $0.count) + $0 + " = " }
+    }
+
+    func row(_ values: [StoredValue]) throws {
+        if !isFirst { try stream.append("\n") }
+        isFirst = false
+        for (name, value) in zip(names, values) { try stream.append(name + TablePrinter.text(value) + "\n") }
+    }
+
+    func end() throws {}
+}
+
 /// Columns as wide as the first rows need: later rows may be wider, so that memory does not grow with the result.
 private final class TablePrinter: RowPrinter {
+    enum Style {
+        case plain
+        case markdown
+        case box
+
+        /// What is before, between and after the columns of a row.
+        var edges: (start: String, between: String, end: String) {
+            switch self {
+            case .plain: ("", "  ", "")
+            case .markdown: ("| ", " | ", " |")
+            case .box: ("│ ", " │ ", " │")
+            }
+        }
+    }
+
     private static let measuredRows = 1000
 
     private let stream: ResultStream
     private let names: [String]
-    private let isMarkdown: Bool
+    private let style: Style
     private var measured: [[(text: String, isNumber: Bool)]]? = []
     private var widths: [Int]
 
-    init(_ stream: ResultStream, _ names: [String], isMarkdown: Bool) {
+    init(_ stream: ResultStream, _ names: [String], _ style: Style) {
         self.stream = stream
-        self.isMarkdown = isMarkdown
-        self.names = names.map { Self.cell($0, isMarkdown) }
-        widths = self.names.map { max(isMarkdown ? 3 : 1, $0.count) }
+        self.style = style
+        self.names = names.map { Self.cell($0, style) }
+        widths = self.names.map { max(style == .markdown ? 3 : 1, $0.count) }
     }
 
     func row(_ values: [StoredValue]) throws {
@@ -137,7 +180,7 @@ private final class TablePrinter: RowPrinter {
                 case .integer, .real: true
                 default: false
                 }
-            return (text: Self.cell(value == .null ? "NULL" : ValueText.plain(value), isMarkdown), isNumber: isNumber)
+            return (text: Self.cell(value == .null ? "NULL" : ValueText.plain(value), style), isNumber: isNumber)
         }
         guard measured != nil else { return try line(cells) }
         for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], min(cell.text.count, 60)) }
@@ -145,17 +188,28 @@ private final class TablePrinter: RowPrinter {
         if measured?.count == Self.measuredRows { try printMeasured() }
     }
 
-    func end() throws { try printMeasured() }
+    func end() throws {
+        try printMeasured()
+        if style == .box, !names.isEmpty { try rule("└", "┴", "┘") }
+    }
 
     private func printMeasured() throws {
         guard let rows = measured else { return }
         measured = nil
         guard !names.isEmpty else { return }
+        if style == .box { try rule("┌", "┬", "┐") }
         try line(names.map { ($0, false) })
-        let rules = widths.map { String(repeating: "-", count: $0) }
-        try stream.append(
-            isMarkdown ? "| " + rules.joined(separator: " | ") + " |\n" : rules.joined(separator: "  ") + "\n")
+        if style == .box {
+            try rule("├", "┼", "┤")
+        } else {
+            try line(widths.map { (String(repeating: "-", count: $0), false) })
+        }
         for row in rows { try line(row) }
+    }
+
+    private func rule(_ start: String, _ cross: String, _ end: String) throws {
+        let lines = widths.map { String(repeating: "─", count: $0 + 2) }
+        try stream.append(start + lines.joined(separator: cross) + end + "\n")
     }
 
     private func line(_ cells: [(text: String, isNumber: Bool)]) throws {
@@ -163,16 +217,20 @@ private final class TablePrinter: RowPrinter {
             let padding = String(repeating: " ", count: max(0, width - cell.text.count))
             return cell.isNumber ? padding + cell.text : cell.text + padding
         }
-        if isMarkdown { return try stream.append("| " + padded.joined(separator: " | ") + " |\n") }
-        var text = padded.joined(separator: "  ")
+        let edges = style.edges
+        var text = edges.start + padded.joined(separator: edges.between) + edges.end
         while text.last == " " { text.removeLast() }
         try stream.append(text + "\n")
     }
 
-    /// One line without control characters.
-    private static func cell(_ text: String, _ isMarkdown: Bool) -> String {
+    /// A value on one line, without control characters.
+    static func text(_ value: StoredValue) -> String {
+        cell(value == .null ? "NULL" : ValueText.plain(value), .plain)
+    }
+
+    private static func cell(_ text: String, _ style: Style) -> String {
         let visible = Format.visible(text)
-        return isMarkdown ? visible.replacingOccurrences(of: "|", with: "\\|") : visible
+        return style == .markdown ? visible.replacingOccurrences(of: "|", with: "\\|") : visible
     }
 }
 

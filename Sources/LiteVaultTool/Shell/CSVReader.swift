@@ -1,0 +1,110 @@
+internal import Foundation
+
+/// Reads CSV by RFC 4180, a record at a time. An empty field is nil, as `query` prints NULL; an empty text is in quotes.
+struct CSVReader {
+    private let next: () throws -> UInt8?
+    private var pushed: UInt8?
+    private var line = 1
+    /// The number of the line on which the last record starts, from 1.
+    private(set) var recordLine = 1
+
+    /// The longest field in bytes: a quote that is never closed would take in the rest of the file.
+    private static let longest = 1 << 28
+
+    /// - Parameter next: the next byte; nil at the end.
+    init(_ next: @escaping () throws -> UInt8?) { self.next = next }
+
+    /// Reads a file in blocks.
+    init(_ handle: FileHandle) {
+        var block: [UInt8] = []
+        var position = 0
+        self.init {
+            if position == block.count {
+                try Interruption.shared.check()
+                block = try Array(handle.read(upToCount: 1 << 16) ?? Data())
+                position = 0
+                if block.isEmpty { return nil }
+            }
+            defer { position += 1 }
+            return block[position]
+        }
+    }
+
+    /// The fields of the next record; nil after the last one. Empty lines are skipped.
+    ///
+    /// - Throws: `usage` for a quote that is not closed, or text that is not UTF-8.
+    mutating func record() throws -> [String?]? {
+        var fields: [String?] = []
+        while true {
+            guard let first = try take() else { return fields.isEmpty ? nil : fields + [nil] }
+            if fields.isEmpty, first == Self.newline || first == Self.return {
+                if first == Self.newline { line += 1 }
+                continue
+            }
+            if fields.isEmpty { recordLine = line }
+            let (field, end) = try self.field(first)
+            fields.append(field)
+            if end != Self.comma { return fields }
+        }
+    }
+
+    /// A field, and the byte that ended it; nil for the end of the file.
+    private mutating func field(_ first: UInt8) throws -> (String?, UInt8?) {
+        var bytes: [UInt8] = []
+        let isQuoted = first == Self.quote
+        if isQuoted { bytes = try quoted() } else { pushed = first }
+        while let byte = try take() {
+            if byte == Self.return { continue }
+            if byte == Self.newline { line += 1 }
+            if byte == Self.comma || byte == Self.newline { return (try text(bytes, isQuoted), byte) }
+            bytes.append(byte)
+            guard bytes.count <= Self.longest else { throw tooLong() }
+        }
+        return (try text(bytes, isQuoted), nil)
+    }
+
+    private mutating func quoted() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let start = line
+        while let byte = try take() {
+            if byte == Self.newline { line += 1 }
+            if byte == Self.quote {
+                guard let after = try take() else { return bytes }
+                guard after == Self.quote else {
+                    pushed = after
+                    return bytes
+                }
+            }
+            bytes.append(byte)
+            guard bytes.count <= Self.longest else { throw tooLong() }
+        }
+        throw Failure(.usage, "a quote on line \(start) is not closed", remedy: "Check the CSV text.")
+    }
+
+    private func text(_ bytes: [UInt8], _ isQuoted: Bool) throws -> String? {
+        if bytes.isEmpty, !isQuoted { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.usage, "line \(line) is not text in UTF-8", remedy: "Convert the file.")
+        }
+        return text
+    }
+
+    private func tooLong() -> Failure {
+        Failure(
+            .usage, "a field of the record on line \(recordLine) is longer than \(Self.longest) bytes",
+            remedy: "Check its quotes.")
+    }
+
+    private mutating func take() throws -> UInt8? {
+        if let byte = pushed {
+            pushed = nil
+            return byte
+        }
+        return try next()
+    }
+
+    private static let comma = UInt8(ascii: ",")
+    private static let quote = UInt8(ascii: "\"")
+    private static let newline = UInt8(ascii: "\n")
+    private static let `return` = UInt8(ascii: "\r")
+}

@@ -1,0 +1,96 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultCipher
+internal import LiteVaultCore
+
+/// The database of a shell: a connection, and what it was opened with.
+struct ShellDatabase {
+    let connection: Connection
+    let path: String
+    let key: DatabaseKey?
+    let settings: CipherSettings
+    /// Whether it is one state that cannot be changed.
+    let isReadOnly: Bool
+
+    /// Opens a database for reading and writing. It has to exist.
+    init(_ path: String, key: DatabaseKey?, settings: CipherSettings) throws {
+        (self.path, self.key, self.settings, isReadOnly) = (path, key, settings, false)
+        connection = try key.map { try Connection(path, key: $0, settings: settings) } ?? Connection(path)
+        connection.lockTimeout = .seconds(5)
+        // The engine would write temporary data to plaintext files.
+        try withErrorContext(path: path) { [connection] in
+            try connection.execute("PRAGMA temp_store = MEMORY")
+            _ = try connection.value("SELECT count(*) FROM sqlite_master", as: Int64.self)
+        }
+    }
+
+    /// A connection that `DatabaseFile.read` has opened.
+    init(reading connection: Connection, _ path: String, key: DatabaseKey?, settings: CipherSettings) {
+        (self.connection, self.path, self.key, self.settings) = (connection, path, key, settings)
+        isReadOnly = true
+    }
+
+    /// Closes a connection of ours; one for reading is not.
+    func close() {
+        if !isReadOnly { try? connection.close() }
+    }
+
+    /// Runs one statement and prints its rows.
+    func run(_ sql: String, _ mode: RowFormat, _ stream: ResultStream) throws {
+        if isReadOnly, let word = SQLTokens(sql).first(where: { $0.kind == .word })?.text.lowercased(),
+            ["begin", "commit", "end", "rollback", "savepoint", "release"].contains(word)
+        {
+            throw Failure(.usage, "with --read-only the whole shell is one transaction", remedy: "Leave it out.")
+        }
+        let statement = try connection.prepare(sql)
+        guard !isReadOnly || statement.isReadOnly else {
+            throw Failure(
+                .usage, "this statement changes the database", remedy: "Start the shell without --read-only.")
+        }
+        let names = statement.columnNames
+        // A signal stops the statement; the connection is closed in order then.
+        let token = Interruption.shared.onEnd { [connection] in connection.interrupt() }
+        defer { Interruption.shared.remove(token) }
+        guard !names.isEmpty else {
+            try statement.run()
+            return
+        }
+        let printer = mode.printer(stream, names)
+        try statement.forEach { row in
+            try printer.row((0..<names.count).map { try row.get($0, as: StoredValue.self) })
+        }
+        try printer.end()
+    }
+
+    /// The plan of a statement, as a tree.
+    func explain(_ sql: String) throws -> [String] {
+        var depths: [Int64: Int] = [:]
+        return try connection.all("EXPLAIN QUERY PLAN " + sql) { row in
+            // Before SQLite 3.24 the steps have no parents.
+            let isTree = row.columnNames[1] == "parent"
+            let depth = try isTree ? depths[row.get(1, as: Int64.self), default: -1] + 1 : 0
+            depths[try row.get(0, as: Int64.self)] = depth
+            return String(repeating: "  ", count: depth) + Format.visible(try row.get(3, as: String.self))
+        }
+    }
+
+    /// The names of tables and views.
+    func tables() throws -> [String] {
+        try connection.all(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
+                + " ORDER BY name", as: String.self)
+    }
+
+    /// The statements of the schema; of one table or view with what belongs to it.
+    func schema(of name: String?) throws -> [String] {
+        try connection.all(
+            "SELECT sql || ';' FROM sqlite_master WHERE sql IS NOT NULL AND (?1 IS NULL OR lower(tbl_name) = lower(?1)"
+                + " OR lower(name) = lower(?1)) ORDER BY rowid", with: name, as: String.self)
+    }
+
+    /// Whether a path is that of the database: its file must not be opened a second time, as closing it drops locks.
+    func isOwnFile(_ path: String) throws -> Bool {
+        try withErrorContext(path: path) { try FileMetadata.isSameFile(self.path, path) }
+    }
+}

@@ -1,0 +1,170 @@
+internal import Foundation
+internal import LiteVaultCore
+internal import LiteVaultEngine
+
+/// Standard input of the shell, line by line. On a terminal, lines are edited as the system's own line discipline allows.
+final class ShellInput {
+    private var bytes: [UInt8] = []
+    private var position = 0
+    private var isAtEnd = false
+    /// The number of the last line, from 1.
+    private(set) var line = 0
+
+    /// The next line without its end; nil after the last one.
+    ///
+    /// - Throws: `io` if standard input cannot be read, `usage` for text that is not UTF-8.
+    func next() throws -> String? {
+        var scanned = position
+        while true {
+            if let end = bytes[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { position = end + 1 }
+                return try text(bytes[position..<end])
+            }
+            scanned = bytes.count - position
+            bytes.removeFirst(position)
+            position = 0
+            guard !isAtEnd else {
+                guard !bytes.isEmpty else { return nil }
+                defer { bytes = [] }
+                return try text(bytes[...])
+            }
+            try fill()
+        }
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) throws -> String {
+        line += 1
+        let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw Failure(.usage, "the input is not text in UTF-8")
+        }
+        return text
+    }
+
+    private func fill() throws {
+        // Only the signal thread can end the process while it waits for input.
+        let token = Interruption.shared.onEnd(immediately: true) {}
+        defer { Interruption.shared.remove(token) }
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(STDIN_FILENO, &block, block.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Failure(.inputOutput, "cannot read standard input: \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { isAtEnd = true }
+            bytes.append(contentsOf: block[..<count])
+            return
+        }
+    }
+}
+
+/// SQL text that has been read, and is not complete yet. Each byte is looked at once, so that long literals cost no more.
+struct StatementBuffer {
+    private enum Place: Equatable {
+        case outside
+        /// Inside a literal or a quoted name, until this byte.
+        case quoted(UInt8)
+        case lineComment
+        case blockComment
+    }
+
+    private var bytes: [UInt8] = []
+    private var place = Place.outside
+    /// Whether there is more than spaces, comments and semicolons.
+    private var hasContent = false
+    /// The number of the line on which the statement starts.
+    private(set) var line = 0
+
+    /// Whether no statement is open.
+    var isBlank: Bool { !hasContent && place != .blockComment }
+
+    /// Adds a line, and takes out the statements that are complete by the rule of `sqlite3_complete`.
+    ///
+    /// - Returns: the statements in order, each with the number of the line that it starts on.
+    mutating func add(_ next: String, line number: Int) -> [(sql: String, line: Int)] {
+        var position = bytes.count
+        bytes.append(contentsOf: next.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+        var found: [(sql: String, line: Int)] = []
+        var start = 0
+        while position < bytes.count {
+            let byte = bytes[position]
+            if place == .outside, byte == UInt8(ascii: ";") {
+                let sql = String(decoding: bytes[start...position], as: UTF8.self)
+                if !hasContent {
+                    start = position + 1
+                } else if sqlite3_complete(sql) != 0 {
+                    found.append((sql, line))
+                    start = position + 1
+                    hasContent = false
+                }
+                position += 1
+            } else {
+                position += step(byte, position + 1 < bytes.count ? bytes[position + 1] : 0, number)
+            }
+        }
+        bytes.removeFirst(start)
+        return found
+    }
+
+    /// Moves on by a byte, or by the two that begin or end a comment.
+    private mutating func step(_ byte: UInt8, _ next: UInt8, _ number: Int) -> Int {
+        switch (place, byte, next) {
+        case (.outside, UInt8(ascii: "-"), UInt8(ascii: "-")): place = .lineComment
+        case (.outside, UInt8(ascii: "/"), UInt8(ascii: "*")): place = .blockComment
+        case (.blockComment, UInt8(ascii: "*"), UInt8(ascii: "/")): place = .outside
+        case (.lineComment, UInt8(ascii: "\n"), _):
+            place = .outside
+            return 1
+        case (.quoted(let end), _, _):
+            if byte == end { place = .outside }
+            return 1
+        case (.outside, _, _):
+            switch byte {
+            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): place = .quoted(byte)
+            case UInt8(ascii: "["): place = .quoted(UInt8(ascii: "]"))
+            case UInt8(ascii: " "), 0x09...0x0d: return 1
+            default: break
+            }
+            if !hasContent { line = number }
+            hasContent = true
+            return 1
+        default: return 1
+        }
+        return 2
+    }
+
+    /// Forgets the text.
+    mutating func clear() { self = StatementBuffer() }
+}
+
+/// Statements that contain a key. What is typed may end up in histories and logs, so they are refused, never repeated.
+enum KeyInStatement {
+    private static let pragmas: Set<String> = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"]
+
+    /// - Throws: `usage` for `PRAGMA key` and its like, and for `ATTACH … KEY`.
+    static func refuse(_ sql: String) throws(Failure) {
+        let words = SQLTokens(sql).filter { ![.space, .comment].contains($0.kind) && $0.text != ";" }
+            .map { $0.unquoted.lowercased() }
+            .drop { ["explain", "query", "plan"].contains($0) }
+        switch words.first {
+        case "pragma"?:
+            // PRAGMA NAME, or PRAGMA SCHEMA . NAME
+            let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
+            guard let name = names.first, pragmas.contains(name) else { return }
+            throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
+        case "attach"?:
+            // As a word, or as a parameter of a URI.
+            guard words.contains("key") || words.contains(where: { $0.contains("key=") }) else { return }
+            throw refusal("'litevault diff' and 'litevault export' work on databases with keys of their own.")
+        default: return
+        }
+    }
+
+    private static func refusal(_ remedy: String) -> Failure {
+        Failure(
+            .usage, "a key does not belong into SQL: the statement was not run",
+            remedy: remedy + " Change a key that you have typed.")
+    }
+}

@@ -1,0 +1,132 @@
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultCipher
+internal import LiteVaultCore
+
+/// Reads statements and commands, and runs them: until the first error, or on a terminal until the end of the input.
+final class ShellLoop {
+    private let session: Session
+    private let isReadOnly: Bool
+    /// Whether a person types: then errors end nothing.
+    private let isInteractive: Bool
+    private let showsPrompts: Bool
+    private let input = ShellInput()
+    private let stream: ResultStream
+    private var mode: RowFormat
+    private var buffer = StatementBuffer()
+
+    /// What a line asks for beyond printing.
+    enum Request {
+        case open(DatabaseOptions<OnlyArgument>)
+        case quit
+    }
+
+    init(_ session: Session, mode: RowFormat?, isReadOnly: Bool) {
+        self.session = session
+        self.isReadOnly = isReadOnly
+        isInteractive = session.terminal.inputIsTerminal
+        let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+        showsPrompts = isInteractive && outputIsTerminal
+        stream = ResultStream(session.terminal)
+        self.mode = mode ?? (outputIsTerminal ? .box : .table)
+    }
+
+    /// Runs the shell on a database, and on those that '.open' names after it.
+    ///
+    /// - Throws: the failure that ends a script: what the statement or the database is wrong with.
+    func run(_ database: DatabaseOptions<OnlyArgument>) throws {
+        if showsPrompts { try say("'.help' lists the commands, '.quit' ends the shell.") }
+        var next: DatabaseOptions<OnlyArgument>? = database
+        while let database = next {
+            next = nil
+            try Preflight.requireSource(database.path)
+            let key = try session.keyIfEncrypted(database)
+            let settings = try database.cipher.settings()
+            if isReadOnly {
+                next = try DatabaseFile(database.path).read(key: key, settings: settings) {
+                    try loop(ShellDatabase(reading: $0, database.path, key: key, settings: settings))
+                }
+            } else {
+                let opened = try ShellDatabase(database.path, key: key, settings: settings)
+                defer { opened.close() }
+                next = try loop(opened)
+            }
+        }
+    }
+
+    /// - Returns: the database to open then; nil at the end.
+    private func loop(_ database: ShellDatabase) throws -> DatabaseOptions<OnlyArgument>? {
+        let commands = ShellCommands(database, session, stream)
+        while true {
+            try prompt(database)
+            guard let line = try input.next() else { break }
+            do {
+                switch try handle(line, database, commands) {
+                case .open(let options)?: return options
+                case .quit?: return nil
+                case nil: try stream.flush()
+                }
+            } catch {
+                try stream.flush()
+                try Interruption.shared.check()
+                guard isInteractive, !(error is ResultStream.Closed) else { throw error }
+                session.reporter.failure(Failure(error))
+                buffer.clear()
+            }
+        }
+        guard buffer.isBlank else {
+            throw Failure(.usage, "line \(buffer.line): the last statement is not complete", remedy: "End it with ';'.")
+        }
+        return nil
+    }
+
+    private func handle(
+        _ line: String, _ database: ShellDatabase, _ commands: ShellCommands
+    ) throws -> Request? {
+        if buffer.isBlank, line.hasPrefix(".") {
+            buffer.clear()
+            return try located(input.line, database.path) { try commands.run(line, &mode) }
+        }
+        for statement in buffer.add(line, line: input.line) {
+            try located(statement.line, database.path) {
+                try KeyInStatement.refuse(statement.sql)
+                try database.run(statement.sql, mode, stream)
+            }
+        }
+        return nil
+    }
+
+    /// Adds the number of the line to what fails.
+    private func located<T>(_ line: Int, _ path: String, _ body: () throws -> T) throws -> T {
+        do { return try withErrorContext(path: path) { try reportingRefusals(body) } } catch let error
+            as ResultStream.Closed
+        {
+            throw error
+        } catch {
+            var failure = Failure(error)
+            if !isInteractive { failure.message = "line \(line): " + failure.message }
+            throw failure
+        }
+    }
+
+    /// What the engine refuses is wrong with the SQL text, its values or a constraint, and not with the file.
+    private func reportingRefusals<T>(_ body: () throws -> T) throws -> T {
+        do { return try body() } catch let error as DatabaseError
+            where [.error, .misuse, .range, .mismatch, .constraint, .tooBig].contains(error.resultCode.primary)
+        {
+            throw Failure(.usage, error.message, remedy: "Check the statement. '.schema' shows the tables.")
+        }
+    }
+
+    private func prompt(_ database: ShellDatabase) throws {
+        guard showsPrompts else { return }
+        let isOpen = database.connection.isInTransaction && !database.isReadOnly
+        try stream.append(buffer.isBlank ? isOpen ? "litevault*> " : "litevault> " : "      ...> ")
+        try stream.flush()
+    }
+
+    private func say(_ line: String) throws {
+        try stream.append(line + "\n")
+        try stream.flush()
+    }
+}

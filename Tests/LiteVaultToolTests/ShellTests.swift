@@ -1,0 +1,213 @@
+import Foundation
+import LiteVault
+import Testing
+
+/// `litevault shell`.
+@Suite struct ShellTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        let database = try Connection(workspace.path("a.db"))
+        try database.execute(
+            """
+            CREATE TABLE t (n, s); INSERT INTO t VALUES (1, 'one'), (2, NULL);
+            CREATE TABLE "odd name" (x); CREATE VIEW v AS SELECT n FROM t; CREATE INDEX t_n ON t (n);
+            """)
+        try database.close()
+    }
+
+    private func shell(_ input: String, _ arguments: String...) throws -> Tool.Run {
+        try workspace.tool.run(["shell"] + arguments, input: input)
+    }
+
+    private func count(_ table: String = "t", in name: String = "a.db") throws -> Int {
+        try Connection(workspace.path(name)).value("SELECT count(*) FROM \(table)", as: Int.self)
+    }
+
+    @Test func `statements may take several lines, and several may be on one`() throws {
+        let run = try shell(
+            """
+            -- a comment; with a semicolon
+            SELECT n
+              FROM t /* ; */ WHERE s IS NOT NULL;
+            SELECT 'a;b' x; SELECT 'two
+            lines' y;
+            CREATE TRIGGER r AFTER DELETE ON t BEGIN
+              SELECT 1;
+              INSERT INTO "odd name" VALUES (old.n);
+            END; DELETE FROM t WHERE n = 2; SELECT x FROM "odd name";
+            """, "a.db", "--mode", "csv")
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        #expect(run.output == "n\r\n1\r\nx\r\na;b\r\ny\r\n\"two\nlines\"\r\nx\r\n2\r\n")
+        #expect(try count() == 1)
+    }
+
+    @Test(arguments: [
+        ("table", "n  s\n-  ----\n1  one\n2  NULL\n"),
+        ("box", "┌───┬──────┐\n│ n │ s    │\n├───┼──────┤\n│ 1 │ one  │\n│ 2 │ NULL │\n└───┴──────┘\n"),
+        ("line", "n = 1\ns = one\n\nn = 2\ns = NULL\n"),
+        ("markdown", "| n   | s    |\n| --- | ---- |\n|   1 | one  |\n|   2 | NULL |\n"),
+        ("csv", "n,s\r\n1,one\r\n2,\r\n"),
+        ("json", "[{\"n\": 1, \"s\": \"one\"},\n {\"n\": 2, \"s\": null}]\n"),
+    ])
+    func `rows are printed as query prints them`(_ mode: String, _ expected: String) throws {
+        let run = try shell(".mode \(mode)\nSELECT * FROM t;\n", "a.db")
+        #expect(run.output == expected && run.status == 0)
+        #expect(try shell("SELECT * FROM t;", "a.db", "--mode", mode).output == expected)
+        #expect(try workspace.tool.run("query", "a.db", "SELECT * FROM t", "--format", mode).output == expected)
+    }
+
+    @Test func `a script ends at its first error, with the line, and without its open transaction`() throws {
+        let run = try shell("SELECT 1 x;\n\nBEGIN; DELETE FROM t;\n\n-- next\nSELEC 2;\nCOMMIT;\n", "a.db")
+        #expect(run.status == 64 && run.output == "x\n-\n1\n")
+        #expect(run.errors.hasPrefix("error: line 6: ") && run.errors.contains("\nhint:"))
+        #expect(try count() == 2)
+        for (script, line) in [
+            ("SELECT 1;\nSELECT 2", 2), (".mode none", 1), ("\n.unknown", 2), (".dump a b c", 1),
+            ("INSERT INTO t\nVALUES (abs(-9223372036854775808), 1);", 1), ("SELECT 1;\n.schema 'x", 2),
+        ] {
+            let run = try shell(script, "a.db")
+            #expect(run.status == 64 && run.errors.contains("line \(line): "), "\(script): \(run.errors)")
+        }
+    }
+
+    @Test func `a statement with a literal of many lines is read once`() throws {
+        let lines = String(repeating: "color: red; -- /* no comment\n", count: 40_000)
+        let run = try shell(
+            "SELECT length('\(lines)') AS c; -- ;\n;;\nSELECT [a;b] FROM (SELECT 1 AS \"a;b\");\n", "a.db", "--mode",
+            "csv")
+        #expect(run.status == 0 && run.output == "c\r\n\(lines.utf8.count)\r\na;b\r\n1\r\n", "\(run.errors)")
+        let open = try shell("SELECT 1 x; /* a comment\n.quit\n", "a.db")
+        #expect(open.status == 64 && open.errors.contains("not complete"))
+    }
+
+    @Test func `the schema is shown`() throws {
+        #expect(try shell(".tables", "a.db").output == "odd name\nt\nv\n")
+        #expect(try shell(".schema T", "a.db").output == "CREATE TABLE t (n, s);\nCREATE INDEX t_n ON t (n);\n")
+        #expect(try shell(".schema 'odd name'", "a.db").output == "CREATE TABLE \"odd name\" (x);\n")
+        #expect(try shell(".explain SELECT * FROM t WHERE n = 'it''s'", "a.db").output.contains("t_n"))
+        #expect(try shell(".help", "a.db").output.contains(".import FILE TABLE"))
+    }
+
+    @Test func `a dump and a backup have the same content as the database`() throws {
+        let run = try shell(".backup b.db\n.dump a.sql\n.dump\n.quit\nSELEC;", "a.db")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try workspace.tool.run("diff", "a.db", "b.db").status == 0)
+        let text = String(decoding: try workspace.bytes("a.sql"), as: UTF8.self)
+        #expect(run.output.hasSuffix(text) && text.contains("INSERT INTO \"t\""))
+        let mode = try FileManager.default.attributesOfItem(atPath: workspace.path("a.sql"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        for command in [".backup b.db", ".dump a.sql", ".backup a.db", ".dump missing/a.sql"] {
+            #expect(try shell(command, "a.db").status != 0, "\(command)")
+        }
+        #expect(try shell("BEGIN; DELETE FROM t;\n.backup c.db", "a.db").status == 64)
+        #expect(try count() == 2 && workspace.names() == ["a.db", "b.db", "a.sql"])
+    }
+
+    @Test func `what query prints as CSV is imported as the same rows`() throws {
+        try workspace.write("n,s\r\n3,\r\n4,\"\"\r\n5,\"a, \"\"b\"\"\r\nc\"\r\n", to: "t.csv")
+        let run = try shell(".import t.csv t\n.import t.csv 'new one'\n", "a.db")
+        #expect(run.status == 0 && run.output == "3 rows imported.\n3 rows imported.\n", "\(run.errors)")
+        let csv = try workspace.tool.run("query", "a.db", "SELECT * FROM \"new one\"", "--format", "csv").output
+        #expect(csv == "n,s\r\n3,\r\n4,\"\"\r\n5,\"a, \"\"b\"\"\r\nc\"\r\n")
+        for (text, reason) in [
+            ("n,s\n\"1\n\",2\n3\n", "on line 4 has 1 field"), ("n,s\n1,\"open\n", "not closed"),
+            ("n,missing\n1,2\n", "missing"),
+            ("", "columns"),
+        ] {
+            try workspace.write(text, to: "bad.csv")
+            let run = try shell("BEGIN;\n.import bad.csv t\n", "a.db")
+            #expect(run.status == 64 && run.errors.contains(reason), "\(run.errors)")
+        }
+        #expect(try count() == 5)
+        #expect(try shell(".import a.db t", "a.db").status == 64)
+        #expect(try shell(".import none.csv t", "a.db").status == 66)
+    }
+
+    @Test func `with --read-only nothing is written`() throws {
+        let writer = try Connection(workspace.path("a.db"))
+        try writer.execute("PRAGMA journal_mode = wal; INSERT INTO t VALUES (3, 'in the log')")
+        let (before, names) = (try workspace.bytes("a.db"), try workspace.names())
+        let run = try shell("SELECT count(*) c FROM t;\n.tables\n.dump\n", "a.db", "--read-only", "--mode", "csv")
+        #expect(run.status == 0 && run.output.hasPrefix("c\r\n3\r\n") && run.output.contains("in the log"))
+        for sql in [
+            "DELETE FROM t;", "CREATE TABLE u (a);", "PRAGMA user_version = 5;", "VACUUM;", "COMMIT;", "BEGIN;",
+        ] {
+            let run = try shell(sql, "a.db", "--read-only")
+            #expect(run.status == 64 && run.errors.contains("line 1: "), "\(sql): \(run.errors)")
+        }
+        #expect(try workspace.bytes("a.db") == before && workspace.names() == names)
+        try writer.execute("INSERT INTO t VALUES (4, 'afterwards')")
+    }
+
+    @Test(arguments: [
+        "PRAGMA key = 'SECRET';", "pragma main . rekey='SECRET';", "PRAGMA \"hexkey\"(SECRET);",
+        "EXPLAIN PRAGMA key = 'SECRET';", "/* x */ ATTACH 'b.db' AS b KEY 'SECRET';",
+        "ATTACH 'file:b.db?key=SECRET' AS b;", ".explain PRAGMA key = 'SECRET'", ".open a.db --key SECRET",
+        ".open a.db SECRET", ".open a.db --key-format SECRET",
+    ])
+    func `a key in a statement or a command is refused, and not repeated`(_ line: String) throws {
+        let run = try shell(line + "\n", "a.db")
+        #expect(run.status == 64 && run.errors.contains("hint:"))
+        #expect(!(run.output + run.errors).contains("SECRET"))
+    }
+
+    @Test func `a table or column called key or attach is allowed`() throws {
+        let run = try shell("CREATE TABLE attach (key, pragma); SELECT key FROM attach; PRAGMA table_info(t);", "a.db")
+        #expect(run.status == 0, "\(run.errors)")
+    }
+
+    @Test(.enabled(if: Engine.encrypts)) func `an encrypted database is opened with its key, by .open too`() throws {
+        try workspace.write("secret", to: "key")
+        #expect(try workspace.tool.run("encrypt", "a.db", "v.db", "--key-file", "key").status == 0)
+        let run = try shell("INSERT INTO t VALUES (3, 'new');\n.backup w.db\n", "v.db", "--key-file", "key")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try workspace.tool.run("diff", "v.db", "w.db", "--key-file", "key").status == 0)
+        for more in [[], ["--read-only"]] {
+            let run = try workspace.tool.run(
+                ["shell", "a.db", "--mode", "csv"] + more,
+                input: ".open v.db --key-file key\nSELECT count(*) c FROM t;\n.open a.db\nSELECT count(*) c FROM t;\n")
+            #expect(run.status == 0 && run.output == "c\r\n3\r\nc\r\n2\r\n", "\(run.errors)")
+        }
+        try workspace.write("wrong", to: "other")
+        #expect(try shell("SELECT 1;", "v.db", "--key-file", "other").status == 77)
+        #expect(try shell(".open v.db --key-file other", "a.db").status == 77)
+        #expect(try shell(".open missing.db", "a.db").status == 66)
+        #expect(try shell("SELECT 1;", "missing.db").status == 66)
+        #expect(try !workspace.names().contains("missing.db"))
+    }
+
+    @Test func `the SQL text of diff is run as a script`() throws {
+        let copy = try shell(".backup b.db\n", "a.db")
+        #expect(copy.status == 0)
+        #expect(try shell("DELETE FROM t; INSERT INTO t VALUES (9, 'nine'); DROP VIEW v;", "b.db").status == 0)
+        let script = try workspace.tool.run("diff", "a.db", "b.db", "--sql").output
+        #expect(try shell(script, "a.db").status == 0)
+        #expect(try workspace.tool.run("diff", "a.db", "b.db").status == 0)
+    }
+
+    @Test func `on a terminal an error does not end the shell`() throws {
+        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory)
+        #expect(terminal.waitFor("litevault> "))
+        terminal.type("SELEC 1;")
+        #expect(terminal.waitFor("error:") && terminal.waitFor("litevault> "))
+        terminal.type("SELECT 41 + 1")
+        #expect(terminal.waitFor("...> "))
+        terminal.type("AS answer;")
+        #expect(terminal.waitFor("│ answer │") && terminal.waitFor("│     42 │"))
+        terminal.type("BEGIN; DELETE FROM t;")
+        #expect(terminal.waitFor("litevault*> "))
+        terminal.type(".quit")
+        #expect(terminal.end() == 0)
+        #expect(try count() == 2)
+    }
+
+    @Test func `--json is refused, and a signal ends the shell`() throws {
+        #expect(try shell("SELECT 1;", "a.db", "--json").status == 64)
+        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory)
+        #expect(terminal.waitFor("litevault> "))
+        terminal.interrupt()
+        #expect(terminal.end() == 130)
+    }
+}
