@@ -78,6 +78,34 @@ def backups(report, settings, place):
         # The keyring of today does not open what has the key of then.
         expect(not own.opens_by(first + ".db", "a", "vault.db.keys"), "by the keyring of today")
 
+    def recovered():
+        """From a lost machine there is the repository; elsewhere there are a private key and a recovery code."""
+        own = copy()
+        own.run("keygen", "--format", "identity", "id")
+        recipient = json.loads(own.run("key", "export-recipient", "--key-file", "id", "--json").stdout)["recipient"]
+        own.run("key", "add", "vault.db.keys", *by("a"), "--kind", "recipient", "--recipient", recipient)
+        added = own.run("key", "add", "vault.db.keys", *by("a"), "--kind", "recovery", "--json").stdout
+        write(own.file("code"), json.loads(added)["recovery_code"])
+        old = own.snapshot()["snapshot"]["id"]
+        own.run("key", "remove", "vault.db.keys", "1", "4", *by("b"), "--rekey", "vault.db", "--forget-old-keys")
+        own.snapshot()
+        kept = ("r", "id", "code", "c")
+        for name in os.listdir(own.path):
+            if name not in kept:
+                os.unlink(own.file(name))
+        own.restore("new.db")
+        own.restore("old.db", "--snapshot", old)
+        for database, methods in (("new.db", {"identity": "id"}), ("old.db", {"identity": "id", "recovery": "code"})):
+            for method, name in methods.items():
+                keys = reader.unlock(data(own.file(database + ".keys")), method, reader.secret_of(own.file(name)))
+                expect(any(rows(own.file(database), key) == CONTENT for key in keys), f"{database} by {method}")
+                own.run("key", "test", database + ".keys", "--unlock", method, "--key-file", name, "--database", database)
+        own.run("key", "test", "new.db.keys", "--unlock", "recovery", "--key-file", "code", status=77)
+        # And the new machine gets a slot of its own.
+        own.run("key", "add", "new.db.keys", "--unlock", "identity", "--key-file", "id", "--kind", "file",
+                "--new-key-file", "c")
+        expect(own.opens_by("new.db", "c"), "the slot of the new machine")
+
     def kept():
         own = copy()
         own.snapshot()
@@ -214,6 +242,7 @@ def backups(report, settings, place):
     report.cases([
         ("a snapshot carries the keyring, and a restore puts both back", together),
         ("old snapshots open with the slots of their time, and with no others", of_its_time),
+        ("from the repository alone a recipient and a recovery code open what had their slots", recovered),
         ("an existing keyring stays unless it is asked to be replaced", kept),
         ("what is stored as a keyring is one, and a snapshot does not fail for it", stored_or_not),
         ("an audit finds the key of each snapshot, and what removed slots open", audit),

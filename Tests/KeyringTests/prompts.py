@@ -26,7 +26,7 @@ def terminal(box, answers, *words):
     os.close(child)
     output, seen, asked = b"", 0, 0
     while True:
-        ready, _, _ = select.select([parent], [], [], 60)
+        ready, _, _ = select.select([parent], [], [], 600)
         expect(ready, lambda: f"waits after {output[-200:]}")
         try:
             got = os.read(parent, 4096)
@@ -42,7 +42,7 @@ def terminal(box, answers, *words):
             # The end of input, when it asks more often than a person would answer.
             os.write(parent, b"\x04" if answer is None else answer.encode() + b"\n")
     os.close(parent)
-    return process.wait(60), output, asked
+    return process.wait(600), output, asked
 
 
 def prompts(report, settings, place):

@@ -53,7 +53,7 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
                     ? HangingStore($0.location, gate) as any ObjectStore : DirectoryStore($0.location)
             },
             secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
-            key: { _ in throw VaultError(.keyRejected, "there is no key") },
+            keys: { _ in throw VaultError(.keyRejected, "there is no key") },
             hook: { command, _, limit in
                 journal.add("\(command) \(limit.components.seconds)")
                 if command == "hang" { gate.wait() }

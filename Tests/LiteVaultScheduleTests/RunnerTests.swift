@@ -51,7 +51,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         let services = ScheduleServices(
             store: { DirectoryStore($0.location) },
             secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
-            key: { _ in throw VaultError(.keyRejected, "there is no key") },
+            keys: { _ in throw VaultError(.keyRejected, "there is no key") },
             hook: { command, variables, _ in
                 journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
                 if command == "hold" {

@@ -131,7 +131,7 @@ public struct Repository: Sendable {
         var found = Repository(
             store: store, local: local, config: config, key: key, slot: opened?.slot, id: id,
             memory: memory)
-        if found.isRotationUnfinished { found.notices.append(.unfinishedRotation) }
+        if config.previous != nil { found.notices.append(.unfinishedRotation) }
         return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }
 

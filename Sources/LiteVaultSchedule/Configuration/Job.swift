@@ -213,7 +213,7 @@ package struct Verification: Sendable {
 
     /// Parses `verify` of a job; nil when it is absent.
     init?(_ job: ConfigurationSection, directory: String) throws {
-        guard let section = try job.section("verify", known: ["level", "every", "assert"] + KeyReference.keys("key"))
+        guard let section = try job.section("verify", known: ["level", "every", "assert"] + KeyReference.keyringKeys)
         else { return nil }
         let text = try section.text("level") ?? "data"
         guard let level = SnapshotVerification.Level(rawValue: text) else {
@@ -224,7 +224,7 @@ package struct Verification: Sendable {
         }
         self.level = level
         interval = try section.span("every", atLeast: .seconds(1)) ?? .seconds(604_800)
-        key = try KeyReference(section, prefix: "key", directory: directory)
+        key = try KeyReference(orKeyringOf: section, directory: directory)
         assertions = try section.texts("assert")
         if level < .pages, key != nil {
             throw section.error(

@@ -56,6 +56,10 @@ package struct KeyReference: Sendable, Hashable {
     package let source: Source
     /// `passphrase`, `hex` or `raw`.
     package let format: String
+    /// The keyring that has the key: the source is then that of what opens it.
+    package var keyring: String?
+    /// What opens the keyring: `passphrase`, `recovery`, `identity`, `command` or `secret`.
+    package var unlock = "passphrase"
 
     /// The keys of the configuration that name a source.
     static func keys(_ prefix: String) -> [String] {
@@ -84,5 +88,45 @@ package struct KeyReference: Sendable, Hashable {
         guard let only = given.first else { return nil }
         source = only.1
         self.format = format ?? "passphrase"
+    }
+}
+
+extension KeyReference {
+    /// The keys of the configuration that name a source, or a keyring and what opens it.
+    static let keyringKeys = keys("key") + ["keyring", "unlock"]
+
+    /// Parses `keyring` and `unlock` as well; nil when all are absent.
+    ///
+    /// - Throws: `VaultError` `config` for a keyring without a source of what opens it, and the reverse.
+    init?(orKeyringOf section: ConfigurationSection, directory: String) throws {
+        let (path, method) = (try section.text("keyring"), try section.text("unlock"))
+        guard method == nil || path != nil else {
+            throw section.error("unlock", "requires a keyring", "Set keyring, or remove it.")
+        }
+        guard var reference = try KeyReference(section, prefix: "key", directory: directory) else {
+            guard path == nil else {
+                throw section.error(
+                    "keyring", "nothing opens it", "Set key-file, key-env, key-command or key-credential.")
+            }
+            return nil
+        }
+        if let path {
+            let methods = ["passphrase", "recovery", "identity", "command", "secret"]
+            guard methods.contains(method ?? "passphrase") else {
+                throw section.error(
+                    "unlock", "invalid method '\(method ?? "")'", "Write \(methods.joined(separator: ", ")).")
+            }
+            guard try section.text("key-format") == nil else {
+                throw section.error("key-format", "is for keys, not for what opens a keyring", "Remove it.")
+            }
+            if method == "command" {
+                guard case .command = reference.source else {
+                    throw section.error("unlock", "nothing is run", "Set key-command.")
+                }
+            }
+            reference.keyring = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+            reference.unlock = method ?? reference.unlock
+        }
+        self = reference
     }
 }

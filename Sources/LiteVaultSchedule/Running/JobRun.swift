@@ -178,7 +178,10 @@ extension JobRun {
             options.authenticates = verification.level == .pages
             options.restores = verification.level == .restore
             options.assertions = verification.assertions
-            options.key = try verification.key.map(services.key)
+            // Older snapshots may have older keys of a keyring.
+            let keys = try verification.key.map(services.keys) ?? []
+            options.key = keys.first
+            options.otherKeys = Array(keys.dropFirst())
             let check = services.check
             options.progress = { _ in try check() }
             var passed = true

@@ -7,8 +7,8 @@ package struct ScheduleServices: Sendable {
     package var store: @Sendable (RepositoryReference) throws -> any ObjectStore
     /// Reads a repository's secret.
     package var secret: @Sendable (KeyReference) throws -> RepositorySecret
-    /// Reads a database's key.
-    package var key: @Sendable (KeyReference) throws -> DatabaseKey
+    /// Reads the key of databases; of a keyring all keys, the newest first.
+    package var keys: @Sendable (KeyReference) throws -> [DatabaseKey]
     /// Runs a hook: a shell command with additional environment variables and a time limit. Throws unless it exits with
     /// status 0, with the cause ``LimitReached`` if it had to be terminated.
     package var hook: @Sendable (String, [String: String], Duration) async throws -> Void
@@ -24,7 +24,7 @@ package struct ScheduleServices: Sendable {
     package init(
         store: @escaping @Sendable (RepositoryReference) throws -> any ObjectStore,
         secret: @escaping @Sendable (KeyReference) throws -> RepositorySecret,
-        key: @escaping @Sendable (KeyReference) throws -> DatabaseKey,
+        keys: @escaping @Sendable (KeyReference) throws -> [DatabaseKey],
         hook: @escaping @Sendable (String, [String: String], Duration) async throws -> Void,
         heartbeat: @escaping @Sendable (String, Duration) async throws -> Void,
         check: @escaping @Sendable () throws -> Void,
@@ -32,7 +32,7 @@ package struct ScheduleServices: Sendable {
     ) {
         self.store = store
         self.secret = secret
-        self.key = key
+        self.keys = keys
         self.hook = hook
         self.heartbeat = heartbeat
         self.check = check

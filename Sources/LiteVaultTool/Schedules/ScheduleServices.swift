@@ -1,6 +1,7 @@
 internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultKeyring
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
 
@@ -26,7 +27,7 @@ extension Session {
                     $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
                     cache: local.cache, timeLimit: $0.timeLimit)
             },
-            secret: { try keys.secret($0) }, key: { try keys.key($0) },
+            secret: { try keys.secret($0) }, keys: { try keys.keys($0) },
             hook: { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() },
             heartbeat: { try await sendHeartbeat(to: $0, within: $1) },
             check: { try Interruption.shared.check() }, tool: "litevault \(Version.number)", local: local)
@@ -78,11 +79,25 @@ private final class ScheduleKeys: Sendable {
         }
     }
 
-    func key(_ reference: KeyReference) throws -> DatabaseKey {
+    func keys(_ reference: KeyReference) throws -> [DatabaseKey] {
         try mappingFailures {
-            let (buffer, format) = try read(reference)
-            return try buffer.databaseKey(format, from: Self.source(reference))
+            guard let path = reference.keyring else {
+                let (buffer, format) = try read(reference)
+                return [try buffer.databaseKey(format, from: Self.source(reference))]
+            }
+            return try Keyring(path).unlock(with: unlock(reference)).databaseKeys()
         }
+    }
+
+    /// What opens the keyring of a reference.
+    private func unlock(_ reference: KeyReference) throws -> KeyringUnlock {
+        let method = UnlockMethod(rawValue: reference.unlock) ?? .passphrase
+        if method == .command, case .command(let text) = reference.source {
+            var command = ExternalCommand(text, limit: Self.commandLimit)
+            command.discardsErrors = reporter is JSONReporter
+            return .command(command)
+        }
+        return try KeyringUnlock(method, read(reference).0.keyMaterial())
     }
 
     private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {

@@ -54,13 +54,7 @@ extension Session {
             }
             return .command(externalCommand(text))
         }
-        let secret = try slotSecret(options, method.noun, for: keyring, confirms: false)
-        switch method {
-        case .passphrase: return .passphrase(secret)
-        case .recovery: return .recoveryCode(try secret.withBytes { try RecoveryCode(contentsOf: $0) })
-        case .identity: return .identity(try secret.withBytes { try KeyringIdentity(contentsOf: $0) })
-        case .secret, .command: return .secret(secret)
-        }
+        return try KeyringUnlock(method, slotSecret(options, method.noun, for: keyring, confirms: false))
     }
 
     /// Reads the secret of a slot from its source, or asks for it.
@@ -105,6 +99,21 @@ extension Session {
     ) throws -> UnlockedKeyring {
         let passphrase = try slotSecret(options, "passphrase", for: path, confirms: true)
         return try Keyring(path).create(with: [.passphrase(passphrase, allowingWeak: allowWeak)])
+    }
+}
+
+extension KeyringUnlock {
+    /// What opens a keyring, by the bytes of its secret.
+    ///
+    /// - Parameter method: not `command`, which has none.
+    /// - Throws: `VaultError` `keyRejected` if they are not of that kind.
+    init(_ method: UnlockMethod, _ secret: KeyMaterial) throws {
+        switch method {
+        case .passphrase: self = .passphrase(secret)
+        case .recovery: self = .recoveryCode(try secret.withBytes { try RecoveryCode(contentsOf: $0) })
+        case .identity: self = .identity(try secret.withBytes { try KeyringIdentity(contentsOf: $0) })
+        case .secret, .command: self = .secret(secret)
+        }
     }
 }
 
