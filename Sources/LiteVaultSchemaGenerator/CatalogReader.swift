@@ -59,7 +59,9 @@ struct CatalogReader {
         }
         var canBeNull = column.canBeNull
         // The coordinates of an R*Tree are numbers, always.
-        if case .virtual(let module) = relation.kind, module.hasPrefix("rtree") { canBeNull = false }
+        if case .virtual(let module) = relation.kind, module.hasPrefix("rtree") {
+            canBeNull = ColumnTypes.auxiliary(column.name, relation.sql) != nil
+        }
         // What an index of words says of a term; the column is NULL if the index keeps no columns.
         if case .virtual("fts5vocab") = relation.kind { canBeNull = column.name == "col" || column.name == "offset" }
         return Typing(.value(type), canBeNull: canBeNull, origin: origin)

@@ -147,7 +147,7 @@ struct ColumnTypes {
     func type(of column: Column, in table: Relation) -> String? {
         if let asked = directives.type(of: column.name, in: table.name) { return asked }
         var base = Self.base(column.declaredType)
-        if case .virtual(let module) = table.kind, module.hasPrefix("fts"), column.declaredType.isEmpty {
+        if case .virtual = table.kind, column.declaredType.isEmpty {
             base = declared(column, in: table)
         }
         if base == nil, case .view = table.kind { base = inferred["\(table.name).\(column.name)".lowercased()] }
@@ -161,10 +161,23 @@ struct ColumnTypes {
                 return ["doc", "cnt", "offset"].contains(column.name) ? "Int64" : "String"
             }
             if module.hasPrefix("fts") { return "String" }
+            if let type = Self.auxiliary(column.name, table.sql), module.hasPrefix("rtree") { return Self.base(type) }
             if module == "rtree_i32" { return "Int64" }
             if module == "rtree" { return column.name == table.columns.first?.name ? "Int64" : "Double" }
         }
         return Self.base(column.declaredType)
+    }
+
+    /// What an R*Tree declares for a column that it only stores, `+label TEXT`; nil for its number and its coordinates.
+    static func auxiliary(_ column: String, _ sql: String) -> String? {
+        guard let start = sql.firstIndex(of: "("), let end = sql.lastIndex(of: ")"), start < end else { return nil }
+        for part in sql[sql.index(after: start)..<end].split(separator: ",") {
+            let words = part.split(whereSeparator: \.isWhitespace)
+            guard words.first?.first == "+" else { continue }
+            let rest = words.joined(separator: " ").dropFirst().split(separator: " ")
+            if rest.first?.lowercased() == column.lowercased() { return rest.dropFirst().joined(separator: " ") }
+        }
+        return nil
     }
 
     /// A warning for each column without a type, which is left out.

@@ -1,4 +1,4 @@
-"""Seven applications with 40 statements each: what is generated for them compiles without a warning.
+"""Eight applications with 40 statements each: what is generated for them compiles without a warning.
 
 Their schemas have what real ones have and examples have not: names that are words of SQL and Swift, names with blanks, keys of several
 columns, tables without rowid, STRICT tables, columns that the engine computes, views over windows, triggers, full-text indexes of

@@ -60,6 +60,9 @@ declares("literals and functions of dates suggest a type, columns say it",
          "func a(from: Date?, to: Date?) throws -> [Int64] {", "func b(on: Date) throws -> [Int64] {",
          "func c(at: Date?, title: String) throws {", "func d(day: String) throws -> Bool {",
          "@discardableResult func e(at: Date?) throws -> Int {")
+declares("parts of dates are whole numbers in arithmetic",
+         "-- name: ages(on:) :many\nSELECT strftime('%Y', :on) - strftime('%Y', written_at) AS age FROM note",
+         "func ages(on: String) throws -> [Int64?] {")
 declares("what is known of one parameter says what another is",
          "-- name: days(from:to:) :many\nWITH RECURSIVE days(day) AS (VALUES (:from) UNION ALL SELECT date(day, '+1 day') FROM days WHERE day < :to) "
          "SELECT day FROM days",
@@ -96,6 +99,13 @@ status, said, _, source = generate(
     queries=[("q.sql", "-- name: words(prefix:) :many\nSELECT term, doc, cnt FROM word WHERE term GLOB :prefix || '*'")])
 case("the words of a full-text index are counted", "no such module: fts5" in "".join(said)
      or all(line in source for line in ("var term: String\n", "var doc: Int64\n", "var cnt: Int64\n")), (said, source))
+status, said, schema, source = generate(
+    (notes[0], notes[1] + "\nCREATE VIRTUAL TABLE place USING rtree(id, west, east, +label TEXT, +kind INTEGER);"),
+    queries=[("q.sql", "-- name: near(x:radius:) :many\nSELECT id, west, label, kind FROM place WHERE west >= :x - :radius AND east <= :radius + :x")])
+case("coordinates of an R*Tree are numbers, and what it only stores is what is declared", "no such module: rtree" in "".join(said)
+     or 'unrecognized token: "+"' in "".join(said) or "Wrong number of columns" in "".join(said)
+     or all(line in (source or "") for line in ("var id: Int64\n", "var west: Double\n", "var label: String?\n", "var kind: Int64?\n",
+                                        "func near(x: Double, radius: Double)")), (said, source))
 status, said, schema, source = generate(
     (notes[0], notes[1] + "\nCREATE TEMP VIEW recent AS SELECT * FROM note WHERE written_at > date('now', '-1 day');"),
     queries=[("q.sql", "-- name: titles :many\nSELECT title FROM recent")])

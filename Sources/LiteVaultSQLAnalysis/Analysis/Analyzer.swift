@@ -292,6 +292,7 @@ extension Analyzer {
             for argument in call.arguments.dropFirst() { expect(argument, typing) }
         case .conditional(_, let branches, let otherwise):
             for value in branches.map(\.value) + [otherwise].compactMap(\.self) { expect(value, typing) }
+        case .binary: suggest(expression, typing?.type)
         default: break
         }
     }
@@ -312,6 +313,11 @@ extension Analyzer {
             facts.suggestion = facts.suggestion ?? type
             parameters[name] = facts
         case .collated(let operand), .sign("+", let operand), .sign("-", let operand): suggest(operand, type)
+        // Numbers are made of numbers: `latitude > :x - :radius`.
+        case .binary(let sign, let left, let right)
+        where ["+", "-", "*", "/"].contains(sign) && type.isNumber && type != .boolean:
+            suggest(left, type)
+            suggest(right, type)
         default: break
         }
     }

@@ -132,6 +132,15 @@ extension Analyzer {
         return result
     }
 
+    /// The number that arithmetic makes of an operand. A part of a date, such as `strftime('%Y', day)`, is a text, but a whole number.
+    private static func number(of operand: Expression, _ typing: Typing) -> Typing {
+        guard case .call(let call) = operand.form, call.name == "strftime",
+            case .text(let format) = call.arguments.first?.form,
+            format.count == 2, format.first == "%", let part = format.last, "dHjmMsSwWY".contains(part)
+        else { return number(typing) }
+        return Typing(.integer, canBeNull: typing.canBeNull)
+    }
+
     /// The number that arithmetic makes of an operand.
     static func number(_ typing: Typing) -> Typing {
         switch typing.content {
@@ -175,7 +184,9 @@ extension Analyzer {
     private func arithmetic(
         _ left: Expression, _ sign: String, _ right: Expression, in scope: Scope
     ) throws(SQLSyntaxError) -> Typing {
-        let typings = [Self.number(try type(left, in: scope)), Self.number(try type(right, in: scope))]
+        let typings = [
+            Self.number(of: left, try type(left, in: scope)), Self.number(of: right, try type(right, in: scope)),
+        ]
         if ["&", "|", "<<", ">>"].contains(sign) {
             expect(left, Typing(.integer, canBeNull: false))
             expect(right, Typing(.integer, canBeNull: false))
