@@ -104,8 +104,11 @@ def finished(followed, box):
     followed.expect_newest(box)
     checked = box.litevault("check", *box.options, "--read-data")
     expect(checked["intact"], lambda: f"check: {checked}")
-    left = segments(box)
-    expect(len(left) < followed.count / 4, lambda: f"{len(left)} segments are left")
+    # Of ten seconds that are over only a segment is left that is alone in them.
+    windows = {}
+    for name in segments(box):
+        windows.setdefault(int(name.rsplit(".", 1)[1]) // 10_000, []).append(name)
+    expect(windows and all(len(windows[one]) == 1 for one in sorted(windows)[:-1]), lambda: f"left: {windows}")
 
 
 def segments(box):
@@ -219,7 +222,9 @@ def in_bucket(followed, port, plan, name, faults):
         plan(faults)
         done = box.litevault("compact", *box.options, *REMOVE)
         plan([])
-        expect(done["joined"] > 0 and done["removed"] > followed.count / 2, lambda: f"{done}")
+        expect(done["joined"] > 0 and done["removed"] > 1, lambda: f"{done}")
+        again = box.litevault("compact", *box.options, *REMOVE)
+        expect(again["joined"] == 0 and again["removed"] == 0, lambda: f"{again}")
         followed.expect_newest(box)
         followed.expect_some(box, followed.settings.random(name))
         expect(box.litevault("check", *box.options, "--read-data")["intact"], "check")
@@ -239,7 +244,7 @@ def refused(followed, port, plan):
             followed.expect_newest(box)
         plan([])
         done = box.litevault("compact", *box.options, *REMOVE)
-        expect(done["removed"] > followed.count / 2, lambda: f"{done}")
+        expect(done["removed"] > 1, lambda: f"{done}")
         followed.expect_newest(box)
         expect(box.litevault("check", *box.options, "--read-data")["intact"], "check")
     finally:
