@@ -5,34 +5,6 @@ internal import ArgumentParser
 /// The parser repeats unexpected arguments. One of them may be a key, passed by habit from another tool, and messages end up
 /// in logs. Such arguments are counted, never repeated.
 enum UsageMessage {
-    /// Options with which other tools take a key. None of them exists here.
-    private static let keyOptions: Set<String> = {
-        let nouns = [
-            "key", "hexkey", "rawkey", "raw-key", "hex-key", "textkey", "pass", "passphrase", "password", "secret",
-        ]
-        return Set(["", "new-", "old-", "to-", "source-"].flatMap { prefix in nouns.map { "--" + prefix + $0 } })
-    }()
-
-    /// The failure for a key among the arguments; nil if there is none. Checked before the arguments are parsed.
-    static func failure(forKeyIn arguments: [String]) -> Failure? {
-        for argument in arguments.prefix(while: { $0 != "--" }) {
-            let name = argument.split(separator: "=", maxSplits: 1).first.map(String.init) ?? ""
-            if keyOptions.contains(name) { return keyInArguments(name) }
-            // -k KEY, -kKEY, -p PASSWORD: our only short option is -h.
-            if argument.hasPrefix("-k") || argument.hasPrefix("-p") {
-                return keyInArguments(String(argument.prefix(2)))
-            }
-        }
-        return nil
-    }
-
-    private static func keyInArguments(_ option: String) -> Failure {
-        Failure(
-            .usage, "no option '\(option)': a key must not be an argument, which other processes can read",
-            remedy: "Use --key-file PATH, --key-fd N, --key-env NAME, --key-command CMD or --key-credential NAME,"
-                + " or let litevault ask on the terminal. Change a key that you have passed as an argument.")
-    }
-
     /// The failure for an error of the parser.
     static func failure(for error: any Error, arguments: [String]) -> Failure {
         // Names of commands, and nothing else, are repeated.

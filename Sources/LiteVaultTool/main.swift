@@ -13,7 +13,7 @@ enum Main {
         _ = Interruption.shared.onEnd { TemporaryFileRegistry.shared.removeAll() }
         let terminal = Terminal()
         let reporter = OutputOptions.reporter(beforeParsing: arguments, on: terminal)
-        if let failure = UsageMessage.failure(forKeyIn: arguments) {
+        if let failure = MisplacedKey.failure(inArguments: arguments) {
             reporter.failure(failure)
             return failure.code.status.rawValue
         }

@@ -25,6 +25,20 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: commands + [
+            "repair", "copy", "key init", "key add", "key test", "key recover", "key audit", "secret add",
+            "secret change",
+        ])
+    func `the examples in the help of a command fit 80 columns`(_ command: String) throws {
+        let help = try workspace.tool.run(command.split(separator: " ").map(String.init) + ["--help"]).output
+        let examples = try #require(
+            help.components(separatedBy: "EXAMPLES:\n").last?.components(separatedBy: "\n\n").first)
+        for line in examples.split(separator: "\n") {
+            #expect(line.count <= 80 && line.hasPrefix("  "), "\(line)")
+        }
+    }
+
     @Test func `the version names the tool and the engine it runs on`() throws {
         let run = try workspace.tool.run("--version")
         #expect(run.status == 0)

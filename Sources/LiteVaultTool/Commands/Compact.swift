@@ -14,7 +14,8 @@ struct Compact: VaultCommand {
         """,
         examples: [
             "litevault compact --repository /backup/vaults",
-            "litevault compact --repository r --database vault.db --fine 7d --minutes 90d --dry-run",
+            "litevault compact --repository r --database vault.db --fine 7d \\",
+            "    --minutes 90d --dry-run",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions

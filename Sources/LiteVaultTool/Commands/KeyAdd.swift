@@ -18,10 +18,13 @@ struct KeyAdd: VaultCommand {
         examples: [
             "litevault key add vault.db.keys",
             "litevault key add vault.db.keys --kind recovery --name 'in the safe'",
-            "litevault key add vault.db.keys --kind recipient --recipient litevault-recipient-1:…",
+            "litevault key add vault.db.keys --kind recipient \\",
+            "    --recipient litevault-recipient-1:…",
             "litevault key add vault.db.keys --kind file --new-key-file /etc/vault.key",
-            "litevault key add vault.db.keys --kind command --wrap-command 'kms encrypt' --new-key-command 'kms decrypt'",
-            "litevault key add --from-file databases.txt --own-keyrings --kind recipient --recipient litevault-recipient-1:…",
+            "litevault key add vault.db.keys --kind command --wrap-command 'kms encrypt' \\",
+            "    --new-key-command 'kms decrypt'",
+            "litevault key add --from-file databases.txt --own-keyrings --kind recipient \\",
+            "    --recipient litevault-recipient-1:…",
         ])
 
     @Argument(help: "The keyring, or several.", completion: .file(), transform: PathArgument.literal)

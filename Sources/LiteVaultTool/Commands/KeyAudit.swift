@@ -16,7 +16,8 @@ struct KeyAudit: VaultCommand {
         """,
         examples: [
             "litevault key audit --repository /backup/vaults",
-            "litevault key audit --repository r --database vault.db --keyring vault.db.keys --json",
+            "litevault key audit --repository r --database vault.db \\",
+            "    --keyring vault.db.keys --json",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions

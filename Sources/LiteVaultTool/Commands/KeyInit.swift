@@ -14,7 +14,8 @@ struct KeyInit: VaultCommand {
         examples: [
             "litevault key init vault.db.keys",
             "litevault key init vault.db.keys --kind recovery --json",
-            "litevault key init shared.keys --kind recipient --recipient litevault-recipient-1:…",
+            "litevault key init shared.keys --kind recipient \\",
+            "    --recipient litevault-recipient-1:…",
         ])
 
     @Argument(

@@ -14,7 +14,8 @@ struct KeyRecover: VaultCommand {
         examples: [
             "litevault key recover vault.db.keys",
             "litevault key recover vault.db.keys --replace 1",
-            "litevault key recover vault.db.keys --key-file code.txt --new-key-file new.txt",
+            "litevault key recover vault.db.keys --key-file code.txt \\",
+            "    --new-key-file new.txt",
         ])
 
     @Argument(help: .init("The keyring.", valueName: "keyring"), completion: .file(), transform: PathArgument.literal)

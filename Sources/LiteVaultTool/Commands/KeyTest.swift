@@ -13,7 +13,8 @@ struct KeyTest: VaultCommand {
         examples: [
             "litevault key test vault.db.keys",
             "litevault key test vault.db.keys --unlock recovery --database vault.db",
-            "litevault key test vault.db.keys --unlock identity --key-file ~/.vault-identity",
+            "litevault key test vault.db.keys --unlock identity \\",
+            "    --key-file ~/.vault-identity",
         ])
 
     @OptionGroup var keyring: UnlockOptions

@@ -21,8 +21,10 @@ struct Rekey: VaultCommand {
             "litevault rekey vault.db",
             "litevault rekey vault.db --key-file old.key --new-key-file new.key",
             "litevault rekey vault.db --new-key-file new.hex --new-key-format hex",
-            "litevault rekey --from-file list.txt --own-keyrings --unlock identity --key-file admin.id",
-            "litevault rekey --glob 'tenants/*/data.db' --key-file old --new-key-file new --journal rekey.journal --dry-run",
+            "litevault rekey --from-file list.txt --own-keyrings --unlock identity \\",
+            "    --key-file admin.id",
+            "litevault rekey --glob 'tenants/*/data.db' --key-file old \\",
+            "    --new-key-file new --journal rekey.journal --dry-run",
         ])
 
     @Argument(

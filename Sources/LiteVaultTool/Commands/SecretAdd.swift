@@ -14,7 +14,8 @@ struct SecretAdd: VaultCommand {
         """,
         examples: [
             "litevault keygen new-secret",
-            "litevault secret add --repository r --repository-secret-file secret --new-repository-secret-file new-secret",
+            "litevault secret add --repository r --repository-secret-file secret \\",
+            "    --new-repository-secret-file new-secret",
         ])
 
     @OptionGroup(title: "Repository") var repository: RepositoryOptions

@@ -12,7 +12,8 @@ struct SecretChange: VaultCommand {
         'litevault secret remove --help'. New passphrases need \(PassphraseRule.text).
         """,
         examples: [
-            "litevault secret change 1 --repository r --repository-secret-file old --new-repository-secret-file new"
+            "litevault secret change 1 --repository r --repository-secret-file old \\",
+            "    --new-repository-secret-file new",
         ])
 
     @Argument(help: "The number of the secret, as 'litevault secret list' shows it.")

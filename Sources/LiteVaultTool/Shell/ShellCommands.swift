@@ -42,7 +42,7 @@ struct ShellCommands {
         case (".schema", 0...1): try print(database.schema(of: arguments.first))
         case (".explain", 1...):
             let sql = String(line.dropFirst(name.count))
-            try KeyInStatement.refuse(sql)
+            try MisplacedKey.refuse(inStatement: sql)
             try print(database.explain(sql))
         case (".mode", 0): try print([mode.rawValue])
         case (".mode", 1):
@@ -89,7 +89,7 @@ struct ShellCommands {
     }
 
     private static func options(_ arguments: [String]) throws -> DatabaseOptions<OnlyArgument> {
-        if let failure = UsageMessage.failure(forKeyIn: arguments) { throw failure }
+        if let failure = MisplacedKey.failure(inArguments: arguments) { throw failure }
         do { return try DatabaseOptions<OnlyArgument>.parse(arguments) } catch {
             // What the parser says may repeat a key.
             throw Failure(

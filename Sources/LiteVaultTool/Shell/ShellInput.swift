@@ -138,33 +138,3 @@ struct StatementBuffer {
     /// Forgets the text.
     mutating func clear() { self = StatementBuffer() }
 }
-
-/// Statements that contain a key. What is typed may end up in histories and logs, so they are refused, never repeated.
-enum KeyInStatement {
-    private static let pragmas: Set<String> = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"]
-
-    /// - Throws: `usage` for `PRAGMA key` and its like, and for `ATTACH … KEY`.
-    static func refuse(_ sql: String) throws(Failure) {
-        let words = SQLTokens(sql).filter { ![.space, .comment].contains($0.kind) && $0.text != ";" }
-            .map { $0.unquoted.lowercased() }
-            .drop { ["explain", "query", "plan"].contains($0) }
-        switch words.first {
-        case "pragma"?:
-            // PRAGMA NAME, or PRAGMA SCHEMA . NAME
-            let names = words.dropFirst(words.dropFirst(2).first == "." ? 3 : 1)
-            guard let name = names.first, pragmas.contains(name) else { return }
-            throw refusal("'.open PATH --key-file …' takes the key options, 'litevault rekey' changes a key.")
-        case "attach"?:
-            // As a word, or as a parameter of a URI.
-            guard words.contains("key") || words.contains(where: { $0.contains("key=") }) else { return }
-            throw refusal("'litevault diff' and 'litevault export' work on databases with keys of their own.")
-        default: return
-        }
-    }
-
-    private static func refusal(_ remedy: String) -> Failure {
-        Failure(
-            .usage, "a key does not belong into SQL: the statement was not run",
-            remedy: remedy + " Change a key that you have typed.")
-    }
-}

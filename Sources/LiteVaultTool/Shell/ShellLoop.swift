@@ -89,7 +89,7 @@ final class ShellLoop {
         }
         for statement in buffer.add(line, line: input.line) {
             try located(statement.line, database.path) {
-                try KeyInStatement.refuse(statement.sql)
+                try MisplacedKey.refuse(inStatement: statement.sql)
                 try database.run(statement.sql, mode, stream)
             }
         }
