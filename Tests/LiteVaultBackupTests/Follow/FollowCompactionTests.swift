@@ -58,7 +58,7 @@ import Testing
             },
             report: events.note)
         async let run: Void = follower.run()
-        let end = ContinuousClock.now + .seconds(400)
+        let end = ContinuousClock.now + .seconds(900)
         while try await !condition(events), ContinuousClock.now < end { try await Task.sleep(nanoseconds: 10_000_000) }
         follower.end(before: Date() + 20)
         await run
