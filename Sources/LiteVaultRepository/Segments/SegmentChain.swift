@@ -205,6 +205,13 @@ extension Repository {
             if row.segments.isEmpty {
                 guard let began = Timestamp.date(record.began), began <= snapshot.time else { break }
                 if isNeeded, let missing = log.missing(before: record, snapshot) {
+                    // Some segments of a window were removed, and the joined one ends too late: nothing is missing, but the
+                    // snapshot is the nearest state.
+                    let isJoined = log.joined.contains { name in
+                        name.first <= missing.lowerBound && missing.upperBound <= name.sequence
+                            && end.map { name.date > $0 } ?? false
+                    }
+                    if isJoined { break }
                     row.obstacle = BrokenLogError(
                         object: log.path(missing), problem: log.text(missing), wanted: time, reachable: snapshot.time)
                     break

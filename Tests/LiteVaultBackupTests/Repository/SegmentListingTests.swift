@@ -183,6 +183,25 @@ import Testing
         #expect(try await base.names(repository).fine.count < 30)
     }
 
+    @Test func `while the segments of a window are being removed, a moment in it is restored to the state before it`()
+        async throws
+    {
+        let repository = try await base.repository()
+        let dated = try await base.followed(repository, at: Array(0..<35), day: 0)
+        _ = try await repository.compact()
+        let fine = try await base.names(repository).fine
+        // As a compaction leaves it that was killed, in the first window and in a later one.
+        for index in [0, 1, 2, 3, 20, 21] { try await repository.store.remove(fine[index]) }
+        for (index, value) in [(7, 0), (9, 10), (12, 13), (19, 20), (24, 20), (29, 30), (34, 35)] as [(Int, Int64)] {
+            let time = dated.commits[index].time
+            #expect(try await base.rows(repository, .at(time)) == value, "\(index)")
+            let until = try await repository.planRestore(.at(time)).granularity?.until
+            #expect((until != nil) == (value < dated.commits[index].value), "\(index)")
+        }
+        #expect(try await base.rows(repository, .latest) == 35)
+        #expect(try await base.problems(repository) == [])
+    }
+
     @Test func `the number of a lost newest segment is not used again, although joined segments remain`() async throws {
         let repository = try await base.repository()
         _ = try await base.followed(repository, at: Array(0..<65), day: 0)
