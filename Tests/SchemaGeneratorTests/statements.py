@@ -103,7 +103,7 @@ status, said, schema, source = generate(
     (notes[0], notes[1] + "\nCREATE VIRTUAL TABLE place USING rtree(id, west, east, +label TEXT, +kind INTEGER);"),
     queries=[("q.sql", "-- name: near(x:radius:) :many\nSELECT id, west, label, kind FROM place WHERE west >= :x - :radius AND east <= :radius + :x")])
 case("coordinates of an R*Tree are numbers, and what it only stores is what is declared", "no such module: rtree" in "".join(said)
-     or 'unrecognized token: "+"' in "".join(said) or "Wrong number of columns" in "".join(said)
+     or 'near "+": syntax error' in "".join(said) or 'unrecognized token: "+"' in "".join(said) or "Wrong number of columns" in "".join(said)
      or all(line in (source or "") for line in ("var id: Int64\n", "var west: Double\n", "var label: String?\n", "var kind: Int64?\n",
                                         "func near(x: Double, radius: Double)")), (said, source))
 status, said, schema, source = generate(

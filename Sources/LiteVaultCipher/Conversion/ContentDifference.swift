@@ -153,7 +153,8 @@ struct SchemaContent {
         hasSequence = all.contains(where: \.isSequenceTable)
         var sequence: [String: [String]] = [:]
         if hasSequence {
-            try connection.forEach("SELECT name, quote(seq) FROM sqlite_sequence ORDER BY rowid") { row in
+            // In old engines, quote() of a number returns a number.
+            try connection.forEach("SELECT name, CAST(quote(seq) AS TEXT) FROM sqlite_sequence ORDER BY rowid") { row in
                 sequence[try row.get(0, as: String?.self) ?? "", default: []].append(try row.get(1))
             }
         }

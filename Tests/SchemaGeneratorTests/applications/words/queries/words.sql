@@ -88,7 +88,7 @@ SELECT x.n, (SELECT y.m + x.n FROM (SELECT count(*) AS m FROM children WHERE par
 -- name: limits(n:m:) :many
 SELECT id FROM task ORDER BY random() LIMIT max(:n, 1) OFFSET coalesce(:m, 0);
 -- name: pairs(a:b:) :many
-SELECT id FROM task WHERE (id, level) IN ((VALUES (1, 2), (3, 4))) OR (id, id2) = (:a, :b) OR (id, level) > (:a, 1);
+SELECT id FROM task WHERE (id, level) IN (VALUES (1, 2), (3, 4)) OR (id, id2) = (:a, :b) OR (id, level) > (:a, 1);
 -- name: strings :many
 SELECT 'it''s' AS "it's", "operator", [id], `level`, 0x1F AS hex, 1e3 AS sci, .5 AS half FROM task /* comment ; */ WHERE operator <> ';' -- end;
 ;
