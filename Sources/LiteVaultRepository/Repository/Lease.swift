@@ -242,7 +242,14 @@ final class Lease: Sendable {
         if isAbandoned { return }
         if let announced { await Self.retract(announced, record, store) }
         for _ in 0..<3 {
-            do { return try await write(released: true) } catch { continue }
+            do {
+                return try await write(released: true)
+            } catch let error as VaultError where error.code == .busy {
+                // Another process has it, or holds the store's lock: that was already waited for.
+                break
+            } catch {
+                continue
+            }
         }
         // The lease ends with the process, or expires.
     }
