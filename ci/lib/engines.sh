@@ -60,12 +60,13 @@ engines_share() {
 }
 
 # as_consumer COMMAND…: runs it with the default engine's build, copied, as the place where packages that depend on this one
-# are built. What they would compile again is there.
+# are built. What they would compile again is there. A check that is run by itself builds in $consumers_home: the compiler
+# refuses modules that it finds under another path than they were built under.
 as_consumer() {
-    local status=0
+    local status=0 copy=$consumers_home-shared
     if [ -L "$root/.build" ]; then
-        [ -d "$consumers_home" ] || cp -a "$root/.build-sqlcipher" "$consumers_home"
-        ln -sfn "${consumers_home##*/}" "$root/.build"
+        [ -d "$copy" ] || cp -a "$root/.build-sqlcipher" "$copy"
+        ln -sfn "${copy##*/}" "$root/.build"
         LITEVAULT_CONSUMERS=$root/.build "$@" || status=$?
         ln -sfn .build-sqlcipher "$root/.build"
     else
