@@ -13,7 +13,7 @@ public final class Statement {
     private let base: Statement?
     private var iteration: UInt64 = 0
     /// The error of a call that cannot throw; the next call that can throws it.
-    @usableFromInline var pendingError: (any Error)?
+    private var pendingError: (any Error)?
     /// The names of the columns of an iteration's rows, once there was a row.
     private var rowColumns: RowColumns?
     /// Whether the last step of an iteration reached the end.
@@ -78,9 +78,13 @@ public final class Statement {
     package func withPrepared<T>(_ body: (PreparedStatement) throws -> T) throws -> T {
         _ = try connection.enter()
         defer { connection.leave() }
-        guard let prepared, pendingError == nil else { throw unusable() }
+        guard let prepared, !hasPendingError else { throw unusable() }
         return try body(prepared)
     }
+
+    /// A function, as the compiler checks accesses to a variable at run time if other modules' code has them.
+    @usableFromInline
+    var hasPendingError: Bool { pendingError != nil }
 
     @usableFromInline
     func unusable() -> any Error {
