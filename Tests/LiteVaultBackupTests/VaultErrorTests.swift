@@ -1,7 +1,7 @@
 import LiteVaultBackup
 import Testing
 
-@Suite struct VaultErrorTests {
+@Suite(.limited) struct VaultErrorTests {
     @Test func `a description names the path, what happened and what to do`() {
         let error = VaultError(.busy, "is locked by another process", path: "a.db", remedy: "Try again.")
         #expect("\(error)" == "a.db: is locked by another process. Try again.")

@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// What a crash leaves behind is read as SQLite would recover it, and left as it is.
-@Suite struct CaptureCrashTests {
+@Suite(.limited) struct CaptureCrashTests {
     @Test(arguments: [["", "-wal"], ["", "-wal", "-shm"]])
     func `a log without an index that counts is scanned`(files: [String]) throws {
         let live = try LiveDatabase()

@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// What a capture does to those who use the database, and what they do to it.
-@Suite struct CaptureLockTests {
+@Suite(.limited) struct CaptureLockTests {
     /// Whether another process could lock a byte of a file.
     private func canLock(_ path: String, byte: Int) throws -> Bool {
         let script = """

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import Testing
 
-@Suite struct CaptureTests {
+@Suite(.limited) struct CaptureTests {
     @Test func `without a log the image is the file, byte for byte`() throws {
         let live = try LiveDatabase()
         let db = try live.open(.delete)

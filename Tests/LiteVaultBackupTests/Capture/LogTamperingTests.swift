@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// A write-ahead log that somebody or something has changed, from the database to what is restored of its snapshot.
-@Suite struct LogTamperingTests {
+@Suite(.limited) struct LogTamperingTests {
     let scratch = Scratch()
 
     func repository() async throws -> Repository {

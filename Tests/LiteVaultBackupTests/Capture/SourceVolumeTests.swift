@@ -1,7 +1,7 @@
 import LiteVaultBackup
 import Testing
 
-@Suite struct SourceVolumeTests {
+@Suite(.limited) struct SourceVolumeTests {
     @Test func `network file systems are rejected, local ones are not`() throws {
         for type in [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997] as [UInt32] {
             let error = #expect(throws: VaultError.self) { try SourceVolume.requireLocal("/a.db", type: type) }

@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// A follower joins stored segments by itself.
-@Suite struct FollowCompactionTests {
+@Suite(.limited) struct FollowCompactionTests {
     private let base = CompactionTests()
     private var scratch: Scratch { base.scratch }
 

@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// The pauses of a follower whose repository fails, by a clock that runs as fast as it is asked.
-@Suite struct FollowPauseTests {
+@Suite(.limited) struct FollowPauseTests {
     /// Time that passes only by being waited for.
     private final class FastTime: @unchecked Sendable {  // its lock guards the rest
         private let lock = NSLock()

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import Testing
 
-@Suite struct FollowerTests {
+@Suite(.limited) struct FollowerTests {
     /// A database with a log that is followed, and the snapshot that was taken when that began.
     private struct Followed {
         let live: LiveDatabase

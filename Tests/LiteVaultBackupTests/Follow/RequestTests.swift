@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// What following and restoring request of a store: in object storage each request costs money and time.
-@Suite struct RequestTests {
+@Suite(.limited) struct RequestTests {
     /// Counts the requests that a store in a bucket would get.
     private final class Requests: @unchecked Sendable {  // its lock guards the rest
         private let lock = NSLock()

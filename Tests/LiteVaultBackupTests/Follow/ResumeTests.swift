@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// A follower that ended, and another one that continues, or must not.
-@Suite struct ResumeTests {
+@Suite(.limited) struct ResumeTests {
     /// A database whose log a follower had read and then released.
     private final class Left {
         let live: LiveDatabase

@@ -5,7 +5,7 @@ import Testing
 
 /// Three writer processes of an engine that is not ours, with checkpoints of every kind, while snapshots are taken and the
 /// log is followed, without the key.
-@Suite(.serialized) struct SoakTests {
+@Suite(.serialized, .limited) struct SoakTests {
     static let seed =
         UInt64(ProcessInfo.processInfo.environment["LITEVAULT_SOAK_SEED"] ?? "") ?? UInt64.random(in: 0...999_999)
 

@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// What a machine keeps of a store that is elsewhere.
-@Suite struct CacheTests {
+@Suite(.limited) struct CacheTests {
     let scratch = Scratch()
 
     @Test func `pruning removes copies of deleted packs, and keeps needed and new ones`() async throws {

@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// Joined segments: what could be restored still can, with fewer objects.
-@Suite struct CompactionTests {
+@Suite(.limited) struct CompactionTests {
     let scratch = Scratch()
 
     func repository(_ store: (any ObjectStore)? = nil, machine: String = "one") async throws -> Repository {

@@ -4,7 +4,7 @@ import Testing
 
 /// Processes that sleep between two requests, while others take them for dead. Tests/Protocol has all orders of all requests; these
 /// are those in which the model failed before it was mended.
-@Suite struct CoordinationTests {
+@Suite(.limited) struct CoordinationTests {
     let scratch = Scratch()
     let base: DirectoryStore
 

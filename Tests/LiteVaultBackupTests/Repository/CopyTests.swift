@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// A second copy of a repository: complete, verified, resumable, with a retention of its own.
-@Suite struct CopyTests {
+@Suite(.limited) struct CopyTests {
     let scratch = Scratch()
 
     func open(

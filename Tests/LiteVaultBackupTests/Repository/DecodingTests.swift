@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// Documents, maps and files that say what no writer of ours would say, with hashes that are right.
-@Suite struct DecodingTests {
+@Suite(.limited) struct DecodingTests {
     let scratch = Scratch()
     var local: LocalDirectories { LocalDirectories(state: nil, cache: scratch.path("cache"), spool: scratch.folder) }
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }

@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// Somebody who can write to the store, knows the format and recomputes every hash, but has not the secret.
-@Suite struct ForgeryTests {
+@Suite(.limited) struct ForgeryTests {
     let scratch = Scratch()
     var local: LocalDirectories { LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.folder) }
 

@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// A restore over a database that a crash has left, with the engine as the judge of what it is at each moment.
-@Suite struct InPlaceTests {
+@Suite(.limited) struct InPlaceTests {
     /// A repository with one snapshot, and the database as a crash has left it after more commits.
     private struct Crashed {
         let live: LiveDatabase

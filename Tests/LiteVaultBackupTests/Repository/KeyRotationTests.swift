@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// A repository gets a new key: what an old secret or its key can no longer do, and what an interruption leaves.
-@Suite struct KeyRotationTests {
+@Suite(.limited) struct KeyRotationTests {
     let scratch = Scratch()
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
     let config = "repository.json"

@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// Segments of a followed log that somebody removed: they are noticed, what is left is restored, and nothing else alarms.
-@Suite struct LogLossTests {
+@Suite(.limited) struct LogLossTests {
     let scratch = Scratch()
 
     func open(_ machine: String, secret: Bool = true, on store: (any ObjectStore)? = nil) async throws -> Repository {

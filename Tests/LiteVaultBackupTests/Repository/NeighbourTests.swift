@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// A restore needs its own objects and nothing else: damage of others is reported, and stops nothing.
-@Suite struct NeighbourTests {
+@Suite(.limited) struct NeighbourTests {
     let scratch = Scratch()
     var folder: String { scratch.path("repository") }
 
@@ -248,7 +248,7 @@ import Testing
 }
 
 /// A repository that is not the one that this machine knew at a place.
-@Suite struct ExchangeTests {
+@Suite(.limited) struct ExchangeTests {
     let scratch = Scratch()
     let secret: RepositorySecret
 

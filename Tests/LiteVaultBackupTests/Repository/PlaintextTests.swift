@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// What anybody could read does not get into a repository by accident.
-@Suite struct PlaintextTests {
+@Suite(.limited) struct PlaintextTests {
     let scratch = Scratch()
 
     private func repository() async throws -> Repository {

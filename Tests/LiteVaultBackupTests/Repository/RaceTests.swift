@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// Others write to the repository, remove from it and fall asleep at the worst moments.
-@Suite struct RaceTests {
+@Suite(.limited) struct RaceTests {
     let scratch = Scratch()
     let base: DirectoryStore
     let store: HookedStore

@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// A damaged repository is made usable again, nothing is removed, and losses are reported exactly.
-@Suite struct RepairTests {
+@Suite(.limited) struct RepairTests {
     let scratch = Scratch()
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
 

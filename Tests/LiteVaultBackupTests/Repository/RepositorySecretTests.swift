@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// Several secrets of one repository: added, changed and removed without touching anything but `repository.json`.
-@Suite struct RepositorySecretTests {
+@Suite(.limited) struct RepositorySecretTests {
     let scratch = Scratch()
     var store: DirectoryStore { DirectoryStore(scratch.path("repository")) }
     let config = "repository.json"

@@ -3,7 +3,7 @@ import LiteVault
 import LiteVaultBackup
 import Testing
 
-@Suite struct RepositoryTests {
+@Suite(.limited) struct RepositoryTests {
     let scratch = Scratch()
 
     func repository(_ secret: RepositorySecret? = nil, machine: String = "machine") async throws -> Repository {

@@ -2,7 +2,7 @@ import Foundation
 import LiteVaultBackup
 import Testing
 
-@Suite struct RetentionTests {
+@Suite(.limited) struct RetentionTests {
     let scratch = Scratch()
 
     func repository() async throws -> Repository {

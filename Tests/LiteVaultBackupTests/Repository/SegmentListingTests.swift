@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// What is listed of followed logs: not a name for each commit where joined segments have it.
-@Suite struct SegmentListingTests {
+@Suite(.limited) struct SegmentListingTests {
     private let base = CompactionTests()
     private var scratch: Scratch { base.scratch }
 

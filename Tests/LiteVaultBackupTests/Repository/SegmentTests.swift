@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// A followed log in a repository: every time that was seen is restored.
-@Suite struct SegmentTests {
+@Suite(.limited) struct SegmentTests {
     let scratch = Scratch()
 
     func repository() async throws -> Repository {

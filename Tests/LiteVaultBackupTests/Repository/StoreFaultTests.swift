@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// A store that fails at any one call leaves every snapshot that is listed restorable, and the next run works.
-@Suite struct StoreFaultTests {
+@Suite(.limited) struct StoreFaultTests {
     let scratch = Scratch()
 
     /// The first 40 blocks of a database at three times.

@@ -3,7 +3,7 @@ import LiteVaultBackup
 import Testing
 
 /// Every tampering of the matrix is detected, with a secret and without.
-@Suite struct TamperingTests {
+@Suite(.limited) struct TamperingTests {
     let scratch = Scratch()
     let store: DirectoryStore
     var repositoryFolder: String { scratch.path("repository") }

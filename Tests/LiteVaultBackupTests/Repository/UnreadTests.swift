@@ -4,7 +4,7 @@ import LiteVaultBackup
 import Testing
 
 /// Snapshots that do not read what cannot have changed.
-@Suite struct UnreadTests {
+@Suite(.limited) struct UnreadTests {
     /// A database with a repository.
     private struct Stored {
         let live: LiveDatabase

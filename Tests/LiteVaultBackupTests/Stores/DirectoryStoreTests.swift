@@ -2,7 +2,7 @@ import Foundation
 import LiteVaultBackup
 import Testing
 
-@Suite struct DirectoryStoreTests {
+@Suite(.limited) struct DirectoryStoreTests {
     let scratch = Scratch()
 
     @Test(arguments: ObjectStoreConformance.rules.map(\.name))
