@@ -8,11 +8,15 @@ class Litevault < Formula
   head "https://example.org/litevault.git", branch: "main"
 
   depends_on "pkgconf" => :build
-  depends_on xcode: ["26.0", :build] if OS.mac?
   depends_on "sqlcipher"
 
   uses_from_macos "swift" => :build
+  uses_from_macos "sqlite" => :test
   uses_from_macos "zlib"
+
+  on_macos do
+    depends_on xcode: ["26.0", :build]
+  end
 
   def install
     # Homebrew has a sandbox of its own, and they cannot be nested.
