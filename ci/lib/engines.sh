@@ -2,7 +2,7 @@
 # or trait in a used one leaves stale modules behind.
 # shellcheck shell=bash
 
-all_engines=(sqlcipher sqlite sqlcipher-3)
+all_engines=(sqlcipher sqlite sqlcipher-3 sqlcipher-4.19)
 
 # engine_select NAME: sets swift_args (for swift build, test and run), engine_env (for env), engine_home (the directory
 # that holds its build) and engine_scratch (the path under which it is built).
@@ -28,7 +28,7 @@ engine_select() {
             engine_env+=("PKG_CONFIG_PATH=$home/lib/pkgconfig")
             swift_args+=(-Xlinker -rpath -Xlinker "$home/lib")
             ;;
-        *) fail "unknown engine '$1'; known: ${all_engines[*]} sqlcipher-4.19" ;;
+        *) fail "unknown engine '$1'; known: ${all_engines[*]}" ;;
     esac
     engine_scratch=$engine_home
     [ ! -L "$root/.build" ] || engine_scratch=$root/.build
