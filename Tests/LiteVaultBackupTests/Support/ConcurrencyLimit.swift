@@ -5,7 +5,7 @@ import Testing
 /// Testing starts all tests at once, and one that waits for a file or another thread makes room for the next, until each has its
 /// database and its repository open: 1,900 files on a busy machine. From 1,360 on, Foundation's `Process.run` may crash the test
 /// program: it copies whole `dirent` structures out of a full `readdir` buffer, beyond its end.
-struct ConcurrencyLimit: SuiteTrait, TestScoping {
+struct ConcurrencyLimit: SuiteTrait, TestTrait, TestScoping {
     let isRecursive = true
 
     func provideScope(
