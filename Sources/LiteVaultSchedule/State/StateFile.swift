@@ -89,8 +89,8 @@ package final class StateFile: Sendable {
         var card = [UInt8](repeating: 0, count: 64)
         let count = Foundation.read(opened, &card, card.count)
         let words = String(decoding: card.prefix(max(0, count)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard words.count == 4, let process = Int32(words[0]), let start = UInt64(words[1]), let boot = UInt32(words[2]),
-            let namespace = UInt32(words[3])
+        guard words.count == 4, let process = Int32(words[0]), let start = UInt64(words[1]),
+            let boot = UInt32(words[2]), let namespace = UInt32(words[3])
         else { return .process(nil) }
         let named = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
         return .process(named.state == .alive ? process : nil)
