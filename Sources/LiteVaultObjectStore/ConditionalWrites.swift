@@ -1,6 +1,6 @@
 internal import Crypto
 internal import Foundation
-internal import LiteVaultBackup
+package import LiteVaultBackup
 
 /// Which conditional writes a server supports, and how it expects the entity tag.
 enum ConditionalWriteSupport: String, Codable, Sendable {
@@ -56,6 +56,9 @@ actor ConditionalWriteProbe {
         save(found)
         return found
     }
+
+    /// The cached result, without a request; nil if there is none.
+    func known() -> ConditionalWriteSupport? { cached ?? load() }
 
     /// Drops a cached result that the server has just contradicted. A newer result stays.
     func invalidate(_ result: ConditionalWriteSupport) {
@@ -161,5 +164,15 @@ extension S3Store {
     /// The header that makes a write conditional on the tag of the stored object.
     static func ifMatch(_ tag: ETag, _ spelling: ConditionalWriteSupport) -> (String, String) {
         ("if-match", spelling == .unquoted ? tag.value : "\"\(tag.value)\"")
+    }
+}
+
+extension S3Store: InspectableStore {
+    /// What is known without writing an object.
+    package func inspect() async throws -> StoreInspection {
+        var found = StoreInspection()
+        found.conditionalWrites = await probe.known().map { $0 != .unsupported }
+        found.clock = try await now()
+        return found
     }
 }

@@ -23,6 +23,7 @@ struct LiteVaultCommand: ParsableCommand {
             Shell.self,
             Dump.self, Stats.self, Diff.self, Vacuum.self, Backup.self, SnapshotCommand.self, SnapshotsCommand.self,
             Restore.self, Forget.self,
-            Compact.self, Check.self, Repair.self, Copy.self, Schedule.self, Key.self, Keygen.self, Secret.self,
+            Compact.self, Check.self, Repair.self, Copy.self, Schedule.self, Doctor.self, Key.self, Keygen.self,
+            Secret.self,
         ])
 }

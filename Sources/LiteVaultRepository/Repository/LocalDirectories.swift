@@ -10,6 +10,9 @@ public struct LocalDirectories: Sendable {
     /// For files waiting to be stored, and databases restored for a test. Nil uses the directory that the store
     /// prefers, or else the system's temporary directory.
     public var spool: String?
+    /// Whether what was seen of repositories is written to ``state``. A program that must write nothing sets it to false:
+    /// what other programs have remembered is compared all the same.
+    package var remembers = true
 
     /// Creates a set of directories. They are created on disk when needed, with mode 0700.
     public init(state: String?, cache: String, spool: String? = nil) {

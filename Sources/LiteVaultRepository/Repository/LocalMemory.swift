@@ -33,12 +33,14 @@ struct LocationMemory: Sendable {
 
     private let directory: String
     private let location: String
+    private let isWritten: Bool
     private var path: String { directory + "/repository.json" }
 
     /// Nil if nothing is to be remembered.
     init?(_ store: any ObjectStore, _ local: LocalDirectories) {
         guard let state = local.state else { return nil }
         location = store.identity
+        isWritten = local.remembers
         directory = "\(state)/locations/\(Hash256(of: Array(location.utf8)).hexadecimal.prefix(32))"
     }
 
@@ -65,6 +67,7 @@ struct LocationMemory: Sendable {
     ///
     /// - Parameter generation: that of its secrets; nil if it is not authenticated.
     func remember(_ repository: String, document: [UInt8], generation: Int?) throws {
+        guard isWritten else { return }
         let record = try? read()
         let known = record?.repositories ?? []
         let text = String(decoding: document, as: UTF8.self)
@@ -229,7 +232,7 @@ extension Repository {
 
     /// Remembers a snapshot as the newest, unless a newer one is remembered.
     func remember(_ head: Head, _ database: String) throws {
-        guard let path = headPath(database) else { return }
+        guard local.remembers, let path = headPath(database) else { return }
         // A damaged one is rewritten.
         if let known = try? self.head(database), known.sequence >= head.sequence { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))

@@ -61,7 +61,7 @@ extension Repository {
 
     /// Remembers a segment as the newest, unless a newer one is remembered.
     func remember(_ mark: SegmentMark, _ database: String) throws {
-        guard let path = markPath(database) else { return }
+        guard local.remembers, let path = markPath(database) else { return }
         try LocalDirectory.create(LocalDirectory.parent(of: path))
         try withErrorContext(path: path) {
             // A follower and a concurrent listing: neither may replace the other's mark with an older one.

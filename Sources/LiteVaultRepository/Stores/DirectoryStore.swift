@@ -262,7 +262,7 @@ extension DirectoryStore {
 }
 
 /// The lock of a directory, held for this object's lifetime. The file names the holder.
-private final class DirectoryLock {
+final class DirectoryLock {
     private let file: LocalFile
 
     /// Waits for it without blocking a thread.
@@ -281,6 +281,23 @@ private final class DirectoryLock {
         }
         // For people only: other content names a previous holder, or nobody.
         try? file.write(Self.card(), at: 0)
+    }
+
+    /// Waits as a writer would, and lets go at once. Nothing is written, and no file is created.
+    ///
+    /// - Returns: what says who holds the lock; nil if it was free within `timeout`.
+    static func holder(_ directory: String, timeout: Duration) async throws -> VaultError? {
+        let path = directory + "/.lock"
+        let file: LocalFile
+        do { file = try LocalFile(reading: path) } catch let error as VaultError where error.code == .missing {
+            return nil
+        }
+        let end = ContinuousClock.now + timeout
+        while try !file.tryLock() {
+            guard ContinuousClock.now < end else { return busy(path, timeout, file) }
+            try await Task.sleep(nanoseconds: 20_000_000)
+        }
+        return nil
     }
 
     /// Always the same length, so that the file is never empty.

@@ -246,7 +246,9 @@ package struct JobOutcome: Sendable {
 
 extension JobState {
     /// Applies the outcome of a run that was not interrupted.
-    mutating func apply(_ outcome: JobOutcome) {
+    ///
+    /// - Parameter level: what its verification does, if there was one.
+    mutating func apply(_ outcome: JobOutcome, verifying level: SnapshotVerification.Level?) {
         lastStart = outcome.start.timeIntervalSince1970
         lastEnd = outcome.end.timeIntervalSince1970
         if outcome.isSuccess { lastSuccess = lastStart }
@@ -257,7 +259,12 @@ extension JobState {
         if let verified = outcome.verified {
             lastVerification = lastStart
             lastVerificationPassed = verified
+            if verified { lastVerified = lastStart }
+            if verified, level == .restore { lastVerifiedRestore = lastStart }
         }
+        allRuns = ScheduleState.sum(allRuns, 1)
+        allFailures = ScheduleState.sum(allFailures, Int64(outcome.problems.count))
+        allStored = ScheduleState.sum(allStored, outcome.storedBytes)
         if outcome.pruned { lastPrune = lastStart }
         if outcome.pruned || outcome.pruneBusySince != nil { pruneBusySince = outcome.pruneBusySince }
     }

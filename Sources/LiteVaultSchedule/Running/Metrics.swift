@@ -8,12 +8,12 @@ package enum Metrics {
     /// The exposition format, version 0.0.4.
     package static func text(_ jobs: [JobStatus]) -> String {
         var text = ""
-        func metric(_ name: String, _ help: String, _ value: (JobStatus) -> Double?) {
+        func metric(_ name: String, _ help: String, kind: String = "gauge", _ value: (JobStatus) -> Double?) {
             let lines = jobs.compactMap { job in
                 value(job).map { "litevault_job_\(name){job=\"\(escaped(job.job.name))\"} \(number($0))\n" }
             }
             guard !lines.isEmpty else { return }
-            text += "# HELP litevault_job_\(name) \(help)\n# TYPE litevault_job_\(name) gauge\n" + lines.joined()
+            text += "# HELP litevault_job_\(name) \(help)\n# TYPE litevault_job_\(name) \(kind)\n" + lines.joined()
         }
         metric("last_start_timestamp_seconds", "When the last run began.") { $0.state?.lastStart }
         metric("last_success_timestamp_seconds", "When the last run without a failure began.") {
@@ -30,6 +30,18 @@ package enum Metrics {
         }
         metric("last_verification_passed", "Whether the last verification passed.") {
             $0.state?.lastVerificationPassed.map { $0 ? 1 : 0 }
+        }
+        metric("last_verification_success_timestamp_seconds", "When the last verification that passed began.") {
+            $0.state?.lastVerified
+        }
+        metric(
+            "last_verified_restore_timestamp_seconds",
+            "When the last verification began in which all restored databases passed."
+        ) { $0.state?.lastVerifiedRestore }
+        metric("runs_total", "Runs, interrupted ones excluded.", kind: "counter") { $0.state?.allRuns.map(Double.init) }
+        metric("failures_total", "Failures of all runs.", kind: "counter") { $0.state?.allFailures.map(Double.init) }
+        metric("stored_bytes_total", "Bytes that all runs stored.", kind: "counter") {
+            $0.state?.allStored.map(Double.init)
         }
         metric("next_start_timestamp_seconds", "When the job is next due.") {
             $0.decision.next?.timeIntervalSince1970

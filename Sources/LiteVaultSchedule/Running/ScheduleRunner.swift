@@ -267,7 +267,7 @@ package final class ScheduleRunner: Sendable {
         guard !outcome.isInterrupted, let job = configuration.jobs.first(where: { $0.name == outcome.job }) else {
             return outcome
         }
-        try state.update(outcome.job) { $0.apply(outcome) }
+        try state.update(outcome.job) { $0.apply(outcome, verifying: job.verification?.level) }
         var stored = outcome
         stored.next = DueDecision(job, state.job(outcome.job), host: host, now: now()).next
         return stored

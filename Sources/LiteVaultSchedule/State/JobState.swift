@@ -14,15 +14,25 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     /// The valid counts: far below where adding to them would overflow.
     private static let counts = 0...Int64(1) << 52
 
+    /// A count that grows, and stays at the largest valid one.
+    static func sum(_ count: Int64?, _ addition: Int64) -> Int64 {
+        min((count ?? 0) + min(max(0, addition), counts.upperBound), counts.upperBound)
+    }
+
     package func check() throws(OutOfLimits) {
         for job in jobs.values {
             let times = [
-                job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastPrune, job.pruneBusySince,
+                job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastVerified,
+                job.lastVerifiedRestore,
+                job.lastPrune, job.pruneBusySince,
             ]
             for time in times {
                 try require("a time", seconds: time)
             }
-            for count in [Int64(job.failed), Int64(job.databases), job.stored] {
+            for count in [
+                Int64(job.failed), Int64(job.databases), job.stored, job.allRuns ?? 0, job.allFailures ?? 0,
+                job.allStored ?? 0,
+            ] {
                 try require("a count", count, in: Self.counts)
             }
             for database in job.following?.databases ?? [] {
@@ -68,6 +78,13 @@ package struct JobState: Codable, Sendable, Equatable {
     package var stored: Int64 = 0
     package var lastVerification: Double?
     package var lastVerificationPassed: Bool?
+    /// The last verification that passed, and the last of those that restored the databases.
+    package var lastVerified: Double?
+    package var lastVerifiedRestore: Double?
+    /// All runs since the state exists, their failures, and the bytes that they stored; nil before the first.
+    package var allRuns: Int64?
+    package var allFailures: Int64?
+    package var allStored: Int64?
     package var lastPrune: Double?
     /// Since when another process has kept this job from pruning; nil once it succeeded.
     package var pruneBusySince: Double?

@@ -45,16 +45,62 @@ package final class StateFile: Sendable {
         let lockPath = path + ".lock"
         let opened = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else { throw VaultError(errno: errno, "open", path: lockPath) }
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+        var attempts = 5
+        // `runner` holds it for a moment.
+        while flock(opened, LOCK_EX | LOCK_NB) != 0 {
+            attempts -= 1
+            if attempts > 0 {
+                usleep(20_000)
+                continue
+            }
             close(opened)
             throw VaultError(
                 .busy, "another process is running the jobs of this configuration", path: lockPath,
                 typedRemedy: ScheduleRemedy.waitForRun)
         }
         descriptor.withLock { $0 = opened }
+        let card = Self.card()
+        _ = pwrite(opened, card, card.count, 0)
         // Another process may have run between reading and locking.
         let fresh = try Self.read(path)
         state.withLock { $0 = fresh }
+    }
+
+    /// The process that runs the jobs.
+    package enum Runner: Sendable, Equatable {
+        case none
+        /// A process; nil if it cannot be identified here.
+        case process(Int32?)
+    }
+
+    /// Whether a process runs the jobs. Nothing is written.
+    ///
+    /// - Throws: `VaultError` `io` if the lock file cannot be opened.
+    package func runner() throws -> Runner {
+        let lockPath = path + ".lock"
+        let opened = open(lockPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard opened >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return .none }
+            throw VaultError(errno: errno, "open", path: lockPath)
+        }
+        defer { close(opened) }
+        if flock(opened, LOCK_SH | LOCK_NB) == 0 { return .none }
+        // Another process than the one that is named may hold it by now, or one of an earlier version, which names none.
+        var card = [UInt8](repeating: 0, count: 64)
+        let count = Foundation.read(opened, &card, card.count)
+        let words = String(decoding: card.prefix(max(0, count)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard words.count == 4, let process = Int32(words[0]), let start = UInt64(words[1]),
+            let boot = UInt32(words[2]), let namespace = UInt32(words[3])
+        else { return .process(nil) }
+        let named = ProcessIdentity(process: process, start: start, boot: boot, namespace: namespace)
+        return .process(named.state == .alive ? process : nil)
+    }
+
+    /// The identity of this process, always of the same length. For ``runner()`` only: the lock itself decides.
+    private static func card() -> [UInt8] {
+        let own = ProcessIdentity.current
+        let text = "\(own.process) \(own.start) \(own.boot) \(own.namespace)"
+        return Array(text.utf8.prefix(63)) + [UInt8](repeating: 32, count: max(0, 63 - text.utf8.count)) + [10]
     }
 
     /// The state of a job; nil when it never ran.

@@ -87,8 +87,8 @@ struct Check: VaultCommand {
         try session.reserveKeySources(key)
         var repository = repository
         // A directory repository contains the standard spool directory.
-        if readOnly, repository.directories.spool == nil {
-            repository.directories.spool = FileManager.default.temporaryDirectory.path
+        if readOnly, repository.stores.directories.spool == nil {
+            repository.stores.directories.spool = FileManager.default.temporaryDirectory.path
         }
         let opened = try session.repository(repository)
         var options = CheckOptions()

@@ -58,10 +58,10 @@ struct Copy: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(secret)
         let local = directories.applied(to: .standard)
-        let from = try RepositoryOptions.store(
+        let from = try StoreOptions.store(
             repository, endpoint: stores.endpoint, region: stores.region, usesPathStyle: stores.usesPathStyle,
             cache: local.cache)
-        let to = try RepositoryOptions.store(
+        let to = try StoreOptions.store(
             destination, endpoint: stores.toEndpoint ?? stores.endpoint, region: stores.toRegion ?? stores.region,
             usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle, cache: local.cache)
         let key = try session.repositorySecret(secret, for: repository)

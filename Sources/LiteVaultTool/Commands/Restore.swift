@@ -173,7 +173,7 @@ struct Restore: VaultCommand {
             }
             return report(found, opened, selection, warnings, session)
         }
-        let folder = try TemporaryFolder(in: repository.directories.spool)
+        let folder = try TemporaryFolder(in: repository.stores.directories.spool)
         let found = try runBlocking {
             try await opened.restore(
                 selection, database: name, to: folder.file, options: chosen, warning: warnings.add)

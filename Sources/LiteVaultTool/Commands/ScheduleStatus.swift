@@ -8,14 +8,21 @@ struct ScheduleStatus: VaultCommand {
         "status", "Show the last run and failures of each job, and when it is due.",
         """
         Reads the configuration and the local state; no repository is contacted. With --check, the exit status is 1 if \
-        the last run of a job failed, or a database with 'follow' is not followed.
+        the last run of a job failed, or a database with 'follow' is not followed. --watch shows it until Ctrl-C: redrawn \
+        in place on a terminal, elsewhere whenever it has changed.
         """,
-        examples: ["litevault schedule status /etc/litevault/backup.yml --json"])
+        examples: [
+            "litevault schedule status /etc/litevault/backup.yml --json",
+            "litevault schedule status /etc/litevault/backup.yml --watch",
+        ])
 
     @OptionGroup var schedule: ScheduleOptions
 
     @Flag(help: "Exit with status 1 if a job failed or a log is not being followed.")
     var check = false
+
+    @Flag(help: "Show the state again whenever it changes, until Ctrl-C.")
+    var watch = false
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -62,8 +69,33 @@ struct ScheduleStatus: VaultCommand {
         var isFailing: Bool { (lastFailures ?? 0) > 0 || follow?.well == false }
     }
 
+    func validate() throws {
+        if watch, check { throw ValidationError("--watch cannot be combined with --check") }
+    }
+
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
+        guard watch else { return try report(configuration) }
+        var shown: [String] = []
+        while true {
+            var report = try report(configuration)
+            let lines = output.json ? [try report.jsonLine(of: Self.name)] : report.takeLines()
+            if lines != shown, !output.quiet || output.json {
+                if !output.json, session.terminal.redraws {
+                    try session.terminal.redraw(lines)
+                } else {
+                    for line in lines { try session.terminal.printResult(line) }
+                }
+                shown = lines
+            }
+            for _ in 0..<10 {
+                try Interruption.shared.check()
+                Thread.sleep(forTimeInterval: 0.1)
+            }
+        }
+    }
+
+    private func report(_ configuration: ScheduleConfiguration) throws -> Report {
         let state = try schedule.stateFile(configuration)
         let jobs = configuration.jobs.map { JobResult($0, state.job($0.name)) }
         var report = Report(Result(config: configuration.path, jobs: jobs))

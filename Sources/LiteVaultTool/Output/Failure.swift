@@ -68,6 +68,8 @@ enum ExitStatus: Int32, CaseIterable {
     case failed = 1
     /// Of `diff`, without a failure: the status that comparing programs have.
     static let different = failed
+    /// Of `doctor`, without a failure: it found a problem.
+    static let problem = failed
     case usage = 64
     case damaged = 65
     case noInput = 66
@@ -84,7 +86,7 @@ enum ExitStatus: Int32, CaseIterable {
     private var meaning: String {
         switch self {
         case .done: "success"
-        case .failed: "a job failed, 'diff' found a difference, or an unexpected failure"
+        case .failed: "a job failed, 'diff' found a difference, 'doctor' a problem, or an unexpected failure"
         case .usage: "wrong arguments"
         case .damaged: "data is damaged, or a verification failed"
         case .noInput: "the source is missing, or not a database of the required kind"

@@ -39,6 +39,11 @@ struct Report {
         return lines
     }
 
+    /// The JSON object.
+    func jsonLine(of command: String) throws -> String {
+        try ResultEncoder.line([ResultHeader(command: command)] + results)
+    }
+
     /// Adds a line of a two-column list.
     mutating func appendRow(_ name: String, _ value: String) {
         let padding = String(repeating: " ", count: max(1, Self.columnWidth - name.count))
@@ -121,7 +126,7 @@ struct JSONReporter: Reporter {
     let meter: ProgressMeter?
 
     func report(_ report: Report, of command: String) throws {
-        try terminal.printResult(ResultEncoder.line([ResultHeader(command: command)] + report.results))
+        try terminal.printResult(report.jsonLine(of: command))
     }
 
     func failure(_ failure: Failure) {

@@ -9,6 +9,8 @@ final class Terminal: Sendable {
     let inputIsTerminal = isatty(STDIN_FILENO) == 1
     /// Whether a status line can be redrawn in place.
     let errorIsTerminal: Bool
+    /// Whether a result can be redrawn: standard output is a terminal that moves its cursor.
+    let redraws: Bool
     /// Whether messages are colored.
     let usesColor: Bool
 
@@ -18,6 +20,7 @@ final class Terminal: Sendable {
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let dumb = environment["TERM"] == "dumb"
         errorIsTerminal = isatty(STDERR_FILENO) == 1 && !dumb
+        redraws = isatty(STDOUT_FILENO) == 1 && !dumb
         // https://no-color.org: any value that is not empty.
         usesColor = errorIsTerminal && (environment["NO_COLOR"] ?? "").isEmpty
     }
@@ -36,6 +39,15 @@ final class Terminal: Sendable {
                 "cannot write the result to standard output: \(String(cString: strerror(code)))",
                 remedy: "The operation itself has succeeded; only its report is lost.")
         }
+    }
+
+    /// Replaces everything on the screen with lines of the result.
+    ///
+    /// - Throws: as ``printResult(_:)``.
+    func redraw(_ lines: [String]) throws(Failure) {
+        // Home, then each line and the rest of its old one, then everything below: no flicker.
+        let text = lines.map { $0 + "\u{1B}[K" }.joined(separator: "\n")
+        try printResult("\u{1B}[H" + text + "\n\u{1B}[J")
     }
 
     /// Writes bytes of the result to standard output.

@@ -19,6 +19,21 @@ struct RepositoryOptions: ParsableArguments {
         help: "Accept the repository even if another or a newer one was seen at this location.")
     var accepts = false
 
+    @OptionGroup var stores: StoreOptions
+
+    @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
+
+    /// The local directories.
+    var local: LocalDirectories { stores.directories.applied(to: .standard) }
+
+    /// Creates the store of the repository.
+    ///
+    /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
+    func store() throws -> any ObjectStore { try stores.store(location) }
+}
+
+/// How a store is reached, and the local directories that belong to what is in it.
+struct StoreOptions: ParsableArguments {
     @OptionGroup var directories: LocalDirectoryOptions
 
     @Option(
@@ -35,20 +50,17 @@ struct RepositoryOptions: ParsableArguments {
     @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
     var usesPathStyle = false
 
-    @OptionGroup(title: "Repository secret") var secret: KeyOptions<RepositorySecretRole>
-
-    /// The local directories.
-    var local: LocalDirectories { directories.applied(to: .standard) }
-
-    /// Creates the store of the repository.
+    /// Creates the store at a location.
     ///
+    /// - Parameter timeLimit: how long it may be silent, return errors or be locked; nil for its default.
     /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
-    func store() throws -> any ObjectStore {
+    func store(_ location: String, timeLimit: Duration? = nil) throws -> any ObjectStore {
         guard !location.isEmpty else {
             throw Failure(.usage, "--repository is empty", remedy: "Give a directory, or s3://BUCKET/PREFIX.")
         }
         return try Self.store(
-            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle, cache: local.cache)
+            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle,
+            cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
     }
 
     /// Creates the store at a location.

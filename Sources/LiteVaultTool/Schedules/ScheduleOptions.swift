@@ -16,21 +16,23 @@ struct ScheduleOptions: ParsableArguments {
         try ScheduleConfiguration(path: URL(fileURLWithPath: config).standardizedFileURL.path)
     }
 
-    /// The local directories: those that were given, that of the configuration, or the standard ones.
-    func local(_ configuration: ScheduleConfiguration) -> LocalDirectories {
-        var standard = LocalDirectories.standard
-        if let state = configuration.stateFolder { standard.state = state }
-        return directories.applied(to: standard)
-    }
-
     /// Reads the state file.
     func stateFile(_ configuration: ScheduleConfiguration) throws -> StateFile {
-        guard let folder = local(configuration).state else {
+        guard let folder = directories.applied(to: configuration).state else {
             throw Failure(
                 .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
                 path: configuration.path, remedy: "Set state-folder in the configuration, or give --state-folder.")
         }
         return try StateFile(folder: folder, configuration: configuration.path)
+    }
+}
+
+extension LocalDirectoryOptions {
+    /// The directories, with the given ones in place of that of a configuration and the standard ones.
+    func applied(to configuration: ScheduleConfiguration) -> LocalDirectories {
+        var standard = LocalDirectories.standard
+        if let state = configuration.stateFolder { standard.state = state }
+        return applied(to: standard)
     }
 }
 

@@ -19,11 +19,11 @@ extension Session {
         try keys.reserveSources(of: configuration)
         let state = try options.stateFile(configuration)
         try state.lock()
-        let local = options.local(configuration)
+        let local = options.directories.applied(to: configuration)
         let quiet = output.json || output.quiet
         let services = ScheduleServices(
             store: {
-                try RepositoryOptions.store(
+                try StoreOptions.store(
                     $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
                     cache: local.cache, timeLimit: $0.timeLimit)
             },
@@ -49,7 +49,7 @@ private func sendHeartbeat(to url: String, within limit: Duration) async throws 
 
 /// Reads the keys that a configuration refers to. One reader keeps the variables of the environment; other sources may take
 /// long, and get a reader each.
-private final class ScheduleKeys: Sendable {
+final class ScheduleKeys: Sendable {
     /// The time limit of a key command: nobody can be asked.
     private static let commandLimit = Duration.seconds(120)
 
@@ -67,10 +67,15 @@ private final class ScheduleKeys: Sendable {
     func reserveSources(of configuration: ScheduleConfiguration) throws {
         for job in configuration.jobs {
             for reference in [job.repository.secret, job.verification?.key].compactMap(\.self) {
-                try reader.reserve(Self.source(reference))
+                try reserveSource(of: reference)
             }
         }
     }
+
+    /// Removes the variable of a reference from the environment.
+    ///
+    /// - Throws: `key-rejected` if it is not set.
+    func reserveSource(of reference: KeyReference) throws { try reader.reserve(Self.source(reference)) }
 
     func secret(_ reference: KeyReference) throws -> RepositorySecret {
         try mappingFailures {
@@ -122,7 +127,7 @@ private final class ScheduleKeys: Sendable {
         }
     }
 
-    private static func source(_ reference: KeyReference) -> KeySource {
+    static func source(_ reference: KeyReference) -> KeySource {
         switch reference.source {
         case .file(let path): .file(path)
         case .environment(let name): .environment(name)

@@ -1,0 +1,154 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultBackup
+
+/// Examines the local files that backups and restores need. Everything is only read.
+struct FileExamination {
+    // MARK: Databases
+
+    /// Examines a database.
+    ///
+    /// - Returns: its size in bytes; nil if it cannot be backed up.
+    static func database(_ path: String, allowsPlaintext: Bool, into findings: inout Findings) -> Int64? {
+        do {
+            try Preflight.requireSource(path)
+            guard access(path, R_OK) == 0 else {
+                findings.problem(
+                    .database, "this user may not read it", path: path,
+                    remedy: "Run the backup as its owner, or allow its group to read it.")
+                return nil
+            }
+            switch try DatabaseFile(path).kind() {
+            case .encryptedOrUnknown, .plaintextHeader: break
+            case .plain where allowsPlaintext: break
+            case .plain:
+                findings.problem(
+                    .database, "is not encrypted, and plaintext is not allowed", path: path,
+                    remedy:
+                        "Encrypt it ('litevault encrypt'), or allow plaintext (--allow-plaintext, 'allow-plaintext: "
+                        + "true' of the job).")
+                return nil
+            case .empty:
+                findings.warning(
+                    .database, "is empty", path: path, remedy: "If it should have content, restore it from a snapshot.")
+            case .notADatabase: throw Failure.notADatabase(path)
+            }
+            return Preflight.size(path) ?? 0
+        } catch {
+            findings.problem(.database, error, path: path)
+            return nil
+        }
+    }
+
+    // MARK: Leftovers
+
+    /// Finds temporary files of operations that were interrupted.
+    ///
+    /// - Parameters:
+    ///   - check: what they are called in results.
+    ///   - remedy: what removes them.
+    static func leftovers(
+        in directory: String, _ check: Finding.Check, remedy: String, into findings: inout Findings
+    ) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        for name in names.sorted() {
+            guard let temporary = TemporaryName(parsing: name) else { continue }
+            let path = "\(directory)/\(name)"
+            let size = Format.size(Preflight.size(path) ?? 0)
+            let owner = temporary.owner.process
+            switch temporary.owner.state {
+            case .alive where ProcessIdentity.isStopped(owner):
+                findings.warning(
+                    check, "belongs to process \(owner), which is stopped (\(size))", path: path,
+                    remedy: "Resume it (kill -CONT \(owner)) or terminate it.")
+            case .alive: break
+            case .dead:
+                findings.warning(
+                    check, "was left by an operation that was interrupted (\(size))", path: path, remedy: remedy)
+            case .unknown:
+                findings.warning(
+                    check, "belongs to a process of another boot, machine or container (\(size))", path: path,
+                    remedy: "If no such process uses it: " + remedy)
+            }
+        }
+    }
+
+    // MARK: Space
+
+    /// Compares the free space of a directory with what a restore there needs.
+    static func restoreSpace(_ needed: Int64, in directory: String, into findings: inout Findings) {
+        guard let free = free(directory, .space, into: &findings) else { return }
+        let text = "\(Format.size(free)) free, and restoring the largest database needs \(Format.size(needed))"
+        if free < needed {
+            findings.problem(
+                .space, text, path: directory, remedy: "Free space there, or restore to another file system.")
+        } else {
+            findings.ok(.space, text, path: directory)
+        }
+    }
+
+    /// Compares the free space for files that wait to be stored with what may wait.
+    ///
+    /// - Parameter needed: the largest amount of waiting data in bytes.
+    static func spoolSpace(_ needed: Int64, in directory: String, into findings: inout Findings) {
+        guard let free = free(directory, .spool, into: &findings) else { return }
+        let text = "\(Format.size(free)) free for data that waits to be stored, which may be \(Format.size(needed))"
+        if free < 64 << 20 {
+            findings.problem(
+                .spool, text, path: directory, remedy: "Free space there, or name another --spool-folder.")
+        } else if free < needed {
+            findings.warning(
+                .spool, text, path: directory, remedy: "Free space there, or name another --spool-folder.")
+        } else {
+            findings.ok(.spool, text, path: directory)
+        }
+    }
+
+    /// The free bytes of the file system of a directory, or of its nearest parent that exists.
+    private static func free(_ directory: String, _ check: Finding.Check, into findings: inout Findings) -> Int64? {
+        do {
+            return Int64(clamping: try VolumeSpace(path: existingParent(directory)).available)
+        } catch {
+            findings.problem(
+                check, "the free space is unknown: \(error)", path: directory,
+                remedy: "Check that its file system is mounted.")
+            return nil
+        }
+    }
+
+    /// The path, or the nearest directory above it that exists.
+    static func existingParent(_ path: String) -> String {
+        var path = path
+        while path != "/", !path.isEmpty, access(path, F_OK) != 0 {
+            path = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
+        }
+        return path.isEmpty ? "/" : path
+    }
+
+    /// The directory of a file.
+    static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    // MARK: Permissions
+
+    /// Warns if other users may read or change a file.
+    ///
+    /// - Returns: whether they may not.
+    @discardableResult
+    static func privacy(
+        _ path: String, _ check: Finding.Check, forbidding bits: UInt16, into findings: inout Findings
+    ) -> Bool {
+        // A key may come from a pipe.
+        guard let file = try? FileMetadata(path: path, followingLinks: true), file.kind == .regular else { return true }
+        let open = file.mode & bits
+        guard open != 0 else { return true }
+        let mode = String(file.mode & 0o777, radix: 8)
+        findings.warning(
+            check, "other users can \(open & 0o022 != 0 ? "change" : "read") it (mode \(mode))", path: path,
+            remedy: bits & 0o044 != 0 ? "Run 'chmod 600' on it." : "Run 'chmod go-w' on it.")
+        return false
+    }
+}

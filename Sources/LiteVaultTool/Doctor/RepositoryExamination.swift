@@ -1,0 +1,190 @@
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultBackup
+
+/// Examines a repository and its store. Nothing is written to either, and nothing is remembered about them.
+struct RepositoryExamination {
+    /// How long a store may be silent or return errors.
+    static let timeLimit = Duration.seconds(30)
+    /// The difference between two clocks that needs attention: object stores refuse requests that are 15 minutes off.
+    private static let clockTolerance = 300.0
+
+    let store: any ObjectStore
+    let secret: RepositorySecret?
+    let local: LocalDirectories
+    /// Whether it may not exist yet, because a first run creates it.
+    let mayBeAbsent: Bool
+    let now = Date()
+
+    /// Opens it, and examines everything that does not belong to one database.
+    ///
+    /// - Returns: its snapshots; nil if it cannot be read.
+    func examine(into findings: inout Findings) -> SnapshotList? {
+        var quiet = local
+        quiet.remembers = false
+        let (store, secret, directories) = (store, secret, quiet)
+        let repository: Repository
+        do {
+            repository = try runBlocking { try await Repository.open(store, secret: secret, local: directories) }
+        } catch let error as VaultError where error.code == .noInput && mayBeAbsent {
+            absent(into: &findings)
+            return nil
+        } catch {
+            let code = (error as? VaultError)?.code
+            findings.problem(code == .keyRejected ? .secret : .repository, error, path: store.location)
+            return nil
+        }
+        if repository.hasSecret, !repository.isAuthenticated {
+            findings.problem(
+                .secret, "the repository has a secret, but none was given: it cannot be written to",
+                path: store.location,
+                remedy: Remedy.provideSecret.commandLineText + " In a configuration, set 'repository-secret-file'.")
+        } else {
+            findings.ok(
+                .repository, secret == nil ? "responds, and has no secret" : "responds, and its secret opens it",
+                path: store.location)
+        }
+        do {
+            let clock = try inspectStore(into: &findings)
+            return try objects(of: repository, clock: clock, into: &findings)
+        } catch {
+            findings.problem(.repository, error, path: store.location)
+            return nil
+        }
+    }
+
+    private func absent(into findings: inout Findings) {
+        let parent = FileExamination.existingParent(store.location)
+        if store.localPath("any") != nil, access(parent, W_OK | X_OK) != 0 {
+            findings.problem(
+                .repository, "does not exist, and this user may not create it in \(parent)", path: store.location,
+                remedy: "Create the directory for the user that runs the backups.")
+        } else {
+            findings.warning(
+                .repository, "does not exist yet", path: store.location,
+                remedy: "The first run creates it. If there should be one, check the location.")
+        }
+    }
+
+    // MARK: The store
+
+    /// Examines what the store says about itself.
+    ///
+    /// - Returns: the time by its clock, as far as that is known.
+    private func inspectStore(into findings: inout Findings) throws -> Date {
+        guard let store = store as? any InspectableStore else { return now }
+        let asked = Date()
+        let found = try runBlocking { try await store.inspect() }
+        let middle = asked.addingTimeInterval(Date().timeIntervalSince(asked) / 2)
+        if found.isWritable == false {
+            findings.problem(
+                .repository, "this user may not write to it", path: store.location,
+                remedy: "Run backups as its owner, or mount its file system for writing. Restores only read it.")
+        }
+        switch found.conditionalWrites {
+        case true?: findings.ok(.conditionalWrites, "two writers are kept apart", path: store.location)
+        case false?:
+            findings.warning(
+                .conditionalWrites, "the store ignores conditions, so two writers are not kept apart",
+                path: store.location, remedy: "Let one process at a time write to it, or use another store.")
+        case nil:
+            findings.ok(
+                .conditionalWrites, "not known on this machine: the next writer tries them", path: store.location)
+        }
+        if let lock = found.lock { findings.problem(.lock, lock) }
+        guard let clock = found.clock else { return now }
+        let ahead = clock.timeIntervalSince(middle)
+        let text = "\(Format.duration(abs(ahead))) \(ahead < 0 ? "behind" : "ahead of") this machine's"
+        if abs(ahead) > Self.clockTolerance {
+            findings.problem(
+                .clock, "the store's clock is \(text)", path: store.location,
+                remedy:
+                    "Set the clock that is wrong (timedatectl): requests are refused, and snapshots get wrong times.")
+        } else {
+            findings.ok(.clock, "the store's clock is \(text)", path: store.location)
+        }
+        return clock
+    }
+
+    // MARK: The objects
+
+    private func objects(
+        of repository: Repository, clock: Date, into findings: inout Findings
+    ) throws -> SnapshotList {
+        let location = store.location
+        let list = try runBlocking { try await repository.snapshots() }
+        let logs = try runBlocking { try await repository.followed(Array(list)) }
+        for warning in list.warnings + logs.warnings { add(warning, into: &findings) }
+        if !(list.warnings + logs.warnings).contains(where: { $0.severity == .damage }) {
+            findings.ok(.objects, "\(Format.count(list.count, "snapshot")) can be read", path: location)
+        }
+        if let ahead = list.first(where: { $0.isDatedAhead(of: now) }) {
+            findings.problem(
+                .clock, "snapshot \(ahead.id) of '\(ahead.database)' is dated \(Format.time(ahead.time))",
+                path: location, remedy: "Set the clock of \(ahead.host), or this machine's.")
+        }
+        for lease in try runBlocking({ try await repository.heldLeases(now: clock) }) {
+            let name = list.first { repository.databaseID($0.database) == lease.database }?.database
+            add(lease, name, clock, into: &findings)
+        }
+        do {
+            if let (count, since) = try runBlocking({ try await repository.scheduledDeletions() }) {
+                findings.ok(
+                    .deletions, "\(Format.count(count, "pack")) to be deleted, the first since \(Format.time(since))",
+                    path: location)
+            }
+        } catch {
+            findings.problem(.deletions, error, path: location)
+        }
+        for (database, snapshots) in Dictionary(grouping: list, by: \.database).sorted(by: { $0.key < $1.key }) {
+            guard let last = snapshots.last(where: { $0.gap != nil }), let gap = last.gap else { continue }
+            findings.warning(
+                .gap,
+                "'\(database)': commits \(gap.since.map { "between \(Format.time($0)) and" } ?? "before") "
+                    + "\(Format.time(last.time)) cannot be restored: \(gap.reason)", path: location,
+                remedy:
+                    "Every commit since \(Format.time(last.time)) can. 'litevault schedule status' shows whether it is "
+                    + "followed now.")
+        }
+        return list
+    }
+
+    private func add(_ warning: RepositoryWarning, into findings: inout Findings) {
+        let path = warning.path.hasPrefix("/") ? warning.path : "\(store.location)/\(warning.path)"
+        let remedy = warning.advice.commandLineText
+        switch (warning.severity, warning.advice) {
+        case (.damage, _): findings.problem(.objects, warning.message, path: path, remedy: remedy)
+        case (.notice, .completeRotation): findings.warning(.rotation, warning.message, path: path, remedy: remedy)
+        case (.notice, _): findings.warning(.objects, warning.message, path: path, remedy: remedy)
+        }
+    }
+
+    private func add(_ lease: HeldLease, _ database: String?, _ clock: Date, into findings: inout Findings) {
+        let subject =
+            if lease.isPruning {
+                "removing from the repository"
+            } else {
+                (lease.isFollower ? "following" : "writing snapshots of") + " '\(database ?? "a new database")'"
+            }
+        let process = "process \(lease.process) on \(lease.host)"
+        let age = Format.duration(max(0, clock.timeIntervalSince(lease.renewed)))
+        let path = "\(store.location)/\(lease.object)"
+        switch lease.holder {
+        case .alive, .remote: findings.ok(.lease, "\(subject): \(process), renewed \(age) ago", path: path)
+        case .stopped:
+            findings.problem(
+                .lease, "\(subject): \(process), which is stopped", path: path,
+                remedy: "Resume it (kill -CONT \(lease.process)) or terminate it: others wait for its lease.")
+        case .dead:
+            findings.warning(
+                .lease, "\(subject): \(process), which has ended without releasing its lease", path: path,
+                remedy:
+                    "The next writer on this machine takes it over; one on another machine 10 minutes after its last "
+                    + "renewal.")
+        case .expired:
+            findings.warning(
+                .lease, "\(subject): \(process), renewed \(age) ago", path: path,
+                remedy: "The next writer takes it over. Find out why that process does not renew it.")
+        }
+    }
+}

@@ -1,0 +1,262 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultBackup
+internal import LiteVaultSchedule
+internal import LiteVaultSupport
+
+/// Examines everything that the jobs of a configuration need.
+struct ScheduleExamination {
+    private static let host = ProcessInfo.processInfo.hostName
+
+    let configuration: ScheduleConfiguration
+    let local: LocalDirectories
+    let session: Session
+    private let now = Date()
+
+    init(_ configuration: ScheduleConfiguration, _ local: LocalDirectories, _ session: Session) {
+        self.configuration = configuration
+        self.local = local
+        self.session = session
+    }
+
+    func examine(into findings: inout Findings) {
+        let secrets = SecretExamination(session)
+        secrets.reserveSources(of: configuration, into: &findings)
+        let state = self.state(into: &findings)
+        if let path = configuration.metrics {
+            let directory = FileExamination.directory(of: path)
+            if access(directory, W_OK | X_OK) == 0 {
+                findings.ok(.metrics, "the directory can be written to", path: path)
+            } else {
+                findings.problem(
+                    .metrics, "this user may not write to its directory, so the run that stores them fails", path: path,
+                    remedy: "Create the directory for the user that runs the backups.")
+            }
+        }
+        // Each repository is opened once, however many jobs it has.
+        var repositories: [RepositoryReference: SnapshotList?] = [:]
+        var scanned: Set<String> = []
+        var sizes: [String: Int64] = [:]
+        for job in configuration.jobs {
+            findings.job = job.name
+            let list = SourceList(job)
+            for problem in list.problems {
+                findings.problem(.sources, problem.message, path: problem.source, remedy: problem.remedy ?? "")
+            }
+            var whole: [Int64] = []
+            for (path, _) in list.databases {
+                guard let size = FileExamination.database(path, allowsPlaintext: job.allowsPlaintext, into: &findings)
+                else { continue }
+                whole.append(size)
+                let directory = FileExamination.directory(of: path)
+                sizes[directory] = max(sizes[directory] ?? 0, size)
+                if scanned.insert(directory).inserted {
+                    FileExamination.leftovers(
+                        in: directory, .leftover, remedy: "Remove it; a new operation on its file does, too.",
+                        into: &findings)
+                }
+            }
+            if !whole.isEmpty {
+                findings.ok(
+                    .database,
+                    "\(Format.count(whole.count, "database")) can be backed up, \(Format.size(whole.reduce(0, +)))")
+            }
+            if let key = job.verification?.key { secrets.databaseKey(key, into: &findings) }
+            let hooks = job.hooks
+            HookExamination.examine(
+                [("before", hooks.before), ("after", hooks.after), ("failed", hooks.failed)].compactMap {
+                    key, command in
+                    command.map { (key, $0) }
+                }, into: &findings)
+            let snapshots: SnapshotList?
+            if let known = repositories[job.repository] {
+                snapshots = known
+            } else {
+                snapshots = repository(job, secrets, largest: whole.max() ?? 0, into: &findings)
+                repositories[job.repository] = snapshots
+            }
+            if let snapshots { ages(of: list, in: snapshots, job, into: &findings) }
+            if let state { results(job, state, into: &findings) }
+        }
+        findings.job = nil
+        for (directory, size) in sizes.sorted(by: { $0.key < $1.key }) {
+            FileExamination.restoreSpace(size, in: directory, into: &findings)
+        }
+    }
+
+    // MARK: The state
+
+    private func state(into findings: inout Findings) -> StateFile? {
+        guard let folder = local.state else {
+            findings.problem(
+                .state, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
+                remedy: "Set state-folder in the configuration, or give --state-folder.")
+            return nil
+        }
+        do {
+            let state = try StateFile(folder: folder, configuration: configuration.path)
+            let parent = FileExamination.existingParent(folder)
+            if access(parent, W_OK | X_OK) == 0 {
+                findings.ok(.state, "can be read and written", path: state.path)
+            } else {
+                findings.problem(
+                    .state, "this user may not write to \(parent)", path: state.path,
+                    remedy: "Run doctor as the user that runs the backups, or give that user the directory.")
+            }
+            switch try state.runner() {
+            case .none: findings.ok(.runner, "no process runs the jobs now", path: state.path)
+            case .process(let process?) where ProcessIdentity.isStopped(process):
+                findings.problem(
+                    .runner, "process \(process), which runs the jobs, is stopped", path: state.path,
+                    remedy: "Resume it (kill -CONT \(process)) or terminate it: no other one can run them meanwhile.")
+            case .process(let process):
+                findings.ok(
+                    .runner, "\(process.map { "process \($0)" } ?? "a process") runs the jobs", path: state.path)
+            }
+            return state
+        } catch {
+            findings.problem(.state, error)
+            return nil
+        }
+    }
+
+    /// The last run of a job, its last verification, and what it follows.
+    private func results(_ job: Job, _ state: StateFile, into findings: inout Findings) {
+        guard let known = state.job(job.name) else { return follower(job, nil, into: &findings) }
+        if known.failed > 0 {
+            let first = known.problems.first
+            findings.problem(
+                .lastRun,
+                "the last run had \(Format.count(known.failed, "failure"))"
+                    + (first.map { ", first in step '\($0.step)': \($0.message)" } ?? ""), path: first?.source,
+                remedy: first?.remedy ?? "'litevault schedule status' lists them.")
+        } else if let start = known.lastStart {
+            findings.ok(.lastRun, "succeeded, \(age(start)) ago")
+        }
+        if let time = known.lastVerification {
+            if known.lastVerificationPassed == false {
+                findings.problem(
+                    .verification, "the verification \(age(time)) ago failed",
+                    remedy: "'litevault check' with the options of 'verify' shows what is damaged.")
+            } else {
+                findings.ok(.verification, "passed \(age(time)) ago")
+            }
+        }
+        follower(job, known.following, into: &findings)
+    }
+
+    private func follower(_ job: Job, _ state: FollowingState?, into findings: inout Findings) {
+        guard let settings = job.following else { return }
+        guard let state, state.isRunning != false else {
+            findings.problem(
+                .follower, "no process follows the databases: what is committed between snapshots is not stored",
+                remedy: "Let a service run 'litevault schedule run'; 'schedule print-units' prints its unit.")
+            return
+        }
+        if ProcessIdentity.isStopped(state.process), state.isRunning == true {
+            findings.problem(
+                .follower, "process \(state.process), which follows the databases, is stopped",
+                remedy: "Resume it (kill -CONT \(state.process)) or terminate it.")
+        }
+        if let problem = state.problem {
+            findings.problem(
+                .follower, problem.message, path: problem.source,
+                remedy: problem.remedy ?? "'litevault schedule status' shows its state.")
+        }
+        // The state has each reading of a log once a minute.
+        let allowed = max(180, 10 * settings.interval.seconds)
+        var well = 0
+        for database in state.databases where database.phase != .ended {
+            let lag = now.timeIntervalSince1970 - (database.looked ?? database.since)
+            if database.isFailing {
+                findings.problem(
+                    .follower,
+                    "is not followed: " + (database.reason ?? database.trouble ?? database.lastGapReason ?? ""),
+                    path: database.source, remedy: database.remedy ?? "'litevault schedule status' shows its state.")
+            } else if database.phase == .following, lag > allowed {
+                findings.problem(
+                    .follower, "its log was last read \(Format.duration(lag)) ago", path: database.source,
+                    remedy: "Find out what the follower (process \(state.process)) waits for; restart it.")
+            } else if database.phase == .following {
+                well += 1
+            } else {
+                findings.warning(
+                    .follower,
+                    "is not followed yet (\(database.phase.rawValue))"
+                        + (database.reason.map { ": \($0)" } ?? ""), path: database.source,
+                    remedy: "A log exists while a connection to the database is open.")
+            }
+        }
+        if well > 0 { findings.ok(.follower, "\(Format.count(well, "database")) followed") }
+    }
+
+    private func age(_ time: Double) -> String { Format.duration(max(0, now.timeIntervalSince1970 - time)) }
+
+    // MARK: The repository
+
+    private func repository(
+        _ job: Job, _ secrets: SecretExamination, largest: Int64, into findings: inout Findings
+    ) -> SnapshotList? {
+        let reference = job.repository
+        var secret: RepositorySecret?
+        if let source = reference.secret {
+            secret = secrets.secret(source, into: &findings)
+            // Without it everything would look like a wrong secret.
+            if secret == nil { return nil }
+        }
+        do {
+            let store = try StoreOptions.store(
+                reference.location, endpoint: reference.endpoint, region: reference.region,
+                usesPathStyle: reference.usesPathStyle, cache: local.cache,
+                timeLimit: min(reference.timeLimit, RepositoryExamination.timeLimit))
+            let spool = local.plannedSpool(of: store)
+            FileExamination.leftovers(
+                in: spool, .spool, remedy: "The next snapshot removes it.", into: &findings)
+            FileExamination.spoolSpace(max(largest, job.following?.spoolLimit ?? 0), in: spool, into: &findings)
+            return RepositoryExamination(store: store, secret: secret, local: local, mayBeAbsent: true)
+                .examine(into: &findings)
+        } catch {
+            findings.problem(.repository, error, path: reference.location)
+            return nil
+        }
+    }
+
+    /// Compares the age of each database's newest snapshot with how often the job runs.
+    private func ages(of list: SourceList, in snapshots: SnapshotList, _ job: Job, into findings: inout Findings) {
+        let newest = Dictionary(grouping: snapshots, by: \.database).compactMapValues { $0.map(\.time).max() }
+        let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
+        var oldest: Date?
+        for (path, name) in list.databases {
+            guard let time = newest[name] else {
+                findings.problem(
+                    .snapshot, "has no snapshot", path: path,
+                    remedy: "Run 'litevault schedule run-due' now, and see 'schedule status'.")
+                continue
+            }
+            oldest = min(oldest ?? time, time)
+            // One run may be under way; a second one that is due means that the first did not happen.
+            let last = min(time, now).addingTimeInterval(-delay)
+            let missed = job.recurrence.next(after: last).flatMap { job.recurrence.next(after: $0) }?
+                .addingTimeInterval(delay + job.retry.seconds)
+            if let missed, missed < now {
+                findings.problem(
+                    .snapshot,
+                    "the newest snapshot is \(age(time.timeIntervalSince1970)) old, and the job runs \(job.recurrenceText)",
+                    path: path, remedy: "Check that the timer or service runs: 'schedule status' shows the last run.")
+            }
+        }
+        if let oldest {
+            findings.ok(
+                .snapshot, "the newest snapshot of each database is at most \(age(oldest.timeIntervalSince1970)) old")
+        }
+    }
+}
+
+extension LocalDirectories {
+    /// The directory for files that wait to be stored, which may not exist yet.
+    func plannedSpool(of store: any ObjectStore) -> String {
+        spool
+            ?? (store.localPath("any") == nil
+                ? FileManager.default.temporaryDirectory.path : store.location + "/.spool")
+    }
+}

@@ -1,0 +1,119 @@
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultBackup
+internal import LiteVaultKeyring
+internal import LiteVaultSchedule
+internal import Subprocess
+
+/// Reads the keys and secrets of a configuration as a run does, without a person.
+struct SecretExamination {
+    private let keys: ScheduleKeys
+
+    init(_ session: Session) {
+        // What the reader would warn of becomes a finding.
+        let silent = JSONReporter(terminal: session.terminal, quiet: true, meter: nil)
+        keys = ScheduleKeys(Session(terminal: session.terminal, reporter: silent))
+    }
+
+    /// Removes the variables of all references from the environment, before any command runs.
+    func reserveSources(of configuration: ScheduleConfiguration, into findings: inout Findings) {
+        for job in configuration.jobs {
+            for (check, reference) in [(Finding.Check.secret, job.repository.secret), (.key, job.verification?.key)] {
+                guard let reference else { continue }
+                findings.job = job.name
+                // Reading it reports that it is missing.
+                try? keys.reserveSource(of: reference)
+                if case .file(let path) = reference.source {
+                    FileExamination.privacy(path, check, forbidding: 0o066, into: &findings)
+                }
+            }
+        }
+        findings.job = nil
+    }
+
+    /// Reads the secret of a repository; nil if it cannot be read.
+    func secret(_ reference: KeyReference, into findings: inout Findings) -> RepositorySecret? {
+        do {
+            let secret = try keys.secret(reference)
+            findings.ok(.secret, "\(ScheduleKeys.source(reference).description) has a secret")
+            return secret
+        } catch {
+            problem(.secret, error, reference, into: &findings)
+            return nil
+        }
+    }
+
+    /// Reads the databases' key, or opens their keyring, as a verification does.
+    func databaseKey(_ reference: KeyReference, into findings: inout Findings) {
+        let source = ScheduleKeys.source(reference).description
+        do {
+            let found = try keys.keys(reference)
+            if let keyring = reference.keyring {
+                findings.ok(.key, "\(source) opens it (\(Format.count(found.count, "key")))", path: keyring)
+            } else {
+                findings.ok(.key, "\(source) has a key")
+            }
+        } catch {
+            problem(.key, error, reference, into: &findings)
+        }
+    }
+
+    private func problem(
+        _ check: Finding.Check, _ error: any Error, _ reference: KeyReference, into findings: inout Findings
+    ) {
+        let failure = Failure(error)
+        switch reference.source {
+        case .environment, .credential:
+            // They exist only in the service's environment.
+            findings.problem(
+                check, failure.message, path: failure.path,
+                remedy: "Run doctor where the backups run, with the environment and credentials of that service."
+                    + (failure.remedy.map { " \($0)" } ?? ""))
+        case .file, .command: findings.problem(check, failure, path: reference.keyring)
+        }
+    }
+}
+
+/// Examines the hooks of a job without running them.
+enum HookExamination {
+    /// - Parameter hooks: the commands, by their keys in the configuration.
+    static func examine(_ hooks: [(key: String, command: String)], into findings: inout Findings) {
+        for (key, command) in hooks {
+            if let message = problem(command) {
+                findings.problem(
+                    .hook, "'\(key)': \(message)", remedy: "Correct 'hooks' of the job, or install the command.")
+            } else {
+                findings.ok(.hook, "'\(key)' can be run")
+            }
+        }
+    }
+
+    private static func problem(_ command: String) -> String? {
+        guard let parsed = shell(["-n", "-c", command]) else { return "the shell cannot be started" }
+        guard parsed == 0 else { return "the shell does not understand the command" }
+        // A word that is not plain stands for something that only running it would show.
+        let word = String(command.drop(while: \.isWhitespace).prefix { !$0.isWhitespace && $0 != ";" })
+        let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "._+-/".contains($0) }
+        guard isPlain else { return nil }
+        if word.contains("/") {
+            var status = stat()
+            guard stat(word, &status) == 0 else { return "\(word) does not exist" }
+            guard status.st_mode & S_IFMT == S_IFREG, access(word, X_OK) == 0 else {
+                return "\(word) is not an executable file"
+            }
+            return nil
+        }
+        return shell(["-c", "command -v \"$1\"", "sh", word]) == 0 ? nil : "there is no command '\(word)'"
+    }
+
+    /// The exit status of a shell that runs nothing of the hook; nil if it cannot be started.
+    private static func shell(_ arguments: [String]) -> Int32? {
+        let status = try? runBlocking {
+            try await Subprocess.run(
+                .path("/bin/sh"), arguments: .init(arguments), input: .none, output: .discarded, error: .discarded
+            ).terminationStatus
+        }
+        guard case .exited(let code)? = status else { return nil }
+        return code
+    }
+}
