@@ -24,6 +24,6 @@ struct LiteVaultCommand: ParsableCommand {
             Dump.self, Stats.self, Diff.self, Vacuum.self, Backup.self, SnapshotCommand.self, SnapshotsCommand.self,
             Restore.self, RestoreAll.self, Forget.self,
             Compact.self, Check.self, Repair.self, Copy.self, Schedule.self, Doctor.self, Key.self, Keygen.self,
-            Secret.self,
+            Secret.self, Topics.self,
         ])
 }

@@ -7,21 +7,47 @@ import Testing
         "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "query", "shell", "dump", "stats", "diff",
         "vacuum",
         "backup",
-        "snapshot", "snapshots", "restore", "forget", "compact", "check",
+        "snapshot", "snapshots", "restore", "restore-all", "forget", "compact", "check",
     ]
     let workspace: Workspace
 
     init() throws { workspace = try Workspace() }
 
     @Test(arguments: commands)
-    func `the help of a command has examples and the exit statuses`(_ command: String) throws {
+    func `the help of a command has examples, and says where the exit statuses are`(_ command: String) throws {
         let run = try workspace.tool.run(command, "--help")
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(run.output.contains("EXAMPLES:\n  litevault \(command) "))
-        #expect(run.output.contains("EXIT STATUS:"))
+        #expect(run.output.contains("See 'litevault help topics' for exit statuses"))
+        #expect(!run.output.contains("EXIT STATUS:"))
+    }
+
+    @Test(arguments: [["help", "topics", "exit-status"], ["topics", "exit-status"], ["--help"]])
+    func `the exit statuses are on one page, and in the tool's own help`(_ arguments: [String]) throws {
+        let run = try workspace.tool.run(arguments)
+        #expect(run.status == 0)
         for status in [0, 1, 64, 65, 66, 69, 73, 74, 75, 77, 78, 130, 143] {
             #expect(run.output.contains("\n  \(status) "), "status \(status)")
+        }
+    }
+
+    @Test func `topics are listed, and each page is printed in 80 columns`() throws {
+        let list = try workspace.tool.run("help", "topics").output
+        for topic in ["exit-status", "keys", "repositories", "times", "json", "environment"] {
+            #expect(list.contains("\n  \(topic) "))
+            let page = try workspace.tool.run("topics", topic)
+            #expect(page.status == 0)
+            #expect(page.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(page.output)")
+            #expect(!page.output.contains("USAGE:"))
+        }
+    }
+
+    @Test func `the page of keys names the options that there are`() throws {
+        let help = try workspace.tool.run("verify", "--help").output
+        let page = try workspace.tool.run("topics", "keys").output
+        for source in ["file", "fd", "env", "command", "credential", "prompt"] {
+            #expect(page.contains("  --key-\(source) ") && help.contains("  --key-\(source)"), "\(source)")
         }
     }
 

@@ -42,13 +42,13 @@ def discussion(string, sees_statuses):
     """The paragraphs of a discussion, with its headed sections as sections of the page."""
     for block in re.split(r"\n\n+", string.strip()):
         head, _, rest = block.partition("\n")
+        if block.startswith("See 'litevault help topics'"):
+            yield ".SH EXIT STATUS\nThe exit statuses are listed on\n.BR litevault (1)."
+            continue
         if not re.fullmatch(r"[A-Z ]+:", head):
             yield ".PP\n" + text(block)
             continue
         if head == "EXIT STATUS:":
-            if sees_statuses:
-                yield ".SH EXIT STATUS\nThe exit statuses are listed on\n.BR litevault (1)."
-                continue
             yield ".SH EXIT STATUS"
             for line in rest.split("\n"):
                 number, _, meaning = line.strip().partition(" ")

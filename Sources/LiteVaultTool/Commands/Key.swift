@@ -16,7 +16,7 @@ struct Key: ParsableCommand {
               litevault verify vault.db --keyring vault.db.keys
               litevault key remove vault.db.keys 1 --rekey vault.db
 
-            \(ExitStatus.helpSection)
+            \(ExitStatus.helpPointer)
             """,
         subcommands: [
             KeyInit.self, KeyAdd.self, KeyRemove.self, KeyChange.self, KeyList.self, KeyRecover.self, KeyTest.self,

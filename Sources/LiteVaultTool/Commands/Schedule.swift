@@ -23,7 +23,7 @@ struct Schedule: ParsableCommand {
               litevault schedule status backup.yml
               litevault schedule print-units backup.yml
 
-            \(ExitStatus.helpSection)
+            \(ExitStatus.helpPointer)
             """,
         subcommands: [ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, SchedulePrintUnits.self])
 }

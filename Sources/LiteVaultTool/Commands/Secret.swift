@@ -16,7 +16,7 @@ struct Secret: ParsableCommand {
               litevault secret remove --repository /backup/vaults --repository-secret-file new 1
               litevault secret rotate --repository /backup/vaults --repository-secret-file new
 
-            \(ExitStatus.helpSection)
+            \(ExitStatus.helpPointer)
             """,
         subcommands: [SecretAdd.self, SecretRemove.self, SecretChange.self, SecretRotate.self, SecretList.self])
 }

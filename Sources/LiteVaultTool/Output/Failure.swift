@@ -82,11 +82,11 @@ enum ExitStatus: Int32, CaseIterable {
     case interrupted = 130
     case terminated = 143
 
-    /// The meaning, as `--help` shows it.
+    /// The meaning, as help shows it.
     private var meaning: String {
         switch self {
         case .done: "success"
-        case .failed: "a job failed, 'diff' found a difference, 'doctor' a problem, or an unexpected failure"
+        case .failed: "a job failed, 'diff' or 'doctor' found something, or an unexpected error"
         case .usage: "wrong arguments"
         case .damaged: "data is damaged, or a verification failed"
         case .noInput: "the source is missing, or not a database of the required kind"
@@ -101,7 +101,10 @@ enum ExitStatus: Int32, CaseIterable {
         }
     }
 
-    /// The section at the end of every `--help`.
+    /// The last line of the help of each command.
+    static let helpPointer = "See 'litevault help topics' for exit statuses, keys, times and JSON."
+
+    /// The page of the exit statuses, which is also at the end of the tool's own help.
     static let helpSection: String = {
         let lines = allCases.map { status in
             let number = String(status.rawValue)

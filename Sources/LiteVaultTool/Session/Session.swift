@@ -17,14 +17,14 @@ extension VaultCommand {
     /// The name on the command line and in JSON output.
     static var name: String { _commandName }
 
-    /// Creates a configuration whose help ends with examples and the exit statuses.
+    /// Creates a configuration whose help ends with examples, and says where the exit statuses are.
     static func configured(
         _ name: String, _ abstract: String, _ discussion: String, examples: [String], usage: String? = nil
     ) -> CommandConfiguration {
         let lines = ["EXAMPLES:"] + examples.map { "  " + $0 }
         return CommandConfiguration(
             commandName: name, abstract: abstract, usage: usage,
-            discussion: [discussion, lines.joined(separator: "\n"), ExitStatus.helpSection].joined(separator: "\n\n"))
+            discussion: [discussion, lines.joined(separator: "\n"), ExitStatus.helpPointer].joined(separator: "\n\n"))
     }
 }
 
