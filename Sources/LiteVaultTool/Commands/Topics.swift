@@ -33,8 +33,8 @@ extension Topic {
     /// Prints the page, in lines of at most 80 characters, without the usage that the parser adds to help.
     func run() throws {
         let help = LiteVaultCommand.helpMessage(for: Self.self, columns: 80)
-        let end = help.range(of: "\n\nUSAGE:")?.lowerBound ?? help.endIndex
-        try Terminal().printResult(help[..<end].replacing("OVERVIEW: ", with: "", maxReplacements: 1))
+        let page = help.components(separatedBy: "\n\nUSAGE:").first ?? help
+        try Terminal().printResult(page.hasPrefix("OVERVIEW: ") ? String(page.dropFirst(10)) : page)
     }
 }
 
