@@ -168,7 +168,7 @@ struct RestoreAll: VaultCommand {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0.utf8.contains(0) }) else {
             throw Failure(
-                .cannotCreate, "the name is no path below a directory", path: name,
+                .cannotCreate, "the name leads out of the directory", path: name,
                 remedy: "Restore it with 'litevault restore', to a path of your choice.")
         }
         return dir + "/" + name

@@ -32,7 +32,7 @@ extension Topic {
 
     /// Prints the page, in lines of at most 80 characters, without the usage that the parser adds to help.
     func run() throws {
-        let help = LiteVaultCommand.helpMessage(for: Self.self, columns: 80)
+        let help = Topics.helpMessage(for: Self.self, columns: 80)
         let page = help.components(separatedBy: "\n\nUSAGE:").first ?? help
         try Terminal().printResult(page.hasPrefix("OVERVIEW: ") ? String(page.dropFirst(10)) : page)
     }
@@ -58,7 +58,7 @@ private struct KeysTopic: Topic {
           --key-credential NAME  a systemd credential
           --key-prompt           the terminal; also without any of these options
 
-        The newline at the end of a passphrase is no part of it. With --key-format hex, it is the key itself as 64 digits, \
+        A passphrase does not include the newline at the end. With --key-format hex, it is the key itself as 64 digits, \
         or 96 with the salt; with --key-format raw, as 32 or 48 bytes. 'litevault keygen' makes new ones.
 
         With --keyring PATH, the key is in a keyring, and these options give the secret of one of its slots: see \
@@ -85,7 +85,7 @@ private struct RepositoriesTopic: Topic {
           --cache-folder PATH  copies of block maps; may be removed at any time
           --spool-folder PATH  data until it is stored
 
-        If a repository was replaced on purpose, --accept-repository accepts the one that is there now.
+        If a repository was replaced on purpose, --accept-repository accepts the new one.
         """
 }
 
