@@ -60,8 +60,8 @@ import Testing
 
     private func expectGrowingPauses(_ failures: [(at: Double, again: Double)]) {
         // 1, 2, 4, … 256, and 300 each from there on.
-        // About 20 in an hour; fewer on a busy machine, where other waits pass between them.
-        #expect((10...25).contains(failures.count), "\(failures.count) failures in an hour")
+        // About 20 in an hour; fewer on a busy machine, where the follower looks more often before a failure is noticed.
+        #expect((5...25).contains(failures.count), "\(failures.count) failures in an hour")
         #expect(failures.map(\.again) == failures.indices.map { min(300, pow(2, Double($0))) })
         for (one, next) in zip(failures, failures.dropFirst()) {
             #expect(next.at - one.at >= one.again - 0.2, "again after \(next.at - one.at) s instead of \(one.again)")
