@@ -1,3 +1,24 @@
+internal import Foundation
+
+/// Measures the workloads that the command line asks for, and prints a report.
+///
+/// - Parameter workloads: names, and what makes each at a scale.
+/// - Returns: the exit status: 1 if `--check` is given and a bar was missed, 64 if something failed.
+func runBenchmarks(_ workloads: [(name: String, make: (Int) throws -> Workload)]) -> Int32 {
+    do {
+        let options = try Options(CommandLine.arguments.dropFirst())
+        let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.name) }.map {
+            try measure($0.name, $0.make(options.scale), options)
+        }
+        let report = Report(results: results, rounds: options.rounds)
+        print(options.json ? try report.json : report.table)
+        return options.check && !report.failures.isEmpty ? 1 : 0
+    } catch {
+        FileHandle.standardError.write(Data("benchmarks: \(error)\n".utf8))
+        return 64
+    }
+}
+
 /// What the command line asks for.
 struct Options {
     var rounds = 7

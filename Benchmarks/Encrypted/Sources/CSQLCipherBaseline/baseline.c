@@ -1,21 +1,7 @@
 #include "CSQLCipherBaseline.h"
 
 #include <sqlcipher/sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void require(int condition, sqlite3 *db) {
-    if (condition) return;
-    fprintf(stderr, "baseline: %s\n", sqlite3_errmsg(db));
-    exit(70);
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql) {
-    sqlite3_stmt *statement = NULL;
-    require(sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) == SQLITE_OK, db);
-    return statement;
-}
+#include "statements.h"
 
 static void execute(sqlite3 *db, const char *sql) { require(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, db); }
 
@@ -49,14 +35,6 @@ void cipher_insert(sqlite3 *db, const char *sql, int64_t count) {
     }
     if (count % 100) execute(db, "COMMIT");
     sqlite3_finalize(statement);
-}
-
-// Not inlined, so that the compiler cannot drop an allocation that is freed at once.
-static __attribute__((noinline)) unsigned char *copy(const unsigned char *text, int length) {
-    unsigned char *result = malloc((size_t)length + 1);
-    memcpy(result, text, (size_t)length);
-    result[length] = 0;
-    return result;
 }
 
 static int64_t sum(sqlite3_stmt *statement) {

@@ -8,25 +8,13 @@ internal import SQLite
 @main
 enum Encrypted {
     static func main() {
-        do {
-            let options = try Options(CommandLine.arguments.dropFirst())
-            let files = try Files()
-            defer { files.remove() }
-            let workloads: [(String, (Int) throws -> Workload)] = [
-                ("encrypted insert", files.insert), ("encrypted fetch", files.fetch), ("encrypted look-up", files.lookUp),
-                ("encrypted typed fetch", files.typedFetch),
-            ]
-            let results = try workloads.filter { options.only.isEmpty || options.only.contains($0.0) }.map {
-                name, make in
-                try measure(name, make(options.scale), options)
-            }
-            let report = Report(results: results, rounds: options.rounds)
-            print(options.json ? try report.json : report.table)
-            if options.check, !report.failures.isEmpty { exit(1) }
-        } catch {
-            FileHandle.standardError.write(Data("benchmarks: \(error)\n".utf8))
-            exit(64)
-        }
+        let files = Files()
+        let status = runBenchmarks([
+            ("encrypted insert", files.insert), ("encrypted fetch", files.fetch), ("encrypted look-up", files.lookUp),
+            ("encrypted typed fetch", files.typedFetch),
+        ])
+        files.remove()
+        exit(status)
     }
 }
 
@@ -40,14 +28,12 @@ final class Files {
     /// Opens the n-th file.
     private var count = 0
 
-    init() throws {
-        directory = NSTemporaryDirectory() + "litevault-encrypted-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    }
+    init() { directory = NSTemporaryDirectory() + "litevault-encrypted-" + UUID().uuidString }
 
     func remove() { try? FileManager.default.removeItem(atPath: directory) }
 
-    private func newPath() -> String {
+    private func newPath() throws -> String {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         count += 1
         return directory + "/\(count).db"
     }
@@ -60,7 +46,7 @@ final class Files {
 
     /// A file with rows, opened both ways.
     private func filled(_ rows: Int) throws -> (c: OpaquePointer, liteVault: Connection) {
-        let path = newPath()
+        let path = try newPath()
         let db = try connect(path)
         try db.execute(schema)
         let c = cipher_open(path, digits)
@@ -79,7 +65,7 @@ final class Files {
             count: rows, bar: 1.15,
             implementations: [
                 Implementation("C", .c) { stopwatch in
-                    let path = self.newPath()
+                    let path = try self.newPath()
                     let db = try self.connect(path)
                     try db.execute(self.schema)
                     let c = cipher_open(path, self.digits)

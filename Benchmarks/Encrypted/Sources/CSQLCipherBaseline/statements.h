@@ -1,0 +1,1 @@
+../../../Sources/CBaseline/statements.h
