@@ -93,6 +93,24 @@ import Testing
         #expect(try !workspace.names().contains("outside.db"))
     }
 
+    @Test func `a name that SQLite would take for the log of another database is refused`() throws {
+        try take("b.db", as: "a.db-wal")
+        let result = try restore("out", status: 73)
+        #expect(states(result) == ["a.db": "restored", "a.db-wal": "failed", "b.db": "restored"])
+        #expect(try workspace.bytes("out/a.db") == workspace.bytes("a.db"))
+        #expect(!FileManager.default.fileExists(atPath: workspace.path("out/a.db-wal")))
+    }
+
+    @Test func `a directory that cannot be created is reported as such, and none means no other directory`() throws {
+        try workspace.write("a file", to: "file")
+        let result = try restore("file/out", status: 73)
+        let items = try #require(result["items"] as? [[String: Any]])
+        #expect(items.map { $0["code"] as? String } == ["cannot-create", "cannot-create"])
+        let run = try workspace.tool.run(["restore-all", ""] + common)
+        #expect(run.status == 64)
+        #expect(run.output.isEmpty)
+    }
+
     @Test func `a damaged database keeps no other from being restored`() throws {
         let repository = workspace.directory.appendingPathComponent("r/data")
         let files = try #require(FileManager.default.enumerator(at: repository, includingPropertiesForKeys: nil))
@@ -135,5 +153,7 @@ import Testing
         let result = try restore("--dry-run", "out")
         #expect(states(result) == ["a.db": "ready", "b.db": "ready"])
         #expect(try !workspace.names().contains("out"))
+        _ = try restore("out")
+        #expect(try workspace.tool.run(["restore-all", "--dry-run", "out"] + common).status == 73)
     }
 }

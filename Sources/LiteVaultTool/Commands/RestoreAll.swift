@@ -10,8 +10,8 @@ struct RestoreAll: VaultCommand {
         Restores each database into the directory DIR, under its name in the repository, as 'restore' does: its newest \
         state, or with --at the last one before that time. Needs no database key. A database of which there was no \
         snapshot yet at that time is left out. DIR must be empty or absent. Databases that cannot be restored do not \
-        keep others from being restored; the exit status is that of their failure. After an interruption, the same \
-        command with --if-missing restores what is not there yet.
+        keep others from being restored; the exit status is that of their failure. Only a full disk or a signal ends \
+        the command: what has its name then is complete, and the same command with --if-missing restores the rest.
         """,
         examples: [
             "litevault restore-all --repository /backup/vaults restored",
@@ -79,9 +79,14 @@ struct RestoreAll: VaultCommand {
         let items: [Item]
     }
 
+    func validate() throws {
+        // Otherwise the databases would be restored to the root directory.
+        if dir.isEmpty { throw ValidationError("DIR is empty") }
+    }
+
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        if !ifMissing, !dryRun { try requireEmpty() }
+        if !ifMissing { try requireEmpty() }
         let opened = try session.repository(repository)
         let warnings = WarningList()
         let names = try runBlocking {
@@ -136,9 +141,7 @@ struct RestoreAll: VaultCommand {
             let (chosen, isDry) = (options, dryRun)
             let found = try runBlocking {
                 if isDry { return try await opened.planRestore(selection, database: name, warning: warnings.add) }
-                try FileManager.default.createDirectory(
-                    atPath: (destination as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700])
+                try Self.createDirectory(LocalDirectory.parent(of: destination))
                 return try await opened.restore(
                     selection, database: name, to: destination, options: chosen, warning: warnings.add)
             }
@@ -163,6 +166,14 @@ struct RestoreAll: VaultCommand {
         }
     }
 
+    private static func createDirectory(_ path: String) throws {
+        do { try LocalDirectory.create(path) } catch let error as VaultError where error.code != .noSpace {
+            throw Failure(
+                .cannotCreate, "the directory cannot be created: \(error.message)", path: path,
+                remedy: "Name another directory.")
+        }
+    }
+
     /// The path of a database in the directory.
     private func destination(of name: String) throws(Failure) -> String {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -170,6 +181,11 @@ struct RestoreAll: VaultCommand {
             throw Failure(
                 .cannotCreate, "the name leads out of the directory", path: name,
                 remedy: "Restore it with 'litevault restore', to a path of your choice.")
+        }
+        guard !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) else {
+            throw Failure(
+                .cannotCreate, "SQLite would take it for a part of the database beside it", path: name,
+                remedy: "Restore it with 'litevault restore', under another name.")
         }
         return dir + "/" + name
     }
