@@ -86,6 +86,39 @@ import Testing
         try await requireAllRestorable(other, image)
     }
 
+    /// A store that is locked has been waited for already, for as long as the timeout says, at each request.
+    @Test(arguments: [(VaultError.Code.busy, 3), (.io, 5)])
+    func `a lease in a store that is locked is released by one attempt, after another failure by three`(
+        code: VaultError.Code, puts: Int
+    ) async throws {
+        let store = HookedStore(base)
+        let hooked = try await open(store, machine: "a")
+        let image = try TestImage(scratch.path("a.db"), blocks: 2)
+        let lease = "leases/" + hooked.databaseID("a.db")
+        let count = Count()
+        store.setHooks(before: { call, name in
+            guard call == "put", name == lease else { return }
+            // It is taken; neither the promise of a snapshot nor the release gets through.
+            if count.next() > 1 { throw VaultError(code, "not now") }
+        })
+        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == code)
+        #expect(count.value == puts)
+        store.setHooks()
+        try await hooked.snapshot(image)
+        try await requireAllRestorable(hooked, image)
+    }
+
+    private final class Count: @unchecked Sendable {  // its lock guards the number
+        private let lock = NSLock()
+        private(set) var value = 0
+        func next() -> Int {
+            lock.withLock {
+                value += 1
+                return value
+            }
+        }
+    }
+
     @Test func `H-COORD-02 a manifest whose answer was lost is not stored again once it was forgotten`() async throws {
         let store = HookedStore(base)
         let (other, hooked) = (try await open(base, machine: "a"), try await open(store, machine: "b"))
