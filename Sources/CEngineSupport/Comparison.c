@@ -79,9 +79,11 @@ void lv_digest_row(sqlite3_stmt *statement, struct lv_row_digest *digest) {
 }
 
 enum lv_comparison lv_compare_rows(
-    sqlite3_stmt *left, sqlite3_stmt *right, struct lv_row_digest *digests, int digestCount, int64_t *rows,
-    int (*progress)(void *, int64_t), void *context, int *code) {
+    sqlite3_stmt *left, sqlite3_stmt *right, bool areNumbered, struct lv_row_digest *digests, int digestCount,
+    int64_t *rows, int (*progress)(void *, int64_t), void *context, int *code) {
     int count = sqlite3_column_count(left);
+    int64_t last = 0;
+    bool isFirst = true;
     if (count != sqlite3_column_count(right)) return LV_ROWS_DIFFER;
     for (;;) {
         *code = sqlite3_step(left);
@@ -94,6 +96,12 @@ enum lv_comparison lv_compare_rows(
         for (int index = 0; index < count; index++)
             if (!are_equal(sqlite3_column_value(left, index), sqlite3_column_value(right, index)))
                 return LV_ROWS_DIFFER;
+        if (areNumbered) {
+            int64_t number = sqlite3_column_int64(right, 0);
+            if (!isFirst && number <= last) return LV_ROWS_UNORDERED;
+            last = number;
+            isFirst = false;
+        }
         for (int index = 0; index < digestCount; index++) lv_digest_row(right, &digests[index]);
         if (++*rows % 1024 == 0 && progress(context, *rows) != 0) return LV_CANCELLED;
     }

@@ -237,18 +237,26 @@ struct lv_row_digest {
 };
 
 /// How a comparison ended.
-enum lv_comparison { LV_ROWS_EQUAL = 0, LV_ROWS_DIFFER, LV_LEFT_FAILED, LV_RIGHT_FAILED, LV_CANCELLED };
+enum lv_comparison {
+    LV_ROWS_EQUAL = 0,
+    LV_ROWS_DIFFER,
+    LV_ROWS_UNORDERED,
+    LV_LEFT_FAILED,
+    LV_RIGHT_FAILED,
+    LV_CANCELLED
+};
 
 /// Adds the current row to a digest.
 void lv_digest_row(struct sqlite3_stmt *_Nonnull statement, struct lv_row_digest *_Nonnull digest);
 
 /// Steps two statements side by side to their ends or to the first difference in storage class or bytes, without copying a
 /// value. Adds each row of the right one to the digests. `rows` counts on; every 1024 rows `progress` is called with it, and
-/// ends the comparison by a result other than 0. After a failure `code` is that of the statement that failed.
+/// ends the comparison by a result other than 0. If `areNumbered`, the first column has to increase. After a failure `code`
+/// is that of the statement that failed.
 enum lv_comparison lv_compare_rows(
-    struct sqlite3_stmt *_Nonnull left, struct sqlite3_stmt *_Nonnull right, struct lv_row_digest *_Nullable digests,
-    int digestCount, int64_t *_Nonnull rows, int (*_Nonnull progress)(void *_Nullable, int64_t),
-    void *_Nullable context, int *_Nonnull code);
+    struct sqlite3_stmt *_Nonnull left, struct sqlite3_stmt *_Nonnull right, bool areNumbered,
+    struct lv_row_digest *_Nullable digests, int digestCount, int64_t *_Nonnull rows,
+    int (*_Nonnull progress)(void *_Nullable, int64_t), void *_Nullable context, int *_Nonnull code);
 
 /// Adds every row of a statement to a digest. Returns what the last step returned: `SQLITE_DONE` at the end,
 /// `SQLITE_INTERRUPT` when `progress` ended it.

@@ -111,7 +111,9 @@ extension NewDatabase {
                         .unsupported, "The copy cannot be compared: \(error.message)",
                         remedy: "It needs a function or collation that only its application defines.", cause: error)
                 }
-                try checkStructure(reopened, report)
+                // No check of the structure: the engine has built this file itself, record by record, and the comparison has read all
+                // of it back. A defect of the source's file does not get here, unless it is one of its content.
+                try report(.init(.checking, 0, of: nil, .pages))
                 try checkBytes(reopened, report)
                 try copy.detach()
                 try finish(reopened, walMode: walMode)

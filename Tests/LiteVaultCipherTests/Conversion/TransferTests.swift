@@ -1,3 +1,4 @@
+import Foundation
 import LiteVault
 import LiteVaultCipher
 import LiteVaultCore
@@ -115,6 +116,29 @@ import Testing
         #expect(commits > 2)
         #expect(try Connection(scratch.path("copy.db")).value("SELECT count(*) FROM t", as: Int.self) == 1)
         #expect(try writer.value("SELECT count(*) FROM t", as: Int.self) == commits + 1)
+    }
+
+    @Test(arguments: ["", "CREATE INDEX t_b ON t (b);", "WITHOUT ROWID"])
+    func `rows that are out of order are refused, and nothing appears`(extra: String) throws {
+        let isKeyed = extra == "WITHOUT ROWID"
+        // Older engines do not look at the order of such a table.
+        if isKeyed, EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 34) { return }
+        let path = try database(
+            """
+            PRAGMA page_size = 4096;
+            CREATE TABLE t (a INTEGER PRIMARY KEY, b INT) \(isKeyed ? extra : "");
+            INSERT INTO t VALUES (1, 10), (2, 20), (3, 30), (4, 40); \(isKeyed ? "" : extra)
+            """)
+        // Swaps the second and the third row in the list of rows of page 2.
+        var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        let list = 4096 + 8 + 2
+        try #require(bytes[4096] == (isKeyed ? 0x0a : 0x0d) && bytes[4100] == 4)
+        (bytes[list], bytes[list + 1], bytes[list + 2], bytes[list + 3]) =
+            (bytes[list + 2], bytes[list + 3], bytes[list], bytes[list + 1])
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        #expect(vaultError { try DatabaseFile(path).vacuum(into: scratch.path("copy.db")) } != nil)
+        #expect(vaultError { try DatabaseFile(path).vacuum() } != nil)
+        #expect(try scratch.names() == ["source.db"])
     }
 
     @Test(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"))
