@@ -107,12 +107,14 @@ enum lv_comparison lv_compare_rows(
     }
 }
 
-int lv_digest_rows(sqlite3_stmt *statement, struct lv_row_digest *digest, int (*progress)(void *, int64_t),
-                   void *context) {
-    for (;;) {
+int lv_digest_rows(sqlite3_stmt *statement, struct lv_row_digest *digests, int digestCount,
+                   int (*progress)(void *, int64_t), void *context) {
+    for (int64_t rows = 1;; rows++) {
         int code = sqlite3_step(statement);
         if (code != SQLITE_ROW) return code;
-        lv_digest_row(statement, digest);
-        if (digest->rows % 1024 == 0 && progress(context, 0) != 0) return SQLITE_INTERRUPT;
+        for (int index = 0; index < digestCount; index++) lv_digest_row(statement, &digests[index]);
+        if (rows % 1024 == 0 && progress(context, rows) != 0) return SQLITE_INTERRUPT;
     }
 }
+
+uint64_t lv_hash_bytes(uint64_t hash, const void *bytes, size_t length) { return add_bytes(hash, bytes, length); }

@@ -104,6 +104,25 @@ package final class ReplacementFile: Sendable {
         }
     }
 
+    /// Writes bytes at an offset: for a writer that has no connection to the file.
+    ///
+    /// - Throws: ``DurableFileError``; some of the bytes may have been written.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DurableFileError) {
+        guard let descriptor = descriptor.value else {
+            throw DurableFileError(.system, operation: "pwrite", path: path, code: EBADF)
+        }
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw DurableFileError(.system, operation: "pwrite", path: path, code: errno)
+            }
+            written += count
+        }
+    }
+
     /// Whether the file still has its temporary name: neither published nor discarded.
     package var isPending: Bool { descriptor.value != nil }
 

@@ -258,10 +258,13 @@ enum lv_comparison lv_compare_rows(
     struct lv_row_digest *_Nullable digests, int digestCount, int64_t *_Nonnull rows,
     int (*_Nonnull progress)(void *_Nullable, int64_t), void *_Nullable context, int *_Nonnull code);
 
-/// Adds every row of a statement to a digest. Returns what the last step returned: `SQLITE_DONE` at the end,
-/// `SQLITE_INTERRUPT` when `progress` ended it.
-int lv_digest_rows(struct sqlite3_stmt *_Nonnull statement, struct lv_row_digest *_Nonnull digest,
+/// Adds every row of a statement to each digest. Returns what the last step returned: `SQLITE_DONE` at the end,
+/// `SQLITE_INTERRUPT` when `progress` ended it, which is called every 1024 rows with their number.
+int lv_digest_rows(struct sqlite3_stmt *_Nonnull statement, struct lv_row_digest *_Nullable digests, int digestCount,
                    int (*_Nonnull progress)(void *_Nullable, int64_t), void *_Nullable context);
+
+/// Continues a hash over bytes that were copied, to compare them with the copy. Not for adversaries.
+uint64_t lv_hash_bytes(uint64_t hash, const void *_Nullable bytes, size_t length);
 
 // MARK: Digests
 
@@ -288,5 +291,20 @@ void lv_hmac_free(struct lv_hmac *_Nonnull hmac);
 /// The HMAC of two consecutive pieces. Returns the number of bytes written to `output` (at most 64), 0 on failure.
 size_t lv_hmac_of(struct lv_hmac *_Nonnull hmac, const void *_Nonnull first, size_t firstLength,
                   const void *_Nonnull second, size_t secondLength, void *_Nonnull output);
+
+// MARK: Decryption
+
+struct lv_decryption;
+
+/// AES-256-CBC without padding, the cipher of SQLCipher's pages, under a key of 32 bytes. NULL when no library for it is
+/// loaded.
+struct lv_decryption *_Nullable lv_decryption_create(const void *_Nonnull key);
+
+/// Wipes and frees it.
+void lv_decryption_free(struct lv_decryption *_Nonnull decryption);
+
+/// Decrypts `length` bytes, a multiple of 16, with an initialization vector of 16 bytes. False on failure.
+bool lv_decrypt(struct lv_decryption *_Nonnull decryption, const void *_Nonnull vector, const void *_Nonnull bytes,
+                size_t length, void *_Nonnull output);
 
 #endif

@@ -61,8 +61,10 @@ package struct ContentComparator {
         var areComplete = true
         do {
             digests = plain.map { RowDigest($0.positions ?? []) }
-            try limitingValues {
-                try compare(table.selection, table.selection, table, &digests, &compared, report)
+            try left.limitingValues(to: longest) {
+                try right.limitingValues(to: longest) {
+                    try compare(table.selection, table.selection, table, &digests, &compared, report)
+                }
             }
         } catch let error as DatabaseError where error.resultCode.primary == .tooBig {
             compared = before
@@ -73,13 +75,25 @@ package struct ContentComparator {
                 digests = plain.map { RowDigest($0.positions ?? []) }
                 areComplete = true
                 try compare(table.selection, table.selection, table, &digests, &compared, report)
-                return try checkIndexes(plain, digests, of: table, indexes, report)
+                return try proveIndexes(plain, digests, of: table, indexes, report)
             }
             let selection = table.selection(withoutLongerThan: longest)
             try compare(selection, selection, table, &digests, &compared, report)
             try compareLongValues(of: table, report: { try report(compared) })
         }
-        try checkIndexes(areComplete ? plain : [], digests, of: table, indexes) { _ in try report(compared) }
+        try proveIndexes(areComplete ? plain : [], digests, of: table, indexes) { _ in try report(compared) }
+    }
+
+    private func proveIndexes(
+        _ plain: [IndexShape], _ digests: [RowDigest], of table: TableShape, _ all: [IndexShape],
+        _ report: (Int64) throws -> Void
+    ) throws {
+        let hasBeenChecked = try IndexProof(right).prove(plain, digests, of: table, all, report)
+        // The order of a table WITHOUT ROWID depends on its collations. Older engines do not look at it.
+        guard !hasBeenChecked, table.rowidAlias == nil, IndexProof.canCheckTables else { return }
+        if case .broken(let complaint) = try right.structure("quick_check(\(quoted(table.name)))") {
+            throw IndexProof.damaged(complaint)
+        }
     }
 
     /// Compares the results of two statements.
@@ -98,28 +112,12 @@ package struct ContentComparator {
                     switch end {
                     case LV_ROWS_EQUAL, LV_CANCELLED: return
                     case LV_ROWS_UNORDERED:
-                        throw Self.damaged("the rows of the table '\(table.name)' are out of order")
+                        throw IndexProof.damaged("the rows of the table '\(table.name)' are out of order")
                     case LV_LEFT_FAILED: try left.check(code, sql: nil)
                     case LV_RIGHT_FAILED: try right.check(code, sql: nil)
                     default: throw difference("the table '\(table.name)'")
                     }
                 }
-            }
-        }
-    }
-
-    /// The engine refuses to read longer values as a whole meanwhile.
-    private func limitingValues(_ body: () throws -> Void) throws {
-        try left.withHandle { one in
-            try right.withHandle { other in
-                let limits = (
-                    sqlite3_limit(one, SQLITE_LIMIT_LENGTH, longest), sqlite3_limit(other, SQLITE_LIMIT_LENGTH, longest)
-                )
-                defer {
-                    sqlite3_limit(one, SQLITE_LIMIT_LENGTH, limits.0)
-                    sqlite3_limit(other, SQLITE_LIMIT_LENGTH, limits.1)
-                }
-                try body()
             }
         }
     }
@@ -178,146 +176,6 @@ extension ContentComparator {
                     return true
                 }
             }
-        }
-    }
-}
-
-// MARK: Indexes
-
-extension ContentComparator {
-    /// Proves that the indexes of the right table have its entries: the engine copies them from the source's indexes, not from
-    /// the table.
-    ///
-    /// - Parameters:
-    ///   - plain: indexes whose entries are columns of each row, compared with `digests`, those of the table.
-    ///   - all: the others are checked by the engine, which looks up each row in them.
-    private func checkIndexes(
-        _ plain: [IndexShape], _ digests: [RowDigest], of table: TableShape, _ all: [IndexShape],
-        _ report: (Int64) throws -> Void
-    ) throws {
-        var proven = 0
-        for (index, expected) in zip(plain, digests) {
-            guard let found = try digest(of: index, of: table, report) else { continue }
-            guard found.isEqual(to: expected) else {
-                throw Self.damaged("the index '\(index.name)' does not have the entries of table '\(table.name)'")
-            }
-            proven += 1
-        }
-        let knowsTables = EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33)
-        let check: String
-        if proven < all.count {
-            check = knowsTables ? "integrity_check(\(quoted(table.name)))" : "integrity_check(1)"
-        } else {
-            // The order of a table WITHOUT ROWID depends on its collations. Older engines do not look at it.
-            guard knowsTables, table.rowidAlias == nil else { return }
-            check = "quick_check(\(quoted(table.name)))"
-        }
-        if case .broken(let complaint) = try right.structure(check) { throw Self.damaged(complaint) }
-    }
-
-    /// Reads an index; nil where the engine cannot, because it does not know the collation.
-    private func digest(
-        of index: IndexShape, of table: TableShape, _ report: (Int64) throws -> Void
-    ) throws -> RowDigest? {
-        var found = RowDigest(Array(0..<Int32(index.columns.count)))
-        do {
-            try right.withStatement(index.selection(of: table)) { statement in
-                try withProgress(report) { progress, context in
-                    let code = found.adding { lv_digest_rows(statement, $0, progress, context) }
-                    if code != SQLITE_DONE && code != SQLITE_INTERRUPT { try right.check(code, sql: nil) }
-                }
-            }
-        } catch let error as DatabaseError where error.message.contains("no query solution") {
-            return nil
-        }
-        return found
-    }
-
-    private static func damaged(_ complaint: String) -> VaultError {
-        VaultError(
-            .damaged, "The copy did not pass the integrity check: \(complaint)",
-            remedy: "The source is unchanged; run verify on it. REINDEX repairs an index.")
-    }
-}
-
-/// A sum over rows, see `lv_row_digest`.
-private struct RowDigest {
-    private let columns: [Int32]
-    private var sum: UInt64 = 0
-    private var rows: Int64 = 0
-
-    init(_ columns: [Int32]) { self.columns = columns }
-
-    func isEqual(to other: RowDigest) -> Bool { (sum, rows) == (other.sum, other.rows) }
-
-    mutating func adding<T>(_ body: (UnsafeMutablePointer<lv_row_digest>) -> T) -> T {
-        var all = [self]
-        defer { self = all[0] }
-        return Self.withAll(&all) { digests, _ in
-            var none = lv_row_digest()
-            return digests.map(body) ?? withUnsafeMutablePointer(to: &none, body)
-        }
-    }
-
-    static func withAll<T>(
-        _ all: inout [RowDigest], _ body: (UnsafeMutablePointer<lv_row_digest>?, Int32) -> T
-    ) -> T {
-        // One array for the columns of all of them, as C needs addresses that stay.
-        let columns = all.flatMap(\.columns)
-        return columns.withUnsafeBufferPointer { columns in
-            var offset = 0
-            var digests = all.map { digest -> lv_row_digest in
-                defer { offset += digest.columns.count }
-                return lv_row_digest(
-                    columns: columns.baseAddress.map { $0 + offset }, count: Int32(digest.columns.count),
-                    sum: digest.sum, rows: digest.rows)
-            }
-            let result = digests.withUnsafeMutableBufferPointer { body($0.baseAddress, Int32($0.count)) }
-            for index in all.indices { (all[index].sum, all[index].rows) = (digests[index].sum, digests[index].rows) }
-            return result
-        }
-    }
-}
-
-// MARK: Statements for C
-
-/// Calls `body` with a C function that calls `report`, and throws the error of `report`.
-private func withProgress(
-    _ report: (Int64) throws -> Void,
-    _ body: (@convention(c) (UnsafeMutableRawPointer?, Int64) -> Int32, UnsafeMutableRawPointer?) throws -> Void
-) throws {
-    final class Reporter {
-        let report: (Int64) throws -> Void
-        var error: (any Error)?
-        init(_ report: @escaping (Int64) throws -> Void) { self.report = report }
-    }
-    try withoutActuallyEscaping(report) { report in
-        let reporter = Reporter(report)
-        try withExtendedLifetime(reporter) {
-            try body(
-                { context, rows in
-                    guard let context else { return 0 }
-                    let reporter = Unmanaged<Reporter>.fromOpaque(context).takeUnretainedValue()
-                    do { try reporter.report(rows) } catch {
-                        reporter.error = error
-                        return 1
-                    }
-                    return 0
-                }, Unmanaged.passUnretained(reporter).toOpaque())
-        }
-        if let error = reporter.error { throw error }
-    }
-}
-
-extension Connection {
-    /// Prepares a statement for `body`, and finalizes it.
-    fileprivate func withStatement<T>(_ sql: String, _ body: (OpaquePointer) throws -> T) throws -> T {
-        try withHandle { handle in
-            var statement: OpaquePointer?
-            try check(sqlite3_prepare_v2(handle, sql, -1, &statement, nil), sql: sql)
-            defer { sqlite3_finalize(statement) }
-            guard let statement else { throw VaultError(.internalFailure, "There is no statement") }
-            return try body(statement)
         }
     }
 }

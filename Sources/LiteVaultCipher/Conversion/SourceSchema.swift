@@ -57,6 +57,14 @@ struct TableShape {
         "SELECT \(columnList) FROM main.\(quoted(name)) NOT INDEXED" + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
     }
 
+    /// The same with NULL for the columns that are not at these positions, whose values are then not read.
+    func selection(ofColumnsAt positions: Set<Int32>) -> String {
+        let all = (rowidAlias.map { [$0] } ?? []) + columns.map(quoted)
+        let list = all.indices.map { positions.contains(Int32($0)) ? all[$0] : "NULL" }
+        return "SELECT \(list.joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
+            + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+    }
+
     /// The same with NULL for longer texts and blobs, and with type and length of each column.
     func selection(withoutLongerThan longest: Int32) -> String {
         let list = columns.map { column in

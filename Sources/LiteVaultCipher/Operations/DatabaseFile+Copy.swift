@@ -75,8 +75,10 @@ extension DatabaseFile {
 
     /// Copies a database that may be in use to a new file.
     ///
-    /// The copy is a snapshot as of the start of the call. In WAL mode writers continue meanwhile, in rollback-journal
-    /// mode they wait. Journal mode, page size and cipher settings are those of the source.
+    /// The copy is a snapshot of one moment of the call. In WAL mode writers continue while it is made, in rollback-journal
+    /// mode they wait. Journal mode, page size and cipher settings are those of the source. Under the same key the bytes are
+    /// copied as they are, encrypted, and the copy is verified afterwards; under another the pages are written by the engine,
+    /// and compared.
     ///
     /// - Parameters:
     ///   - destination: the new file, mode 0600. Neither it nor a `-wal` or `-journal` beside it may exist.
@@ -99,7 +101,12 @@ extension DatabaseFile {
         let source = try open(key: key, settings: settings)
         let new = try NewDatabase(at: destination, key: newKey ?? key, settings: settings)
         try withErrorContext(path: path) {
-            try new.fillByPages(from: source, walMode: false, progress ?? { _ in })
+            if let key, let newKey, !key.equals(newKey) {
+                try new.fillByPages(
+                    from: source, unlocker(key, settings), walMode: false, progress ?? { _ in })
+            } else {
+                try new.fillByBytes(of: resolved(), source, progress ?? { _ in })
+            }
         }
         try new.publish()
     }

@@ -30,7 +30,7 @@ extension DatabaseFile {
         let kept = try copy.map { try NewDatabase(at: $0, key: nil, settings: .init()) }
         try replacement.replace(with: new, erasingOld: true, beforeRename: { try kept?.publish() }) {
             try kept?.fillByPages(
-                from: source, walMode: replacement.walMode, isSourceSound: true, progress ?? { _ in })
+                from: source, nil, walMode: replacement.walMode, isSourceSound: true, progress ?? { _ in })
             try new.fill(from: source, walMode: replacement.walMode, progress ?? { _ in })
         }
     }
@@ -59,10 +59,10 @@ extension DatabaseFile {
         var newSettings = settings
         newSettings.salt = hasHeader && new.salt == nil ? settings.salt ?? old.salt : nil
         let target = try NewDatabase(replacing: file.path, key: new, settings: newSettings)
+        let unlocker = try file.unlocker(old, settings)
         let replacement = try InPlaceReplacement(of: file.path, source: source)
-        try replacement.replace(with: target) {
-            try target.fillByPages(
-                from: source, walMode: replacement.walMode, isSourceSound: true, progress ?? { _ in })
+        try replacement.replace(with: target, checkingOld: false) {
+            try target.fillByPages(from: source, unlocker, walMode: replacement.walMode, progress ?? { _ in })
         }
     }
 

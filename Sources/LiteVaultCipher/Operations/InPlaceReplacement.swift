@@ -56,14 +56,16 @@ struct InPlaceReplacement {
     /// - Parameters:
     ///   - erasingOld: whether to overwrite the whole old file, which contained plaintext. Best effort: copies that the
     ///     storage keeps of overwritten blocks are beyond reach.
+    ///   - checkingOld: whether to check the structure of the file first; false if `write` does that of a copy of its pages.
     ///   - beforeRename: the last step, after which only the rename itself can fail.
     ///   - write: writes and verifies the new file.
     func replace(
-        with new: NewDatabase, erasingOld: Bool = false, beforeRename: () throws -> Void = {},
+        with new: NewDatabase, erasingOld: Bool = false, checkingOld: Bool = true,
+        beforeRename: () throws -> Void = {},
         _ write: () throws -> Void
     ) throws {
         do {
-            try withErrorContext(path: path) { try requireSound() }
+            if checkingOld { try withErrorContext(path: path) { try requireSound() } }
             try write()
             try new.publish(replacing: original) {
                 if lease.isBroken {

@@ -4,10 +4,10 @@ internal import LiteVaultCore
 
 /// A new database: written under a temporary name, reopened and verified, and only then given its name.
 struct NewDatabase {
-    private let destination: String
-    private let replacement: ReplacementFile
+    let destination: String
+    let replacement: ReplacementFile
     /// Nil for a plaintext database.
-    private let unlocker: KeyUnlocker?
+    let unlocker: KeyUnlocker?
 
     /// Creates a file for a name that does not exist.
     ///
@@ -39,14 +39,14 @@ struct NewDatabase {
     }
 
     /// Opens the file under its temporary name.
-    private func open() throws -> Connection {
+    func open() throws -> Connection {
         guard let unlocker else { return try Connection(.existing(replacement.path)) }
         return try Connection(.existing(replacement.path), unlocker: unlocker, readonly: false)
     }
 
     /// Opens the file to write it: as it is private and discarded on any failure, a journal and syncs would only cost
     /// time. It is synced once, when it is complete.
-    private func openForWriting() throws -> Connection {
+    func openForWriting() throws -> Connection {
         let connection = try open()
         try connection.execute(
             """
@@ -71,7 +71,7 @@ struct NewDatabase {
     }
 
     /// Runs a body and turns errors about the temporary name into errors about the destination.
-    private func reporting<T>(_ body: () throws -> T) throws -> T {
+    func reporting<T>(_ body: () throws -> T) throws -> T {
         let name = replacement.path.split(separator: "/").last.map(String.init) ?? replacement.path
         do {
             return try body()
@@ -111,54 +111,17 @@ extension NewDatabase {
                         .unsupported, "The copy cannot be compared: \(error.message)",
                         remedy: "It needs a function or collation that only its application defines.", cause: error)
                 }
-                // No check of the structure: the engine has built this file itself, record by record, and the comparison has read all
-                // of it back. A defect of the source's file does not get here, unless it is one of its content.
+                // No check of the structure: the engine has built this file itself, record by record, and the comparison has
+                // read all of it back. A defect of the source's file does not get here, unless it is one of its content.
                 try report(.init(.checking, 0, of: nil, .pages))
-                try checkBytes(reopened, report)
+                try checkBytes(reopened, isRead: true, report)
                 try copy.detach()
                 try finish(reopened, walMode: walMode)
             }
         }
     }
 
-    /// Copies page by page (the backup API), and verifies the copy. Key and salt may differ, the settings may not.
-    ///
-    /// - Parameters:
-    ///   - source: outside of a transaction. The copy is made in a read transaction: otherwise every commit of another
-    ///     connection would restart it, and it might never end.
-    ///   - isSourceSound: whether the structure of the source was checked, and cannot have changed since. The same pages
-    ///     with the same content then have the same structure.
-    func fillByPages(
-        from source: Connection, walMode: Bool, isSourceSound: Bool = false, _ report: OperationProgress.Report
-    ) throws {
-        try reporting {
-            let reopened = try source.reading {
-                let copy = try openForWriting()
-                try copyPages(from: source, to: copy, report)
-                guard try copy.integer("page_count") == source.integer("page_count") else {
-                    throw VaultError(.internalFailure, "The copy is incomplete", path: destination)
-                }
-                try copy.close()
-                let reopened = try open()
-                try reopened.prepareForOperation()
-                var isSound = isSourceSound
-                do { try compare(source, reopened, report) } catch let error as DatabaseError
-                    where error.needsItsApplication
-                {
-                    // Rows that only the database's own application can read.
-                    isSound = false
-                }
-                if !isSound { try checkStructure(reopened, report) }
-                try checkBytes(reopened, report)
-                return reopened
-            }
-            // The header was copied with the first page, including the journal mode of a source that left WAL for an
-            // exclusive lock.
-            try finish(reopened, walMode: walMode)
-        }
-    }
-
-    private func compare(_ source: Connection, _ copy: Connection, _ report: OperationProgress.Report) throws {
+    func compare(_ source: Connection, _ copy: Connection, _ report: OperationProgress.Report) throws {
         try Self.reportingDamage(of: source) {
             try ContentComparator(source, copy).compare { try report(.init(.comparing, $0, of: nil, .rows)) }
         }
@@ -175,30 +138,9 @@ extension NewDatabase {
         }
     }
 
-    private func copyPages(from source: Connection, to copy: Connection, _ report: OperationProgress.Report) throws {
-        let backup = try Backup(sourceConnection: source, targetConnection: copy)
-        defer { backup.finish() }
-        let deadline = Date().addingTimeInterval(max(source.lockTimeoutSeconds, 1))
-        while true {
-            switch try Self.reportingDamage(of: source, { try backup.advance(pages: .limited(number: 512)) }) {
-            case .done:
-                try report(.init(.copying, Int64(backup.pageCount), of: Int64(backup.pageCount), .pages))
-                return
-            case .more:
-                let total = Int64(backup.pageCount)
-                try report(.init(.copying, total - Int64(backup.remainingPages), of: total, .pages))
-            case .busy:
-                guard Date() < deadline else {
-                    throw VaultError(.busy, "The database is locked", path: source.description)
-                }
-                Thread.sleep(forTimeInterval: 0.01)
-            }
-        }
-    }
-
     /// A page of the source that cannot be read ends the copy with a code that depends on the codec: SQLITE_ERROR on
     /// SQLCipher 4. Problems of the copy itself have other codes.
-    private static func reportingDamage<T>(of source: Connection, _ body: () throws -> T) throws -> T {
+    static func reportingDamage<T>(of source: Connection, _ body: () throws -> T) throws -> T {
         do { return try body() } catch let error as DatabaseError where !error.needsItsApplication {
             switch error.resultCode.primary {
             case .error, .corrupt, .notADatabase, .outOfMemory:
@@ -211,9 +153,15 @@ extension NewDatabase {
         }
     }
 
-    private func checkStructure(_ copy: Connection, _ report: OperationProgress.Report) throws {
+    /// Runs `quick_check`, which reads all pages but free ones and those of pointers (auto_vacuum).
+    ///
+    /// - Returns: false if the schema needs a collation or function of the database's application, and nothing was checked.
+    func checkStructure(_ copy: Connection, _ report: OperationProgress.Report) throws -> Bool {
         try report(.init(.checking, 0, of: nil, .pages))
-        if case .broken(let complaint) = try copy.structure("quick_check(1)") {
+        switch try copy.structure("quick_check(1)") {
+        case .sound: return true
+        case .unchecked: return false
+        case .broken(let complaint):
             throw VaultError(
                 .damaged, "The copy did not pass the integrity check: \(complaint)", path: destination,
                 remedy: "The source is unchanged; run verify on it.")
@@ -221,8 +169,11 @@ extension NewDatabase {
     }
 
     /// Checks the kind of the bytes on disk, and the authentication codes of pages that the engine has not read: it verifies the
-    /// code of each page that it reads, and the comparison reads all but free pages and those of pointers (auto_vacuum).
-    private func checkBytes(_ copy: Connection, _ report: OperationProgress.Report) throws {
+    /// code of each page that it reads.
+    ///
+    /// - Parameter isRead: whether the engine has read all pages but free ones and those of pointers (auto_vacuum), for a
+    ///   comparison of rows or a check of the structure.
+    func checkBytes(_ copy: Connection, isRead: Bool, _ report: OperationProgress.Report) throws {
         try copy.withHandle { handle in
             let file = try EngineFile(connection: handle, path: destination)
             let kind = try FileKind.classify(size: file.size()) { try file.read(at: $0, count: $1) }
@@ -232,7 +183,7 @@ extension NewDatabase {
                 throw VaultError(.internalFailure, "The copy has the wrong kind, \(kind.rawValue)", path: destination)
             }
             let hasUnreadPages = try copy.integer("freelist_count") > 0 || copy.integer("auto_vacuum") > 0
-            if hasUnreadPages { try authenticate(file, copy, report) }
+            if hasUnreadPages || !isRead { try authenticate(file, copy, report) }
         }
     }
 
@@ -250,7 +201,7 @@ extension NewDatabase {
     }
 
     /// Sets the journal mode of the source: last, because the file is private until then.
-    private func finish(_ copy: Connection, walMode: Bool) throws {
+    func finish(_ copy: Connection, walMode: Bool) throws {
         if walMode { try copy.setPragma(.journalMode, to: .wal) }
         try copy.close()
     }

@@ -111,6 +111,37 @@ final class ReadOnlyImage {
         }
     }
 
+    /// Copies the bytes of the image.
+    ///
+    /// - Parameters:
+    ///   - limit: bytes of the database, if its file may be longer; what a log says counts more.
+    ///   - write: takes the next bytes and their offset.
+    /// - Returns: how many bytes were copied, and their hash.
+    /// - Throws: ``VaultError`` `damaged` when the file is shorter than the database, `io`; what `write` throws.
+    func copy(
+        limit: Int64, _ write: (UnsafeRawBufferPointer, Int64) throws -> Void
+    ) throws -> (size: Int64, hash: UInt64) {
+        let end = pending == nil ? limit : size
+        guard end <= size else {
+            throw VaultError(
+                .damaged, "The file is \(end - size) bytes too short", path: file.path,
+                remedy: "Verify it, and restore a backup.")
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var (offset, hash): (Int64, UInt64) = (0, 0)
+        while offset < end {
+            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(min(1 << 20, end - offset))))
+            guard read(into: piece, at: offset) == piece.count else {
+                throw VaultError(.io, "Reading failed", path: file.path)
+            }
+            hash = lv_hash_bytes(hash, piece.baseAddress, piece.count)
+            try write(UnsafeRawBufferPointer(piece), offset)
+            offset += Int64(piece.count)
+        }
+        return (end, hash)
+    }
+
     /// Whether the file and its log are unchanged since this was created.
     var isUnchanged: Bool { stamps.map { $0 == Self.stamps(file.path) } ?? true }
 

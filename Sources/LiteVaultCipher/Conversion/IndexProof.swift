@@ -1,0 +1,177 @@
+internal import CEngineSupport
+internal import LiteVaultCore
+internal import LiteVaultEngine
+
+/// Proves that the indexes of a database have the entries of their tables, by reading both once in their order.
+///
+/// A sum of hashes over the rows of a table equals that over the entries of each of its indexes. `PRAGMA integrity_check` looks
+/// each row up in each index instead, and so decrypts a page for most look-ups.
+struct IndexProof {
+    private let database: Connection
+
+    init(_ database: Connection) { self.database = database }
+
+    /// Whether the engine can check one table (3.33).
+    static var canCheckTables: Bool { EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 33) }
+
+    /// Proves the indexes of all tables.
+    ///
+    /// - Parameters:
+    ///   - longest: the size in bytes of a value above which the engine checks its table instead.
+    ///   - report: called periodically with the number of rows read; may throw to cancel.
+    /// - Throws: ``VaultError`` `damaged` when an index does not have the entries of its table; `DatabaseError` when the database
+    ///   cannot be read.
+    func proveAll(longest: Int32 = 1 << 22, _ report: (Int64) throws -> Void) throws {
+        try database.withLock {
+            for object in try SchemaObject.all(of: database) where object.isStoredTable {
+                let table = try TableShape(object.name, in: database)
+                let indexes = try IndexShape.all(of: table, in: database)
+                var plain = indexes.filter { $0.positions != nil }
+                var digests = plain.map { RowDigest($0.positions ?? []) }
+                let indexed = Set(plain.flatMap { $0.positions ?? [] })
+                do {
+                    try database.limitingValues(to: longest) {
+                        if !plain.isEmpty { try add(table.selection(ofColumnsAt: indexed), to: &digests, report) }
+                    }
+                } catch let error as DatabaseError where error.resultCode.primary == .tooBig {
+                    (plain, digests) = ([], [])
+                }
+                _ = try prove(plain, digests, of: table, indexes, report)
+            }
+        }
+    }
+
+    /// Proves the indexes of a table whose rows were read.
+    ///
+    /// - Parameters:
+    ///   - plain: indexes whose entries are columns of each row, compared with `digests`, those of the table.
+    ///   - all: the others are checked by the engine, which looks up each row in them.
+    /// - Returns: whether the engine has checked the table.
+    func prove(
+        _ plain: [IndexShape], _ digests: [RowDigest], of table: TableShape, _ all: [IndexShape],
+        _ report: (Int64) throws -> Void
+    ) throws -> Bool {
+        var proven = 0
+        for (index, expected) in zip(plain, digests) {
+            guard let found = try digest(of: index, of: table, report) else { continue }
+            guard found.isEqual(to: expected) else {
+                throw Self.damaged("the index '\(index.name)' does not have the entries of table '\(table.name)'")
+            }
+            proven += 1
+        }
+        guard proven < all.count else { return false }
+        let check = Self.canCheckTables ? "integrity_check(\(quoted(table.name)))" : "integrity_check(1)"
+        if case .broken(let complaint) = try database.structure(check) { throw Self.damaged(complaint) }
+        return true
+    }
+
+    /// Reads an index; nil where the engine cannot, because it does not know the collation.
+    private func digest(
+        of index: IndexShape, of table: TableShape, _ report: (Int64) throws -> Void
+    ) throws -> RowDigest? {
+        var found = [RowDigest(Array(0..<Int32(index.columns.count)))]
+        do {
+            try add(index.selection(of: table), to: &found, report)
+        } catch let error as DatabaseError where error.message.contains("no query solution") {
+            return nil
+        }
+        return found[0]
+    }
+
+    private func add(_ selection: String, to digests: inout [RowDigest], _ report: (Int64) throws -> Void) throws {
+        try database.withStatement(selection) { statement in
+            try withProgress(report) { progress, context in
+                let code = RowDigest.withAll(&digests) { lv_digest_rows(statement, $0, $1, progress, context) }
+                if code != SQLITE_DONE && code != SQLITE_INTERRUPT { try database.check(code, sql: nil) }
+            }
+        }
+    }
+
+    static func damaged(_ complaint: String) -> VaultError {
+        VaultError(
+            .damaged, "The copy did not pass the integrity check: \(complaint)",
+            remedy: "The source is unchanged; run verify on it. REINDEX repairs an index.")
+    }
+}
+
+/// A sum over rows, see `lv_row_digest`.
+struct RowDigest {
+    private let columns: [Int32]
+    private var sum: UInt64 = 0
+    private var rows: Int64 = 0
+
+    init(_ columns: [Int32]) { self.columns = columns }
+
+    func isEqual(to other: RowDigest) -> Bool { (sum, rows) == (other.sum, other.rows) }
+
+    static func withAll<T>(
+        _ all: inout [RowDigest], _ body: (UnsafeMutablePointer<lv_row_digest>?, Int32) -> T
+    ) -> T {
+        // One array for the columns of all of them, as C needs addresses that stay.
+        let columns = all.flatMap(\.columns)
+        return columns.withUnsafeBufferPointer { columns in
+            var offset = 0
+            var digests = all.map { digest -> lv_row_digest in
+                defer { offset += digest.columns.count }
+                return lv_row_digest(
+                    columns: columns.baseAddress.map { $0 + offset }, count: Int32(digest.columns.count),
+                    sum: digest.sum, rows: digest.rows)
+            }
+            let result = digests.withUnsafeMutableBufferPointer { body($0.baseAddress, Int32($0.count)) }
+            for index in all.indices { (all[index].sum, all[index].rows) = (digests[index].sum, digests[index].rows) }
+            return result
+        }
+    }
+}
+
+// MARK: Statements for C
+
+/// Calls `body` with a C function that calls `report`, and throws the error of `report`.
+func withProgress(
+    _ report: (Int64) throws -> Void,
+    _ body: (@convention(c) (UnsafeMutableRawPointer?, Int64) -> Int32, UnsafeMutableRawPointer?) throws -> Void
+) throws {
+    final class Reporter {
+        let report: (Int64) throws -> Void
+        var error: (any Error)?
+        init(_ report: @escaping (Int64) throws -> Void) { self.report = report }
+    }
+    try withoutActuallyEscaping(report) { report in
+        let reporter = Reporter(report)
+        try withExtendedLifetime(reporter) {
+            try body(
+                { context, rows in
+                    guard let context else { return 0 }
+                    let reporter = Unmanaged<Reporter>.fromOpaque(context).takeUnretainedValue()
+                    do { try reporter.report(rows) } catch {
+                        reporter.error = error
+                        return 1
+                    }
+                    return 0
+                }, Unmanaged.passUnretained(reporter).toOpaque())
+        }
+        if let error = reporter.error { throw error }
+    }
+}
+
+extension Connection {
+    /// Prepares a statement for `body`, and finalizes it.
+    func withStatement<T>(_ sql: String, _ body: (OpaquePointer) throws -> T) throws -> T {
+        try withHandle { handle in
+            var statement: OpaquePointer?
+            try check(sqlite3_prepare_v2(handle, sql, -1, &statement, nil), sql: sql)
+            defer { sqlite3_finalize(statement) }
+            guard let statement else { throw VaultError(.internalFailure, "There is no statement") }
+            return try body(statement)
+        }
+    }
+
+    /// Runs `body` while the engine refuses to read longer values as a whole.
+    func limitingValues(to longest: Int32, _ body: () throws -> Void) throws {
+        try withHandle { handle in
+            let limit = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, longest)
+            defer { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limit) }
+            try body()
+        }
+    }
+}
