@@ -1,5 +1,5 @@
 package import Foundation
-internal import LiteVaultCapture
+package import LiteVaultCapture
 internal import LiteVaultCipher
 package import LiteVaultRepository
 internal import LiteVaultSupport
@@ -35,6 +35,8 @@ package final class DatabaseFollower: Sendable {
     }
 
     package let path: String
+    /// What the log has named, for snapshots of this process.
+    package let pages = FollowedPages()
     private let repository: Repository
     private let options: FollowingOptions
     private let takeSnapshot: TakeSnapshot
@@ -128,7 +130,8 @@ package final class DatabaseFollower: Sendable {
                     let (newRuns, newRun) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                     return Session(
                         spool: try SegmentSpool(
-                            directory: directory, limit: options.spoolBytes, allowsPlaintext: options.allowsPlaintext),
+                            directory: directory, limit: options.spoolBytes, allowsPlaintext: options.allowsPlaintext,
+                            pages: pages),
                         writer: writer,
                         changes: changes, changed: changed, newRuns: newRuns, newRun: newRun,
                         resumption: resumption)

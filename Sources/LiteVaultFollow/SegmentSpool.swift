@@ -39,21 +39,28 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     private let spool: PackSpool
     private let limit: Int64
     private let allowsPlaintext: Bool
+    private let pages: FollowedPages
     private let shared = Locked(Shared())
     private var unfinished: (file: ReplacementFile, writer: LocalFile, size: Int64, pageSize: Int)?
 
     /// - Parameters:
     ///   - limit: the maximum number of bytes of waiting segments.
     ///   - allowsPlaintext: whether unencrypted pages may be spooled.
-    package init(directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false) throws {
+    ///   - pages: learns which pages the frames are of.
+    package init(
+        directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false, pages: FollowedPages = FollowedPages()
+    ) throws {
         try LocalDirectory.create(directory)
         spool = PackSpool(directory: directory)
         self.limit = limit
         self.allowsPlaintext = allowsPlaintext
+        self.pages = pages
+        pages.restart()
     }
 
     /// Records the start of a run.
     package func begin(run: [UInt8], at position: LogPosition, gap: String?) throws {
+        pages.restart()
         shared.withLock {
             $0.run = Run(id: run, began: Date())
             $0.isNew = true
@@ -62,6 +69,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
 
     /// Records that an earlier run continues.
     package func resume(run: [UInt8], began: Date) throws {
+        pages.restart()
         shared.withLock { $0.run = Run(id: run, began: began) }
     }
 
@@ -90,6 +98,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         guard let current = unfinished else { return }
         if !allowsPlaintext { try Self.refusePlaintext(frames, pageSize: current.pageSize) }
         try current.writer.write(frames, at: current.size)
+        pages.add(frames, pageSize: current.pageSize)
         unfinished?.size = current.size + Int64(frames.count)
     }
 
@@ -113,6 +122,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
     package func finish(_ segment: WALSegment, at end: LogEnd? = nil) throws {
         guard let current = unfinished else { return }
         unfinished = nil
+        pages.finish(segment, at: end)
         shared.withLock {
             guard let run = $0.run else { return current.file.discard() }
             $0.waiting.append(Waiting(segment: segment, began: run.began, end: end, file: current.file))
@@ -122,8 +132,11 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
 
     /// Removes the segment that was begun.
     package func abandon() {
-        unfinished?.file.discard()
+        guard let current = unfinished else { return }
         unfinished = nil
+        // The run is over.
+        pages.restart()
+        current.file.discard()
     }
 
     /// The most recent run.

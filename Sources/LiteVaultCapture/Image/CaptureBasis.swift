@@ -10,10 +10,12 @@ package struct CaptureBasis: Sendable {
     package let file: SourceState?
     /// The position in the log at which the earlier image ended, and what shows that the log continues from it.
     package let log: LogMark?
+    /// What a follower has read since then, should the log not go back that far.
+    package let followed: FollowedChanges?
 
     /// Describes an earlier image.
-    package init(byteCount: Int64, file: SourceState?, log: LogMark?) {
-        (self.byteCount, self.file, self.log) = (byteCount, file, log)
+    package init(byteCount: Int64, file: SourceState?, log: LogMark?, followed: FollowedChanges? = nil) {
+        (self.byteCount, self.file, self.log, self.followed) = (byteCount, file, log, followed)
     }
 }
 
@@ -90,20 +92,33 @@ struct ImageChanges {
 }
 
 extension CaptureBasis {
-    /// The pages that changed since the earlier image, by the log; nil if the log does not show that.
+    /// The pages that changed since the earlier image, by the log or by what a follower has read of it; nil if neither shows that.
     ///
     /// - Parameters:
     ///   - header: that of the log's index, up to which the new image goes. The caller holds a lock that keeps pages from being
     ///     written to the database from behind it.
     ///   - path: the database file.
     func changes(in log: CompanionFile, to header: WALIndexHeader, path: String) throws -> ImageChanges? {
-        guard let mark = self.log, header.pageSize > 0 else { return nil }
+        if let mark = self.log, let changes = try changes(since: mark, nil, in: log, to: header, path) {
+            return changes
+        }
+        guard let followed, followed.pageSize == header.pageSize else { return nil }
+        return try changes(since: followed.mark, followed, in: log, to: header, path)
+    }
+
+    /// - Parameters:
+    ///   - mark: where to read the log from.
+    ///   - known: what is known to have changed before.
+    private func changes(
+        since mark: LogMark, _ known: FollowedChanges?, in log: CompanionFile, to header: WALIndexHeader, _ path: String
+    ) throws -> ImageChanges? {
+        guard header.pageSize > 0 else { return nil }
         // Before its first frame a log shows nothing but the file's times.
         guard mark.position.frame > 0 || mark.position.salts == header.salts else { return nil }
         let continuation = LogContinuation(log: log, header: header, path: path)
         guard case .continues(let position, let found) = try continuation.outcome(from: mark) else { return nil }
-        var least = byteCount
-        var pages: Set<UInt32> = []
+        var least = min(byteCount, known.map { Int64($0.least) * Int64(header.pageSize) } ?? byteCount)
+        var pages = known?.pages ?? []
         if header.lastFrame > position.frame {
             guard var reader = try found ?? WALReader(log), reader.salts == header.salts else { return nil }
             let length = reader.frameLength

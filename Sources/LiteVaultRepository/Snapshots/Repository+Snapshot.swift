@@ -46,9 +46,10 @@ extension Repository {
             var plan = try await plan(name: name, source: source, options: options, lease: lease)
             try PackSpool.sweep(directory)
             let wholeRead = plan.wholeRead(options)
+            let token = options.followed?.beginSnapshot()
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
-                trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis,
+                trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis(options.followed),
                 readsAll: wholeRead == nil, avoiding: plan.avoided, allowsPlaintext: options.allowsPlaintext,
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
@@ -66,8 +67,10 @@ extension Repository {
             let manifest = manifest(
                 for: plan, captured: captured, by: sink, report: report, wholeRead: sink.kept > 0 ? wholeRead : nil,
                 options: options)
+            let snapshot = try await publish(manifest, lease)
+            if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             return SnapshotResult(
-                snapshot: try await publish(manifest, lease), packs: captured.spool.packs.count,
+                snapshot: snapshot, packs: captured.spool.packs.count,
                 read: min(Int64(captured.blocks - sink.kept) * Int64(blockSize), sink.byteCount),
                 unreachableCommits: report.unreachableCommits, warnings: plan.warnings)
         }
@@ -87,11 +90,13 @@ extension Repository {
         var warnings: [RepositoryWarning]
 
         /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
-        var basis: CaptureBasis? {
-            guard let last = previous?.manifest, blockMap != nil, last.host == host, last.source == source else {
+        func basis(_ followed: FollowedPages?) -> CaptureBasis? {
+            guard let previous, case let last = previous.manifest, blockMap != nil, last.host == host, last.source == source else {
                 return nil
             }
-            return CaptureBasis(byteCount: last.size, file: last.file, log: last.log?.mark)
+            return CaptureBasis(
+                byteCount: last.size, file: last.file, log: last.log?.mark,
+                followed: followed?.changes(since: previous.id))
         }
 
         /// When the database was last read as a whole; nil if it has to be now. A clock that moved backwards makes no snapshot
@@ -289,7 +294,7 @@ public struct SnapshotOptions: Sendable {
     /// always reads it. By default seven days.
     ///
     /// A snapshot otherwise reads what changed since the previous one: the pages that the write-ahead log names if it goes back that far,
-    /// or nothing if the file is untouched. A complete read compares what was not read with what it would have been taken for.
+    /// or that a follower in this process has seen it name, or nothing if the file is untouched. A complete read compares what was not read with what it would have been taken for.
     public var fullReadInterval: Duration? = .seconds(7 * 86400)
     /// The program name and version recorded in the manifest.
     public var tool = "LiteVault"
@@ -298,6 +303,8 @@ public struct SnapshotOptions: Sendable {
 
     /// A period that a follower missed before this snapshot.
     package var gap: SnapshotGap?
+    /// What a follower of the database in this process has read.
+    package var followed: FollowedPages?
 
     /// Creates the default options.
     public init() {}

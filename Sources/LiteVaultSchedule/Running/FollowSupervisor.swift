@@ -198,6 +198,7 @@ package actor FollowSupervisor {
                 ).snapshot
             },
             report: { continuation.yield((key, $0)) })
+        coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, name)] = follower.pages }
         entries[key] = Entry(
             follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
             state: .init(source: path, database: name, since: now().timeIntervalSince1970))
@@ -213,6 +214,9 @@ package actor FollowSupervisor {
         logEvent(event, metadata(key, entry.name))
         if case .ended = event, entry.isLeaving {
             entries[key] = nil
+            if let job = jobs.first(where: { $0.name == key.job }) {
+                coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
+            }
             dirty.insert(key.job)
         }
     }

@@ -39,6 +39,7 @@ struct SnapshotTaker: Sendable {
         options.tool = services.tool
         options.gap = gap
         options.fullReadInterval = job.fullRead
+        options.followed = coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
         let check = services.check
         options.progress = { _ in try check() }
         let result = try await repository.snapshot(of: path, options: options)
@@ -71,6 +72,8 @@ actor SnapshotCoordinator {
     private var last: [String: Task<SnapshotResult?, Never>] = [:]
     private var newest: [String: SnapshotResult] = [:]
     private let now: @Sendable () -> Date
+    /// What the followers of databases have read, by ``key(_:_:)``.
+    nonisolated let followed = Locked<[String: FollowedPages]>([:])
 
     init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 

@@ -87,6 +87,124 @@ import Testing
         }
     }
 
+    /// Follows the log into a spool that nobody empties.
+    private final class Followed {
+        let pages: FollowedPages
+        let follower: Follower
+        var spool: SegmentSpool
+
+        init(_ stored: inout Stored, limit: Int = 1 << 20) throws {
+            pages = FollowedPages(limit: limit)
+            stored.options.followed = pages
+            follower = Follower(stored.live.path)
+            spool = try SegmentSpool(directory: stored.live.folder + "/spool", allowsPlaintext: true, pages: pages)
+        }
+
+        @discardableResult func poll() throws -> FollowerOutcome { try follower.poll(into: &spool) }
+
+        /// Lets the next write begin the log anew.
+        func checkpoint(_ db: Connection) throws {
+            try poll()
+            _ = try db.number("PRAGMA wal_checkpoint(PASSIVE)")
+            try poll()
+        }
+    }
+
+    @Test(arguments: [1024, 4096])
+    func `pages that a follower has read are enough, however often the log was reset`(pageSize: Int) async throws {
+        var stored = try await Stored(pageSize: pageSize)
+        let db = try stored.live.open(.wal)
+        try stored.live.fill(db, rows: 4000)
+        let followed = try Followed(&stored)
+        try followed.poll()
+        #expect(try await stored.snapshot().snapshot.size > 1_000_000)
+        for round in 1...4 {
+            for row in 1...5 {
+                try db.execute(
+                    "UPDATE t SET v = \(row), filler = randomblob(500) WHERE id / 700 = \(round) AND id % 100 = \(row)")
+                try followed.checkpoint(db)
+            }
+            // Not yet read by the follower: the log shows it.
+            try db.execute("UPDATE t SET v = 100 WHERE id = \(round)")
+            #expect(try await stored.snapshot().read < 300_000)
+            try await stored.requireRight()
+        }
+        // Without what the follower has read there is nothing to tell by.
+        for row in 1...3 {
+            try db.execute("UPDATE t SET v = 7 WHERE id = \(row)")
+            try followed.checkpoint(db)
+        }
+        stored.options.followed = nil
+        let whole = try await stored.snapshot()
+        #expect(whole.read == whole.snapshot.size)
+    }
+
+    @Test func `a database that shrinks and grows between snapshots is stored as it is`() async throws {
+        var stored = try await Stored(pageSize: 4096)
+        let db = try stored.live.open(.wal)
+        try db.execute("PRAGMA auto_vacuum = FULL; VACUUM")
+        try stored.live.fill(db, rows: 3000)
+        let followed = try Followed(&stored)
+        try followed.poll()
+        _ = try await stored.snapshot()
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<12 {
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                switch Int.random(in: 0...3, using: &random) {
+                case 0: try db.execute("DELETE FROM t WHERE id IN (SELECT id FROM t ORDER BY random() LIMIT 400)")
+                case 1:
+                    try db.execute(
+                        "INSERT INTO t (v, filler) SELECT v, randomblob(600) FROM t ORDER BY random() LIMIT 300")
+                case 2: try db.execute("VACUUM")
+                default: try db.execute("UPDATE t SET v = v + 1 WHERE id % 97 = 3")
+                }
+                if Bool.random(using: &random) { try followed.checkpoint(db) }
+            }
+            _ = try await stored.snapshot()
+            try await stored.requireRight()
+        }
+    }
+
+    @Test func `what a follower cannot know is read`() async throws {
+        var stored = try await Stored(pageSize: 4096)
+        let db = try stored.live.open(.wal)
+        try stored.live.fill(db, rows: 2000)
+        let followed = try Followed(&stored, limit: 50)
+        try followed.poll()
+        func change(_ rows: Int) throws {
+            for step in 0..<3 {
+                try db.execute("UPDATE t SET v = v + 1 WHERE id % 2000 < \(rows) AND id % 3 = \(step)")
+                try followed.checkpoint(db)
+            }
+        }
+        func requireWhole(_ options: SnapshotOptions) async throws {
+            stored.options = options
+            let result = try await stored.snapshot()
+            #expect(result.read == result.snapshot.size)
+            try await stored.requireRight()
+        }
+        let options = stored.options
+        _ = try await stored.snapshot()
+        // A snapshot of another process came in between: changes before it are not told apart from those after it.
+        try change(3)
+        var other = options
+        other.followed = nil
+        try await requireWhole(other)
+        try change(3)
+        try await requireWhole(options)
+        // More pages than it remembers.
+        try change(2000)
+        try await requireWhole(options)
+        // The follower ended, and the log was reset twice.
+        try followed.poll()
+        followed.follower.stop()
+        for step in 0..<3 {
+            try db.execute("UPDATE t SET v = 50 + \(step) WHERE id = 1000")
+            _ = try db.number("PRAGMA wal_checkpoint(RESTART)")
+        }
+        try await requireWhole(options)
+    }
+
     @Test(arguments: [1024, 4096, 16384])
     func `only pages that the log names are read`(pageSize: Int) async throws {
         let stored = try await Stored(pageSize: pageSize)

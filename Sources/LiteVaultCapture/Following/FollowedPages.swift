@@ -1,0 +1,125 @@
+internal import LiteVaultSupport
+
+/// The pages that a followed log has named since the snapshots that were taken meanwhile.
+///
+/// A snapshot reads from the log which pages changed since the previous one. A log that was reset in between no longer shows it; a
+/// follower has read all of it. It adds what it reads, and snapshots of the same process take it. From where it stopped reading
+/// the log has to show the rest; where that is impossible, the database is read.
+package final class FollowedPages: Sendable {
+    /// A snapshot that is being taken.
+    package struct Token: Sendable {
+        fileprivate let run: Int
+        fileprivate let epoch: Int
+    }
+
+    /// The pages named between two snapshots.
+    private struct Epoch {
+        var pages: Set<UInt32> = []
+        /// The smallest number of pages that the database had.
+        var least = UInt32.max
+
+        mutating func add(_ other: Epoch) {
+            pages.formUnion(other.pages)
+            least = min(least, other.least)
+        }
+    }
+
+    private struct Shared {
+        var run = 0
+        var epochs: [Epoch] = [Epoch()]
+        /// The number of the first epoch.
+        var first = 0
+        /// What a segment has named that is not complete.
+        var unfinished = Epoch()
+        var pageSize = 0
+        /// Up to where the log was read.
+        var mark: LogMark?
+        /// The newest snapshot, and the epoch that began before its image was taken.
+        var newest: (snapshot: String, epoch: Int)?
+
+        mutating func restart() {
+            (run, epochs, first, unfinished) = (run + 1, [Epoch()], 0, Epoch())
+            (pageSize, mark, newest) = (0, nil, nil)
+        }
+    }
+
+    private let shared = Locked(Shared())
+    private let limit: Int
+
+    /// - Parameter limit: the most pages to remember; with more, the next snapshot reads the log or the database.
+    package init(limit: Int = 1 << 20) { self.limit = limit }
+
+    // MARK: The follower
+
+    /// Forgets everything: a run begins, or an earlier one continues.
+    package func restart() { shared.withLock { $0.restart() } }
+
+    /// Adds whole frames of a segment.
+    package func add(_ frames: UnsafeRawBufferPointer, pageSize: Int) {
+        shared.withLock { shared in
+            if shared.pageSize != 0, shared.pageSize != pageSize { shared.restart() }
+            shared.pageSize = pageSize
+            let length = WALSegment.frameHeaderLength + pageSize
+            for start in stride(from: 0, through: frames.count - length, by: length) {
+                shared.unfinished.pages.insert(frames.word(start))
+                let count = frames.word(start + 4)
+                if count != 0 { shared.unfinished.least = min(shared.unfinished.least, count) }
+            }
+        }
+    }
+
+    /// Completes a segment.
+    ///
+    /// - Parameter end: what shows whether the log continues from its end; nil if nothing does.
+    package func finish(_ segment: WALSegment, at end: LogEnd?) {
+        shared.withLock { shared in
+            shared.epochs[shared.epochs.count - 1].add(shared.unfinished)
+            shared.unfinished = Epoch()
+            shared.mark = end.map {
+                LogMark(position: LogPosition(salts: segment.salts, frame: segment.lastFrame), end: $0)
+            }
+            if shared.epochs.reduce(0, { $0 + $1.pages.count }) > limit { shared.restart() }
+        }
+    }
+
+    // MARK: Snapshots
+
+    /// Begins a snapshot, before its image is taken: the image has everything that was added before.
+    package func beginSnapshot() -> Token {
+        shared.withLock { shared in
+            shared.epochs.append(Epoch())
+            return Token(run: shared.run, epoch: shared.first + shared.epochs.count - 1)
+        }
+    }
+
+    /// Records a snapshot that was stored. What only earlier ones need is forgotten.
+    package func finish(_ token: Token, snapshot: String) {
+        shared.withLock { shared in
+            guard token.run == shared.run, token.epoch >= shared.first else { return }
+            shared.epochs.removeFirst(token.epoch - shared.first)
+            (shared.first, shared.newest) = (token.epoch, (snapshot, token.epoch))
+        }
+    }
+
+    /// The pages named since a snapshot; nil if that is not known.
+    package func changes(since snapshot: String) -> FollowedChanges? {
+        shared.withLock { shared in
+            guard let newest = shared.newest, newest.snapshot == snapshot, let mark = shared.mark else { return nil }
+            var all = Epoch()
+            for epoch in shared.epochs[(newest.epoch - shared.first)...] { all.add(epoch) }
+            return FollowedChanges(pages: all.pages, least: all.least, pageSize: shared.pageSize, mark: mark)
+        }
+    }
+}
+
+/// The pages that a follower has found changed since an earlier image.
+package struct FollowedChanges: Sendable {
+    /// Their numbers; some may be unchanged.
+    package let pages: Set<UInt32>
+    /// The smallest number of pages that the database had meanwhile; the largest value if there was no commit.
+    package let least: UInt32
+    /// Bytes of a page.
+    package let pageSize: Int
+    /// Up to where the log was read.
+    package let mark: LogMark
+}
