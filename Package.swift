@@ -50,6 +50,7 @@ let package = Package(
         .library(name: "SQLite", targets: ["SQLite"]),
         .library(name: "LiteVaultBackup", targets: ["LiteVaultBackup"]),
         .library(name: "LiteVaultObjectStore", targets: ["LiteVaultObjectStore"]),
+        .library(name: "LiteVaultBackupService", targets: ["LiteVaultBackupService"]),
         .library(name: "LiteVaultKeyring", targets: ["LiteVaultKeyring"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
         .plugin(name: "LiteVaultSchemaPlugin", targets: ["LiteVaultSchemaPlugin"]),
@@ -62,19 +63,26 @@ let package = Package(
         .trait(
             name: "ObjectStore", description: "What LiteVaultObjectStore needs: an HTTP client.",
             enabledTraits: ["Backup"]),
+        .trait(name: "Schedule", description: "What schedules need: swift-log.", enabledTraits: ["Backup"]),
+        .trait(
+            name: "BackupService",
+            description: "What LiteVaultBackupService needs: swift-service-lifecycle and swift-metrics.",
+            enabledTraits: ["Schedule"]),
         .trait(
             name: "Tool", description: "What the tool litevault needs; without ObjectStore, it has no S3.",
-            enabledTraits: ["Backup", "Keyring"]),
+            enabledTraits: ["Schedule", "Keyring"]),
         .default(enabledTraits: ["SQLCipher"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.4"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
@@ -173,8 +181,22 @@ let package = Package(
             name: "LiteVaultSchedule",
             dependencies: [
                 "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
-                external("Crypto", of: "swift-crypto", for: "Tool"),
-                external("Logging", of: "swift-log", for: "Tool"), external("Yams", of: "Yams", for: "Tool"),
+                external("Crypto", of: "swift-crypto", for: "Schedule"),
+                external("Logging", of: "swift-log", for: "Schedule"),
+            ],
+            swiftSettings: swift),
+        // Apart from schedules: a server has its own as a Swift value, and does without a parser.
+        .target(
+            name: "LiteVaultScheduleFile",
+            dependencies: ["LiteVaultSchedule", "LiteVaultBackup", external("Yams", of: "Yams", for: "Tool")],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultBackupService",
+            dependencies: [
+                "LiteVaultSchedule", "LiteVaultBackup", "LiteVaultSupport",
+                external("Logging", of: "swift-log", for: "BackupService"),
+                external("Metrics", of: "swift-metrics", for: "BackupService"),
+                external("ServiceLifecycle", of: "swift-service-lifecycle", for: "BackupService"),
             ],
             swiftSettings: swift),
         .target(
@@ -190,7 +212,7 @@ let package = Package(
                 "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
                 "LiteVaultEngine",
                 .target(name: "LiteVaultObjectStore", condition: isDependency ? when("ObjectStore") : nil),
-                "LiteVaultSchedule", "LiteVaultKeyring",
+                "LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultKeyring",
                 external("ArgumentParser", of: "swift-argument-parser", for: "Tool"),
                 external("Logging", of: "swift-log", for: "Tool"),
                 // Programs cannot be started on iOS, and the package says so by a version of iOS that does not exist.
@@ -251,8 +273,17 @@ let package = Package(
             name: "LiteVaultObjectStoreTests",
             dependencies: ["LiteVaultObjectStore", "LiteVaultBackup", "LiteVaultSupport"], swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultScheduleTests", dependencies: ["LiteVaultSchedule", "LiteVaultBackup"], swiftSettings: swift
-        ),
+            name: "LiteVaultScheduleTests",
+            dependencies: ["LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultBackup"], swiftSettings: swift),
+        .testTarget(
+            name: "LiteVaultBackupServiceTests",
+            dependencies: [
+                "LiteVaultBackupService", "LiteVaultScheduleFile", "LiteVault", "LiteVaultSupport",
+                external("Metrics", of: "swift-metrics", for: "BackupService"),
+                external("MetricsTestKit", of: "swift-metrics", for: "BackupService"),
+                external("ServiceLifecycle", of: "swift-service-lifecycle", for: "BackupService"),
+            ],
+            swiftSettings: swift),
         .testTarget(
             name: "SQLiteTests",
             dependencies: ["SQLite", "LiteVaultSchema", "LiteVaultQuery", "LiteVaultOperators"],

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
+import LiteVaultScheduleFile
 import Testing
 
 @Suite struct ConfigurationTests {
@@ -87,7 +88,7 @@ import Testing
         #expect(job.retention?.last == 3 && job.retention?.within == .seconds(172_800) && job.retention?.daily == nil)
         #expect(!job.prunes && job.grace == .seconds(3600))
         #expect(job.verification?.level == .restore && job.verification?.interval == .seconds(604_800))
-        #expect(job.verification?.key?.source == .file("/etc/key") && job.verification?.key?.format == "hex")
+        #expect(job.verification?.key?.source == .file("/etc/key") && job.verification?.key?.format == .hex)
         #expect(job.verification?.assertions == ["SELECT 1"])
         #expect(job.hooks.before == "true" && job.hooks.after == "echo ok")
         #expect(job.heartbeat == "https://example.com/ping")
@@ -175,7 +176,7 @@ import Testing
     }
 
     @Test func `follow is a flag or a mapping`() throws {
-        func job(_ text: String) throws -> Job {
+        func job(_ text: String) throws -> BackupJob {
             try #require(
                 read("repository: /r\njobs:\n  - {name: a, sources: /a, every: 1h, follow: \(text)}\n").jobs.first)
         }

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
+import LiteVaultScheduleFile
 import Testing
 
 /// State files and configurations that say what no run and no person would write.

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
+import LiteVaultScheduleFile
 import Logging
 import Testing
 
@@ -47,23 +48,24 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
             text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
         )
         let (journal, gate, clock, ending) = (journal, gate, clock, ending)
-        let services = ScheduleServices(
-            store: {
-                $0.location.contains("hanging")
-                    ? HangingStore($0.location, gate) as any ObjectStore : DirectoryStore($0.location)
-            },
-            secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
-            keys: { _ in throw VaultError(.keyRejected, "there is no key") },
-            hook: { command, _, limit in
-                journal.add("\(command) \(limit.components.seconds)")
-                if command == "hang" { gate.wait() }
-            },
-            heartbeat: { _, _ in }, check: { try ending.check() }, tool: "tests",
+        var services = ScheduleServices(
+            tool: "tests",
             local: LocalDirectories(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+        services.store = {
+            $0.location.contains("hanging")
+                ? HangingStore($0.location, gate) as any ObjectStore : DirectoryStore($0.location)
+        }
+        services.secret = { _ in try RepositorySecret.passphrase(Array("secret".utf8)) }
+        services.hook = { command, _, limit in
+            journal.add("\(command) \(limit.components.seconds)")
+            if command == "hang" { gate.wait() }
+        }
+        services.heartbeat = { _, _ in }
+        services.check = { try ending.check() }
         var log = Logger(label: "tests")
         log.logLevel = .critical
-        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.path)
+        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
             configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultSchedule
+import LiteVaultScheduleFile
 import Logging
 import Testing
 
@@ -48,29 +49,29 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             text: "repository: \(scratch.path("repository"))\nmetrics-file: \(scratch.path("m.prom"))\njobs:\n" + jobs,
             path: scratch.path("backup.yml"))
         let (journal, folder) = (journal, scratch.folder)
-        let services = ScheduleServices(
-            store: { DirectoryStore($0.location) },
-            secret: { _ in try RepositorySecret.passphrase(Array("secret".utf8)) },
-            keys: { _ in throw VaultError(.keyRejected, "there is no key") },
-            hook: { command, variables, _ in
-                journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
-                if command == "hold" {
-                    let lease = """
-                        {"acquired":0,"boot":1,"holder":"00000000000000000000000000000000","host":"elsewhere",\
-                        "namespace":1,"process":1,"released":false,"start":1,"type":"lease"}
-                        """
-                    try Data(lease.utf8).write(to: URL(fileURLWithPath: folder + "/repository/leases/prune"))
-                }
-                if command == "false" { throw VaultError(.jobFailed, "the hook failed") }
-            },
-            heartbeat: { url, _ in journal.add(url) },
-            check: { if stopping { throw CancellationError() } }, tool: "tests",
+        var services = ScheduleServices(
+            tool: "tests",
             local: LocalDirectories(
                 state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool")))
+        services.secret = { _ in try RepositorySecret.passphrase(Array("secret".utf8)) }
+        services.hook = { command, variables, _ in
+            journal.add("\(command) \(variables["LITEVAULT_FAILED"] ?? "?")")
+            if command == "hold" {
+                let lease = """
+                    {"acquired":0,"boot":1,"holder":"00000000000000000000000000000000","host":"elsewhere",\
+                    "namespace":1,"process":1,"released":false,"start":1,"type":"lease"}
+                    """
+                try Data(lease.utf8).write(to: URL(fileURLWithPath: folder + "/repository/leases/prune"))
+            }
+            if command == "false" { throw VaultError(.jobFailed, "the hook failed") }
+        }
+        services.keys = { _ in throw VaultError(.keyRejected, "there is no key") }
+        services.heartbeat = { url, _ in journal.add(url) }
+        services.check = { if stopping { throw CancellationError() } }
         var log = Logger(label: "tests")
         log.logLevel = .critical
         let clock = clock
-        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.path)
+        let state = try StateFile(folder: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
             configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
     }

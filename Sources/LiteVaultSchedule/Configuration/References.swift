@@ -1,132 +1,90 @@
-internal import Foundation
-
 /// A repository, and how to open it.
-package struct RepositoryReference: Sendable, Hashable {
-    /// A directory, or `s3://BUCKET/PREFIX`.
-    package let location: String
-    package let endpoint: String?
-    package let region: String?
-    package let usesPathStyle: Bool
-    /// The source of the repository's secret; nil without one.
-    package let secret: KeyReference?
-    /// How long the store may be silent, return errors or be locked: the limit `store`.
+public struct RepositoryReference: Sendable, Hashable {
+    /// An absolute path of a directory, or `s3://BUCKET/PREFIX`.
+    public var location: String
+    /// The URL of the object store; nil, the default, for Amazon's. For buckets only, as are the next two.
+    public var endpoint: String?
+    /// The region of the bucket; nil, the default, if the environment says it.
+    public var region: String?
+    /// Whether the bucket is named in the path instead of the host. False by default.
+    public var usesPathStyle = false
+    /// The source of the repository's secret; nil, the default, without one.
+    public var secret: KeyReference?
+    /// How long the store may be silent, return errors or be locked: the limit `store` of the job.
     package var timeLimit = TimeLimits().store
 
-    /// Parses the repository of a section, with `inherited` for absent settings; nil when neither names a repository.
-    init?(_ section: ConfigurationSection, directory: String, inherited: RepositoryReference?) throws {
-        let secret = try KeyReference(section, prefix: "repository-secret", directory: directory)
-        let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])
-        guard let text = try section.text("repository") else {
-            guard secret == nil, s3 == nil || inherited == nil else {
-                throw section.error(nil, "there is a 'repository-secret' or 's3', but no 'repository'")
-            }
-            guard let inherited else { return nil }
-            location = inherited.location
-            endpoint = try s3?.text("endpoint") ?? inherited.endpoint
-            region = try s3?.text("region") ?? inherited.region
-            usesPathStyle = try s3?.flag("path-style") ?? inherited.usesPathStyle
-            self.secret = inherited.secret
-            return
+    /// Creates a reference. Nothing is opened.
+    ///
+    /// - Parameters:
+    ///   - location: an absolute path of a directory, or `s3://BUCKET/PREFIX`.
+    ///   - secret: the source of the repository's secret; nil without one.
+    public init(_ location: String, secret: KeyReference? = nil) {
+        self.location = location
+        self.secret = secret
+    }
+
+    func check() throws(InvalidSetting) {
+        guard location.hasPrefix("/") || location.lowercased().hasPrefix("s3://") else {
+            throw InvalidSetting(
+                "repository", "invalid repository '\(location)' (expected a directory or s3://BUCKET/PREFIX)")
         }
-        let scheme = text.range(of: "://").map { text[..<$0.lowerBound].lowercased() }
-        guard scheme == nil || scheme == "s3" else {
-            throw section.error(
-                "repository", "invalid repository '\(text)' (expected a directory or s3://BUCKET/PREFIX)")
-        }
-        location = scheme == nil && !text.hasPrefix("/") ? "\(directory)/\(text)" : text
-        endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
-        region = try s3?.text("region") ?? inherited?.region
-        usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
-        // A secret belongs to one repository.
-        self.secret = secret ?? (location == inherited?.location ? inherited?.secret : nil)
     }
 }
 
-/// Where a key or secret is read from when it is needed. The sources are those of the command line; the configuration never
-/// contains the key itself.
-package struct KeyReference: Sendable, Hashable {
+/// Where a key or secret is read from when it is needed: a schedule never contains the key itself.
+public struct KeyReference: Sendable, Hashable {
     /// The kinds of sources.
-    package enum Source: Sendable, Hashable {
+    public enum Source: Sendable, Hashable {
+        /// A file.
         case file(String)
+        /// A variable of the environment.
         case environment(String)
+        /// A shell command that prints it.
         case command(String)
+        /// A systemd credential.
         case credential(String)
     }
 
-    package let source: Source
-    /// `passphrase`, `hex` or `raw`.
-    package let format: String
-    /// The keyring that has the key: the source is then that of what opens it.
-    package var keyring: String?
-    /// What opens the keyring: `passphrase`, `recovery`, `identity`, `command` or `secret`.
-    package var unlock = "passphrase"
-
-    /// The keys of the configuration that name a source.
-    static func keys(_ prefix: String) -> [String] {
-        ["file", "env", "command", "credential", "format"].map { "\(prefix)-\($0)" }
+    /// How a key is written.
+    public enum Format: String, Sendable, CaseIterable {
+        /// The text is a passphrase.
+        case passphrase
+        /// Hexadecimal digits of a raw key.
+        case hex
+        /// The bytes of a raw key.
+        case raw
     }
 
-    /// Parses `PREFIX-file`, `PREFIX-env` and so on; nil when all are absent. Relative paths start at `directory`.
-    ///
-    /// - Throws: `VaultError` `config` if there is more than one.
-    init?(_ section: ConfigurationSection, prefix: String, directory: String) throws {
-        var given: [(String, Source)] = []
-        if let path = try section.text("\(prefix)-file") {
-            given.append(("file", .file(path.hasPrefix("/") ? path : "\(directory)/\(path)")))
-        }
-        if let name = try section.text("\(prefix)-env") { given.append(("env", .environment(name))) }
-        if let text = try section.text("\(prefix)-command") { given.append(("command", .command(text))) }
-        if let name = try section.text("\(prefix)-credential") { given.append(("credential", .credential(name))) }
-        let format = try section.text("\(prefix)-format")
-        if let format, !["passphrase", "hex", "raw"].contains(format) {
-            throw section.error("\(prefix)-format", "invalid format '\(format)' (expected passphrase, hex or raw)")
-        }
-        guard given.count <= 1 else {
-            throw section.error(
-                "\(prefix)-\(given[1].0)", "more than one source for the same key", "Keep one of them.")
-        }
-        guard let only = given.first else { return nil }
-        source = only.1
-        self.format = format ?? "passphrase"
+    /// What opens a keyring.
+    public enum Unlock: String, Sendable, CaseIterable {
+        /// A passphrase.
+        case passphrase
+        /// A recovery code.
+        case recovery
+        /// The identity of a recipient.
+        case identity
+        /// A program.
+        case command
+        /// A secret of 32 bytes.
+        case secret
     }
-}
 
-extension KeyReference {
-    /// The keys of the configuration that name a source, or a keyring and what opens it.
-    static let keyringKeys = keys("key") + ["keyring", "unlock"]
+    /// The source of the key, or of what opens the keyring.
+    public var source: Source
+    /// How the key is written; a passphrase by default.
+    public var format = Format.passphrase
+    /// The absolute path of the keyring that has the key; nil, the default, when the source has the key itself.
+    public var keyring: String?
+    /// What opens the keyring; a passphrase by default.
+    public var unlock = Unlock.passphrase
 
-    /// Parses `keyring` and `unlock` as well; nil when all are absent.
+    /// Creates a reference. Nothing is read.
     ///
-    /// - Throws: `VaultError` `config` for a keyring without a source of what opens it, and the reverse.
-    init?(orKeyringOf section: ConfigurationSection, directory: String) throws {
-        let (path, method) = (try section.text("keyring"), try section.text("unlock"))
-        guard method == nil || path != nil else {
-            throw section.error("unlock", "requires a keyring", "Set keyring, or remove it.")
-        }
-        guard var reference = try KeyReference(section, prefix: "key", directory: directory) else {
-            guard path == nil else {
-                throw section.error(
-                    "keyring", "nothing opens it", "Set key-file, key-env, key-command or key-credential.")
-            }
-            return nil
-        }
-        if let path {
-            let methods = ["passphrase", "recovery", "identity", "command", "secret"]
-            guard methods.contains(method ?? "passphrase") else {
-                throw section.error(
-                    "unlock", "invalid method '\(method ?? "")'", "Write \(methods.joined(separator: ", ")).")
-            }
-            guard try section.text("key-format") == nil else {
-                throw section.error("key-format", "is for keys, not for what opens a keyring", "Remove it.")
-            }
-            if method == "command" {
-                guard case .command = reference.source else {
-                    throw section.error("unlock", "nothing is run", "Set key-command.")
-                }
-            }
-            reference.keyring = path.hasPrefix("/") ? path : "\(directory)/\(path)"
-            reference.unlock = method ?? reference.unlock
-        }
-        self = reference
+    /// - Parameters:
+    ///   - source: where the key is.
+    ///   - format: how it is written there.
+    public init(_ source: Source, format: Format = .passphrase) {
+        self.source = source
+        self.format = format
     }
 }

@@ -25,7 +25,7 @@ package actor FollowSupervisor {
     /// The shortest time between two writes of the state, in seconds.
     private static let writeInterval = 5.0
 
-    private let jobs: [Job]
+    private let jobs: [BackupJob]
     private let state: StateFile
     private let services: ScheduleServices
     private let repositories: OpenRepositories
@@ -48,7 +48,7 @@ package actor FollowSupervisor {
     private let continuation: AsyncStream<(Key, FollowingEvent)>.Continuation
 
     init(
-        jobs: [Job], state: StateFile, services: ScheduleServices, repositories: OpenRepositories,
+        jobs: [BackupJob], state: StateFile, services: ScheduleServices, repositories: OpenRepositories,
         semaphore: AsyncSemaphore,
         coordinator: SnapshotCoordinator, log: Logger, now: @escaping @Sendable () -> Date,
         writeMetrics: @escaping @Sendable () throws -> Void
@@ -126,7 +126,7 @@ package actor FollowSupervisor {
 
     // MARK: Databases
 
-    private func scan(_ job: Job) async {
+    private func scan(_ job: BackupJob) async {
         defer { scanning.remove(job.name) }
         let databases = await BlockingWork.task { SourceList(job).databases }.value
         guard deadline == nil else { return }
@@ -167,7 +167,7 @@ package actor FollowSupervisor {
         }
     }
 
-    private func set(_ problem: JobState.Problem?, _ job: Job) {
+    private func set(_ problem: JobState.Problem?, _ job: BackupJob) {
         guard problems[job.name] != problem else { return }
         problems[job.name] = problem
         dirty.insert(job.name)
@@ -178,7 +178,7 @@ package actor FollowSupervisor {
     }
 
     private func follow(
-        _ path: String, _ name: String, _ job: Job, _ settings: FollowSettings, _ repository: Repository
+        _ path: String, _ name: String, _ job: BackupJob, _ settings: FollowSettings, _ repository: Repository
     ) {
         var options = FollowingOptions(database: name)
         options.limits = FollowerLimits(logBytes: settings.logLimit, interval: settings.interval.seconds)

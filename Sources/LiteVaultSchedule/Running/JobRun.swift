@@ -7,7 +7,7 @@ internal import Logging
 /// One run of a job: hook, snapshots, retention, verification, hook, heartbeat. Failures are recorded, and the run continues
 /// with the next step that still makes sense.
 struct JobRun: Sendable {
-    let job: Job
+    let job: BackupJob
     let services: ScheduleServices
     let repositories: OpenRepositories
     let semaphore: AsyncSemaphore

@@ -3,17 +3,42 @@ internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 
-/// The state of the jobs in Prometheus' text format.
+/// A value that is measured of a job or a follower.
+package struct MetricSample: Sendable, Equatable {
+    /// Whether a value can fall.
+    package enum Kind: String, Sendable {
+        case gauge, counter
+    }
+
+    /// A label and its value, which tell samples of the same name apart.
+    package struct Label: Sendable, Hashable {
+        package let name: String
+        package let value: String
+    }
+
+    package let name: String
+    /// What it means: a sentence.
+    package let help: String
+    package let kind: Kind
+    package let labels: [Label]
+    package let value: Double
+}
+
+/// The state of the jobs as metrics.
 package enum Metrics {
-    /// The exposition format, version 0.0.4.
-    package static func text(_ jobs: [JobStatus]) -> String {
-        var text = ""
-        func metric(_ name: String, _ help: String, kind: String = "gauge", _ value: (JobStatus) -> Double?) {
-            let lines = jobs.compactMap { job in
-                value(job).map { "litevault_job_\(name){job=\"\(escaped(job.job.name))\"} \(number($0))\n" }
+    /// All metrics that have a value, those of one name in a row.
+    package static func samples(_ jobs: [JobStatus]) -> [MetricSample] {
+        var samples: [MetricSample] = []
+        func metric(
+            _ name: String, _ help: String, kind: MetricSample.Kind = .gauge, _ value: (JobStatus) -> Double?
+        ) {
+            samples += jobs.compactMap { job in
+                value(job).map {
+                    MetricSample(
+                        name: "litevault_job_\(name)", help: help, kind: kind,
+                        labels: [.init(name: "job", value: job.job.name)], value: $0)
+                }
             }
-            guard !lines.isEmpty else { return }
-            text += "# HELP litevault_job_\(name) \(help)\n# TYPE litevault_job_\(name) \(kind)\n" + lines.joined()
         }
         metric("last_start_timestamp_seconds", "When the last run began.") { $0.state?.lastStart }
         metric("last_success_timestamp_seconds", "When the last run without a failure began.") {
@@ -38,47 +63,61 @@ package enum Metrics {
             "last_verified_restore_timestamp_seconds",
             "When the last verification began in which all restored databases passed."
         ) { $0.state?.lastVerifiedRestore }
-        metric("runs_total", "Runs, interrupted ones excluded.", kind: "counter") { $0.state?.allRuns.map(Double.init) }
-        metric("failures_total", "Failures of all runs.", kind: "counter") { $0.state?.allFailures.map(Double.init) }
-        metric("stored_bytes_total", "Bytes that all runs stored.", kind: "counter") {
+        metric("runs_total", "Runs, interrupted ones excluded.", kind: .counter) { $0.state?.allRuns.map(Double.init) }
+        metric("failures_total", "Failures of all runs.", kind: .counter) { $0.state?.allFailures.map(Double.init) }
+        metric("stored_bytes_total", "Bytes that all runs stored.", kind: .counter) {
             $0.state?.allStored.map(Double.init)
         }
         metric("next_start_timestamp_seconds", "When the job is next due.") {
             $0.decision.next?.timeIntervalSince1970
         }
-        return text + followers(jobs)
+        return samples + followers(jobs)
     }
 
-    private static func followers(_ jobs: [JobStatus]) -> String {
+    private static func followers(_ jobs: [JobStatus]) -> [MetricSample] {
         let all = jobs.flatMap { job in (job.state?.following?.databases ?? []).map { (job.job.name, $0) } }
-        var text = ""
+        var samples: [MetricSample] = []
         func metric(
-            _ name: String, _ kind: String, _ help: String, _ value: (FollowingState.Database) -> Double?
+            _ name: String, _ kind: MetricSample.Kind, _ help: String, _ value: (FollowingState.Database) -> Double?
         ) {
-            let lines = all.compactMap { job, database in
+            samples += all.compactMap { job, database in
                 value(database).map {
-                    "litevault_follower_\(name){job=\"\(escaped(job))\",database=\"\(escaped(database.database))\"} \(number($0))\n"
+                    MetricSample(
+                        name: "litevault_follower_\(name)", help: help, kind: kind,
+                        labels: [.init(name: "job", value: job), .init(name: "database", value: database.database)],
+                        value: $0)
                 }
             }
-            guard !lines.isEmpty else { return }
-            text +=
-                "# HELP litevault_follower_\(name) \(help)\n# TYPE litevault_follower_\(name) \(kind)\n"
-                + lines.joined()
         }
-        metric("up", "gauge", "Whether every commit read from the log is stored and can be restored.") {
+        metric("up", .gauge, "Whether every commit read from the log is stored and can be restored.") {
             $0.phase == .following && $0.trouble == nil ? 1 : 0
         }
-        metric("last_look_timestamp_seconds", "gauge", "When the log was last read; updated once a minute.") {
+        metric("last_look_timestamp_seconds", .gauge, "When the log was last read; updated once a minute.") {
             $0.looked
         }
-        metric("last_segment_timestamp_seconds", "gauge", "When the newest stored commits were read from the log.") {
+        metric("last_segment_timestamp_seconds", .gauge, "When the newest stored commits were read from the log.") {
             $0.stored
         }
-        metric("gaps_total", "counter", "Gaps since the process began.") { Double($0.gaps) }
-        metric("last_gap_timestamp_seconds", "gauge", "When the log was last read before the last gap.") { $0.lastGap }
-        metric("segments_total", "counter", "Segments stored since the process began.") { Double($0.segments) }
-        metric("stored_bytes_total", "counter", "Bytes of segments stored since the process began.") {
+        metric("gaps_total", .counter, "Gaps since the process began.") { Double($0.gaps) }
+        metric("last_gap_timestamp_seconds", .gauge, "When the log was last read before the last gap.") { $0.lastGap }
+        metric("segments_total", .counter, "Segments stored since the process began.") { Double($0.segments) }
+        metric("stored_bytes_total", .counter, "Bytes of segments stored since the process began.") {
             Double($0.bytes)
+        }
+        return samples
+    }
+
+    /// The samples in Prometheus' text format, version 0.0.4.
+    package static func text(_ samples: [MetricSample]) -> String {
+        var text = ""
+        var last = ""
+        for sample in samples {
+            if sample.name != last {
+                text += "# HELP \(sample.name) \(sample.help)\n# TYPE \(sample.name) \(sample.kind.rawValue)\n"
+                last = sample.name
+            }
+            let labels = sample.labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",")
+            text += "\(sample.name){\(labels)} \(number(sample.value))\n"
         }
         return text
     }

@@ -14,13 +14,19 @@ package final class ScheduleRunner: Sendable {
     private let log: Logger
     private let host: String
     private let now: @Sendable () -> Date
+    private let measure: @Sendable ([MetricSample]) -> Void
+    private let measuring = Locked(())
+    /// The runs that have not ended, by job; also those that were abandoned.
+    private let underWay = Locked<[String: Task<JobOutcome, Never>]>([:])
 
     /// - Parameters:
     ///   - host: the host name, from which the jitter of the jobs is derived.
     ///   - now: the clock.
+    ///   - measure: called with all metrics after each run of a job, and when what is followed changes.
     package init(
         _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        measure: @escaping @Sendable ([MetricSample]) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.state = state
@@ -31,6 +37,7 @@ package final class ScheduleRunner: Sendable {
         self.log = log
         self.host = host
         self.now = now
+        self.measure = measure
     }
 
     /// Runs the jobs that are due, in parallel, and reports each as it ends.
@@ -68,10 +75,13 @@ package final class ScheduleRunner: Sendable {
     /// Runs each job whenever it is due, on a lane of its own, until the program is asked to end. A job never overlaps itself,
     /// and jobs wait for each other only where ``ScheduleConfiguration/concurrency`` limits them.
     ///
-    /// - Parameter report: called for each run as it ends, one at a time.
-    /// - Throws: what the services' `check` throws when the program is asked to end, and what `report` throws. Runs that do
-    ///   not end within two seconds are then abandoned.
-    package func run(_ report: @escaping @Sendable (JobOutcome) throws -> Void) async throws {
+    /// - Parameters:
+    ///   - grace: how long runs that are under way may take to stop. They are then abandoned.
+    ///   - report: called for each run as it ends, one at a time.
+    /// - Throws: what the services' `check` throws when the program is asked to end, and what `report` throws.
+    package func run(
+        grace: Duration = .seconds(2), _ report: @escaping @Sendable (JobOutcome) throws -> Void
+    ) async throws {
         let reporter = OutcomeReporter(report)
         let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, reporter) } }
         do {
@@ -82,22 +92,26 @@ package final class ScheduleRunner: Sendable {
             }
         } catch {
             for lane in lanes { lane.cancel() }
-            let end = ContinuousClock.now + .seconds(2)
-            for lane in lanes {
-                let rest = Double((end - .now).components.seconds) + 0.2
-                _ = await BlockingWork.value(of: lane, within: .seconds(max(rest, 0.05)))
+            let end = ContinuousClock.now + grace
+            func rest() -> Duration { max(end - .now, .milliseconds(50)) }
+            for lane in lanes { _ = await BlockingWork.value(of: lane, within: rest()) }
+            // A lane does not wait for its run, which has leases to release.
+            for (job, run) in underWay.value.sorted(by: { $0.key < $1.key })
+            where await BlockingWork.value(of: run, within: rest()) == nil {
+                log.warning("a run did not stop in time, and is abandoned", metadata: ["job": "\(job)"])
             }
             throw error
         }
     }
 
     /// Runs one job repeatedly.
-    private func lane(_ job: Job, _ reporter: OutcomeReporter) async {
+    private func lane(_ job: BackupJob, _ reporter: OutcomeReporter) async {
         var abandoned: Task<JobOutcome, Never>?
         while (try? services.check()) != nil, !Task.isCancelled {
             if let task = abandoned {
                 // The abandoned run has not ended yet.
                 guard await BlockingWork.value(of: task, within: .seconds(1)) != nil else { continue }
+                underWay.withLock { $0[job.name] = nil }
                 log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
                 abandoned = nil
             }
@@ -121,7 +135,7 @@ package final class ScheduleRunner: Sendable {
 
     /// Whether a job is due. If that depends on its repository, which does not respond, the job is due: the run reports
     /// why.
-    private func decide(_ job: Job) async -> (known: JobState?, decision: DueDecision) {
+    private func decide(_ job: BackupJob) async -> (known: JobState?, decision: DueDecision) {
         let lookup = BlockingWork.task { await self.known(job) }
         let found = await BlockingWork.value(of: lookup, within: job.limits.store) ?? nil
         return (found, DueDecision(job, found, host: host, now: now()))
@@ -146,7 +160,7 @@ package final class ScheduleRunner: Sendable {
     ///
     /// - Returns: the outcome, and the run if it could not be stopped in time: a thread that hangs in a read or write
     ///   cannot be cancelled.
-    private func run(_ job: Job) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
+    private func run(_ job: BackupJob) async -> (outcome: JobOutcome, abandoned: Task<JobOutcome, Never>?) {
         log.info("job started", metadata: ["job": "\(job.name)"])
         let start = now()
         // Work on other threads does not see that its task was cancelled; it checks this.
@@ -163,9 +177,11 @@ package final class ScheduleRunner: Sendable {
             if !outcome.isInterrupted, job.retention != nil, job.prunes { await prune(steps, &outcome) }
             return outcome
         }
+        underWay.withLock { $0[job.name] = task }
         var abandoned: Task<JobOutcome, Never>?
         var outcome: JobOutcome
         if let ended = await BlockingWork.value(of: task, within: job.limits.run) {
+            underWay.withLock { $0[job.name] = nil }
             outcome = ended
         } else {
             abandoned = task
@@ -199,7 +215,7 @@ package final class ScheduleRunner: Sendable {
         return (outcome, abandoned)
     }
 
-    private func jobRun(_ job: Job, _ services: ScheduleServices, _ start: Date) -> JobRun {
+    private func jobRun(_ job: BackupJob, _ services: ScheduleServices, _ start: Date) -> JobRun {
         JobRun(
             job: job, services: services, repositories: repositories, semaphore: semaphore, coordinator: coordinator,
             following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency, log: log,
@@ -226,7 +242,7 @@ package final class ScheduleRunner: Sendable {
 
     /// Whether the lease for pruning has been taken for longer than pruning takes: by a lease that does not expire, or because
     /// the store refuses it to everybody.
-    private func isStuck(_ job: Job, _ outcome: inout JobOutcome) -> Bool {
+    private func isStuck(_ job: BackupJob, _ outcome: inout JobOutcome) -> Bool {
         let time = now().timeIntervalSince1970
         // If the clock was set back, the time starts again.
         let since = state.job(job.name)?.pruneBusySince.map { min($0, time) } ?? time
@@ -238,7 +254,7 @@ package final class ScheduleRunner: Sendable {
     private static let longestPrune = 3600.0
 
     /// The stored state of a job, or what its repository says about it.
-    private func known(_ job: Job) async -> JobState? {
+    private func known(_ job: BackupJob) async -> JobState? {
         // Followed databases may be in the state before the job ever ran.
         if let known = state.job(job.name), known.lastStart != nil { return known }
         let list = SourceList(job)
@@ -294,16 +310,25 @@ package final class ScheduleRunner: Sendable {
         return supervisor
     }
 
-    private func followingProblems(_ job: Job) -> [JobState.Problem] {
+    private func followingProblems(_ job: BackupJob) -> [JobState.Problem] {
         // The state of a process that has ended does not count.
         guard job.follows, let known = state.job(job.name)?.following, known.isRunning == true else { return [] }
         return known.problems
     }
 
     private func writeMetrics() throws {
+        // Under a lock, so that an older state does not follow a newer one.
+        let text = measuring.withLock { _ in
+            let samples = self.samples()
+            measure(samples)
+            return Metrics.text(samples)
+        }
         guard let path = configuration.metrics else { return }
-        try Metrics.write(Metrics.text(status()), to: path)
+        try Metrics.write(text, to: path)
     }
+
+    /// The metrics of all jobs, as last stored.
+    package func samples() -> [MetricSample] { Metrics.samples(status()) }
 }
 
 /// Reports outcomes one at a time, and keeps the first error.
@@ -325,7 +350,7 @@ private final class OutcomeReporter: Sendable {
 
 /// The status of a job.
 package struct JobStatus: Sendable {
-    package let job: Job
+    package let job: BackupJob
     /// The stored state; nil if the job never ran here.
     package let state: JobState?
     package let decision: DueDecision

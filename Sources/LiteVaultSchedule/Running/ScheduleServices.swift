@@ -1,43 +1,58 @@
-package import LiteVaultBackup
-package import LiteVaultCipher
+public import LiteVaultBackup
+public import LiteVaultCipher
 
-/// What the surrounding program provides to a schedule.
-package struct ScheduleServices: Sendable {
-    /// Creates the store of a repository.
-    package var store: @Sendable (RepositoryReference) throws -> any ObjectStore
-    /// Reads a repository's secret.
-    package var secret: @Sendable (KeyReference) throws -> RepositorySecret
-    /// Reads the key of databases; of a keyring all keys, the newest first.
-    package var keys: @Sendable (KeyReference) throws -> [DatabaseKey]
-    /// Runs a hook: a shell command with additional environment variables and a time limit. Throws unless it exits with
-    /// status 0, with the cause ``LimitReached`` if it had to be terminated.
-    package var hook: @Sendable (String, [String: String], Duration) async throws -> Void
-    /// Requests a URL within a time limit, and throws unless the response is a success.
-    package var heartbeat: @Sendable (String, Duration) async throws -> Void
+/// What the surrounding program provides to a schedule: stores, secrets and keys, and what only some programs can do.
+public struct ScheduleServices: Sendable {
+    /// Creates the store of a repository. The default knows directories only.
+    public var store: @Sendable (RepositoryReference) throws -> any ObjectStore
+    /// Reads a repository's secret. The default has none, and throws.
+    public var secret: @Sendable (KeyReference) throws -> RepositorySecret
+    /// Reads the key of databases; of a keyring all keys, the newest first. The default has none, and throws.
+    public var keys: @Sendable (KeyReference) throws -> [DatabaseKey]
+    /// Runs a hook: a shell command with additional environment variables and a time limit. It throws unless the command exits
+    /// with status 0, and has to terminate it at the limit. The default runs none, and throws.
+    public var hook: @Sendable (String, [String: String], Duration) async throws -> Void
+    /// Requests a URL within a time limit, and throws unless the response is a success. The default requests none, and throws.
+    public var heartbeat: @Sendable (String, Duration) async throws -> Void
     /// Throws once the program has been asked to exit.
-    package var check: @Sendable () throws -> Void
+    package var check: @Sendable () throws -> Void = {}
     /// The name and version of the program, for manifests.
-    package var tool: String
+    public var tool: String
     /// The local directories.
-    package var local: LocalDirectories
+    public var local: LocalDirectories
 
-    package init(
-        store: @escaping @Sendable (RepositoryReference) throws -> any ObjectStore,
-        secret: @escaping @Sendable (KeyReference) throws -> RepositorySecret,
-        keys: @escaping @Sendable (KeyReference) throws -> [DatabaseKey],
-        hook: @escaping @Sendable (String, [String: String], Duration) async throws -> Void,
-        heartbeat: @escaping @Sendable (String, Duration) async throws -> Void,
-        check: @escaping @Sendable () throws -> Void,
-        tool: String, local: LocalDirectories
-    ) {
-        self.store = store
-        self.secret = secret
-        self.keys = keys
-        self.hook = hook
-        self.heartbeat = heartbeat
-        self.check = check
+    /// Creates services that back up into directories without a secret. The closures can be replaced; they are called on any
+    /// thread, and may block.
+    ///
+    /// - Parameters:
+    ///   - tool: the name and version of the program, for manifests.
+    ///   - local: the local directories; by default the standard ones.
+    public init(tool: String, local: LocalDirectories = .standard) {
         self.tool = tool
         self.local = local
+        store = { reference in
+            guard !reference.location.contains("://") else {
+                throw Self.missing(
+                    "this program has no store for \(reference.location)",
+                    "Set `store` of ScheduleServices, with S3Store of LiteVaultObjectStore for instance.")
+            }
+            return DirectoryStore(reference.location, lockTimeout: min(reference.timeLimit, .seconds(60)))
+        }
+        secret = { _ in
+            throw Self.missing("this program has no secret for the repository", "Set `secret` of ScheduleServices.")
+        }
+        keys = { _ in throw Self.missing("this program has no key to verify with", "Set `keys` of ScheduleServices.") }
+        hook = { _, _, _ in
+            throw Self.missing("this program runs no hooks", "Set `hook` of ScheduleServices, or remove the hooks.")
+        }
+        heartbeat = { _, _ in
+            throw Self.missing(
+                "this program sends no heartbeats", "Set `heartbeat` of ScheduleServices, or remove the heartbeat.")
+        }
+    }
+
+    private static func missing(_ message: String, _ remedy: String) -> VaultError {
+        VaultError(.config, message, remedy: remedy)
     }
 }
 

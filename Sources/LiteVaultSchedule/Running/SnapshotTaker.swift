@@ -5,7 +5,7 @@ internal import Logging
 
 /// Takes the snapshots of a job's databases, one at a time for each database.
 struct SnapshotTaker: Sendable {
-    let job: Job
+    let job: BackupJob
     let services: ScheduleServices
     let semaphore: AsyncSemaphore
     let coordinator: SnapshotCoordinator

@@ -9,7 +9,7 @@ package struct SourceList: Sendable, Equatable {
     package private(set) var problems: [JobState.Problem] = []
 
     /// Expands the sources of a job.
-    package init(_ job: Job) {
+    package init(_ job: BackupJob) {
         var found: Set<String> = []
         for source in job.sources {
             let isPattern = source.contains(where: { "*?[".contains($0) })

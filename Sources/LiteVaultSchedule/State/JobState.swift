@@ -101,7 +101,7 @@ package struct DueDecision: Sendable, Equatable {
     package let next: Date?
 
     /// Decides for a job. One run makes up for all missed ones, and a job that never ran is due at once.
-    package init(_ job: Job, _ state: JobState?, host: String, now: Date) {
+    package init(_ job: BackupJob, _ state: JobState?, host: String, now: Date) {
         guard let state, let start = state.lastStart else {
             isDue = true
             next = now

@@ -1,9 +1,9 @@
-package import Foundation
+public import Foundation
 
 /// A calendar expression in a time zone, in systemd's or cron's syntax: `Mon..Fri 02:30`, `*-*-01 04:00`, `15 3 * * *`.
-package struct CalendarExpression: Sendable, Equatable {
+public struct CalendarExpression: Sendable, Equatable {
     /// The expression as written.
-    package let text: String
+    public let text: String
     private var weekdays = FieldSet.every(1...7)
     private var years = FieldSet.every(1970...2200)
     private var months = FieldSet.every(1...12)
@@ -14,7 +14,7 @@ package struct CalendarExpression: Sendable, Equatable {
     /// Cron's rule: if weekday and day of the month are both restricted, either one matches.
     private var eitherDay = false
     /// The time zone in which the expression is evaluated.
-    package private(set) var timeZone: TimeZone
+    public private(set) var timeZone: TimeZone
 
     private init(text: String, timeZone: TimeZone) {
         self.text = text
@@ -25,7 +25,7 @@ package struct CalendarExpression: Sendable, Equatable {
     ///
     /// A local time skipped when clocks go forward matches the same amount later. A time that occurs twice when clocks
     /// go back matches the first time only. An expression for every hour matches every actual hour.
-    package func next(after time: Date) -> Date? {
+    public func next(after time: Date) -> Date? {
         // Beyond all years that an expression can name, and before the arithmetic on days overflows.
         guard abs(time.timeIntervalSince1970) < 1e12 else { return nil }
         let start = Int(time.timeIntervalSince1970.rounded(.down))

@@ -1,13 +1,38 @@
 internal import Crypto
-package import Foundation
+public import Foundation
+internal import LiteVaultBackup
 internal import LiteVaultSupport
 
 /// When a job runs.
-package enum Recurrence: Sendable, Equatable {
-    /// At fixed intervals counted from 1970: every hour means on the hour in UTC, whenever the first run was.
+public enum Recurrence: Sendable, Equatable {
+    /// At fixed intervals of at least a second, counted from 1970: every hour means on the hour in UTC, whenever the first run was.
     case interval(Duration)
-    /// When a calendar expression matches.
+    /// When a calendar expression matches. ``at(_:timeZone:)`` makes one of text.
     case calendar(CalendarExpression)
+
+    /// Runs a job when a calendar expression matches.
+    ///
+    /// - Parameters:
+    ///   - text: `Mon..Fri 02:30`, `*-*-01 04:00` or `hourly`, as systemd.time(7) describes them, or the five fields of crontab(5).
+    ///   - timeZone: where the expression is evaluated, unless it names a zone. The default is the system's.
+    /// - Throws: `VaultError` `config` if it is not a calendar expression, or never matches.
+    public static func at(_ text: String, timeZone: TimeZone = .current) throws -> Recurrence {
+        do throws(TimeSyntaxError) {
+            return .calendar(try CalendarExpression(parsing: text, timeZone: timeZone))
+        } catch {
+            throw VaultError(
+                .config, error.message, remedy: "Write 'Mon..Fri 02:30', '*-*-01 04:00', 'hourly', or five cron fields."
+            )
+        }
+    }
+
+    /// The recurrence as a configuration file has it, with `every` before an interval.
+    package var text: String {
+        switch self {
+        case .interval(let interval): "every \(TimeSpan.text(interval))"
+        case .calendar(let expression): expression.text
+        }
+    }
 
     /// The first time after `time`.
     package func next(after time: Date) -> Date? {

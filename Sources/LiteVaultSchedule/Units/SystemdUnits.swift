@@ -16,10 +16,10 @@ package struct SystemdUnits: Sendable {
         self.name = name
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
-        let start = "\(Self.quoted(tool)) schedule \(command) \(Self.quoted(configuration.path))"
+        let start = "\(Self.quoted(tool)) schedule \(command) \(Self.quoted(configuration.name))"
         let paths = Self.writable(configuration)
         var lines = [
-            "# \(name).service", "[Unit]", "Description=LiteVault backups of \(Self.specifier(configuration.path))",
+            "# \(name).service", "[Unit]", "Description=LiteVault backups of \(Self.specifier(configuration.name))",
             "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target", "",
             "[Service]", follows ? "Type=exec" : "Type=oneshot", "ExecStart=\(start)",
         ]
@@ -77,7 +77,7 @@ package struct SystemdUnits: Sendable {
             ].joined(separator: "\n")
         // A service in the foreground is started once.
         cron =
-            "\(follows ? "@reboot" : period.cron) \(Self.shell(tool)) schedule \(command) --quiet \(Self.shell(configuration.path))"
+            "\(follows ? "@reboot" : period.cron) \(Self.shell(tool)) schedule \(command) --quiet \(Self.shell(configuration.name))"
             .replacingOccurrences(of: "%", with: "\\%") + "\n"
     }
 

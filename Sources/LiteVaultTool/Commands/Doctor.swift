@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultSchedule
+internal import LiteVaultScheduleFile
 
 /// `litevault doctor`: finds what would stop a backup or a restore.
 struct Doctor: VaultCommand {

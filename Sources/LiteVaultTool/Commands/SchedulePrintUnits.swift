@@ -46,7 +46,7 @@ struct SchedulePrintUnits: VaultCommand {
             configuration: configuration)
         var report = Report(
             Result(
-                config: configuration.path, name: name, service: units.service, timer: units.timer, cron: units.cron))
+                config: configuration.name, name: name, service: units.service, timer: units.timer, cron: units.cron))
         report.appendLine(units.service)
         if let timer = units.timer { report.appendLine(timer) }
         report.appendLine("# or, for cron:\n# \(units.cron)")

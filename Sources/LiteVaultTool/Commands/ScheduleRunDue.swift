@@ -35,7 +35,7 @@ struct ScheduleRunDue: VaultCommand {
         let outcomes = try runBlocking { try await runner.runDue() }.map(OutcomeSummary.init)
         try Interruption.shared.check()
 
-        let path = runner.configuration.path
+        let path = runner.configuration.name
         let next = runner.next().map(Format.time)
         var report = Report(Result(config: path, jobs: outcomes, next: next, seconds: session.elapsed))
         for outcome in outcomes {

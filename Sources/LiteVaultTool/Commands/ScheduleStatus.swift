@@ -48,10 +48,10 @@ struct ScheduleStatus: VaultCommand {
         @Nullable var follow: FollowingSummary?
         let failures: [ProblemSummary]
 
-        init(_ job: Job, _ state: JobState?) {
+        init(_ job: BackupJob, _ state: JobState?) {
             let decision = DueDecision(job, state, host: ProcessInfo.processInfo.hostName, now: Date())
             self.job = job.name
-            schedule = job.recurrenceText
+            schedule = job.recurrence.text
             repository = job.repository.location
             due = decision.isDue
             next = decision.next.map(Format.time)
@@ -98,7 +98,7 @@ struct ScheduleStatus: VaultCommand {
     private func report(_ configuration: ScheduleConfiguration) throws -> Report {
         let state = try schedule.stateFile(configuration)
         let jobs = configuration.jobs.map { JobResult($0, state.job($0.name)) }
-        var report = Report(Result(config: configuration.path, jobs: jobs))
+        var report = Report(Result(config: configuration.name, jobs: jobs))
         for defect in Version.defects { report.appendLine("Known defect of the engine: \(defect).") }
         for job in jobs {
             let verdict = job.isFailing ? "FAILED" : job.lastRun == nil ? "never ran here" : "ok"
@@ -117,7 +117,7 @@ struct ScheduleStatus: VaultCommand {
         if check, !failing.isEmpty {
             report.failure = Failure(
                 .jobFailed, "\(Format.count(failing.count, "job")) failed: \(Format.list(failing))",
-                path: configuration.path, remedy: "The failures are listed above and in the log.")
+                path: configuration.name, remedy: "The failures are listed above and in the log.")
         }
         return report
     }

@@ -94,7 +94,7 @@ struct ScheduleExamination {
             return nil
         }
         do {
-            let state = try StateFile(folder: folder, configuration: configuration.path)
+            let state = try StateFile(folder: folder, configuration: configuration.name)
             let parent = FileExamination.existingParent(folder)
             if access(parent, W_OK | X_OK) == 0 {
                 findings.ok(.state, "can be read and written", path: state.path)
@@ -121,7 +121,7 @@ struct ScheduleExamination {
     }
 
     /// The last run of a job, its last verification, and what it follows.
-    private func results(_ job: Job, _ state: StateFile, into findings: inout Findings) {
+    private func results(_ job: BackupJob, _ state: StateFile, into findings: inout Findings) {
         guard let known = state.job(job.name) else { return follower(job, nil, into: &findings) }
         if known.failed > 0 {
             let first = known.problems.first
@@ -145,7 +145,7 @@ struct ScheduleExamination {
         follower(job, known.following, into: &findings)
     }
 
-    private func follower(_ job: Job, _ state: FollowingState?, into findings: inout Findings) {
+    private func follower(_ job: BackupJob, _ state: FollowingState?, into findings: inout Findings) {
         guard let settings = job.following else { return }
         guard let state, state.isRunning != false else {
             findings.problem(
@@ -195,7 +195,7 @@ struct ScheduleExamination {
     // MARK: The repository
 
     private func repository(
-        _ job: Job, _ secrets: SecretExamination, largest: Int64, into findings: inout Findings
+        _ job: BackupJob, _ secrets: SecretExamination, largest: Int64, into findings: inout Findings
     ) -> SnapshotList? {
         let reference = job.repository
         var secret: RepositorySecret?
@@ -222,7 +222,8 @@ struct ScheduleExamination {
     }
 
     /// Compares the age of each database's newest snapshot with how often the job runs.
-    private func ages(of list: SourceList, in snapshots: SnapshotList, _ job: Job, into findings: inout Findings) {
+    private func ages(of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, into findings: inout Findings)
+    {
         let newest = Dictionary(grouping: snapshots, by: \.database).compactMapValues { $0.map(\.time).max() }
         let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
         var oldest: Date?
@@ -241,7 +242,7 @@ struct ScheduleExamination {
             if let missed, missed < now {
                 findings.problem(
                     .snapshot,
-                    "the newest snapshot is \(age(time.timeIntervalSince1970)) old, and the job runs \(job.recurrenceText)",
+                    "the newest snapshot is \(age(time.timeIntervalSince1970)) old, and the job runs \(job.recurrence.text)",
                     path: path, remedy: "Check that the timer or service runs: 'schedule status' shows the last run.")
             }
         }

@@ -137,7 +137,7 @@ struct FollowingSummary: Encodable {
     let problem: ProblemSummary?
 
     /// Nil if the job does not follow its databases.
-    init?(_ job: Job, _ state: FollowingState?) {
+    init?(_ job: BackupJob, _ state: FollowingState?) {
         guard let settings = job.following else { return nil }
         interval = settings.interval.seconds
         logLimit = settings.logLimit

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultSchedule
+internal import LiteVaultScheduleFile
 internal import Logging
 
 /// The configuration of a schedule, and the local directories that belong to it.
@@ -21,9 +22,9 @@ struct ScheduleOptions: ParsableArguments {
         guard let folder = directories.applied(to: configuration).state else {
             throw Failure(
                 .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
-                path: configuration.path, remedy: "Set state-folder in the configuration, or give --state-folder.")
+                path: configuration.name, remedy: "Set state-folder in the configuration, or give --state-folder.")
         }
-        return try StateFile(folder: folder, configuration: configuration.path)
+        return try StateFile(folder: folder, configuration: configuration.name)
     }
 }
 

@@ -21,16 +21,17 @@ extension Session {
         try state.lock()
         let local = options.directories.applied(to: configuration)
         let quiet = output.json || output.quiet
-        let services = ScheduleServices(
-            store: {
-                try StoreOptions.store(
-                    $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
-                    cache: local.cache, timeLimit: $0.timeLimit)
-            },
-            secret: { try keys.secret($0) }, keys: { try keys.keys($0) },
-            hook: { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() },
-            heartbeat: { try await sendHeartbeat(to: $0, within: $1) },
-            check: { try Interruption.shared.check() }, tool: "litevault \(Version.number)", local: local)
+        var services = ScheduleServices(tool: "litevault \(Version.number)", local: local)
+        services.store = {
+            try StoreOptions.store(
+                $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
+                cache: local.cache, timeLimit: $0.timeLimit)
+        }
+        services.secret = { try keys.secret($0) }
+        services.keys = { try keys.keys($0) }
+        services.hook = { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() }
+        services.heartbeat = { try await sendHeartbeat(to: $0, within: $1) }
+        services.check = { try Interruption.shared.check() }
         return ScheduleRunner(
             configuration, state: state, services: services, log: log.logger(output, terminal),
             host: ProcessInfo.processInfo.hostName)
@@ -96,7 +97,7 @@ final class ScheduleKeys: Sendable {
 
     /// What opens the keyring of a reference.
     private func unlock(_ reference: KeyReference) throws -> KeyringUnlock {
-        let method = UnlockMethod(rawValue: reference.unlock) ?? .passphrase
+        let method = UnlockMethod(rawValue: reference.unlock.rawValue) ?? .passphrase
         if method == .command, case .command(let text) = reference.source {
             var command = ExternalCommand(text, limit: Self.commandLimit)
             command.discardsErrors = reporter is JSONReporter
@@ -106,7 +107,7 @@ final class ScheduleKeys: Sendable {
     }
 
     private func read(_ reference: KeyReference) throws -> (SecretBuffer, KeyFormat) {
-        let format = KeyFormat(rawValue: reference.format) ?? .passphrase
+        let format = KeyFormat(rawValue: reference.format.rawValue) ?? .passphrase
         let prompt = KeyPrompt(subject: "", confirms: false, terminal: terminal)
         let source = Self.source(reference)
         if case .environment = source {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultSchedule
 internal import Yams
 
 /// A mapping of the configuration file with a fixed set of keys. Errors name the line.
@@ -46,6 +47,11 @@ struct ConfigurationSection {
         VaultError(.config, line.map { "line \($0): \(message)" } ?? message, path: file, remedy: remedy)
     }
 
+    /// Calls what checks the values read from this section, and adds the line to its error.
+    func checking(_ check: () throws(InvalidSetting) -> Void) throws {
+        do throws(InvalidSetting) { try check() } catch { throw self.error(error.key, error.message, error.remedy) }
+    }
+
     /// Whether the key has a value.
     func has(_ key: String) -> Bool { values[key].map { $0.scalar?.string != "" } ?? false }
 
@@ -70,21 +76,18 @@ struct ConfigurationSection {
         }
     }
 
-    func number(_ key: String, atLeast least: Int = 1) throws -> Int? {
+    func number(_ key: String) throws -> Int? {
         guard let text = try text(key) else { return nil }
-        guard let number = Int(text), number >= least, number <= 1_000_000 else {
-            throw error(key, "invalid number '\(text)' (expected \(least) to 1000000)")
+        guard let number = Int(text), number >= 1, number <= 1_000_000 else {
+            throw error(key, "invalid number '\(text)' (expected 1 to 1000000)")
         }
         return number
     }
 
     /// A duration.
-    func span(_ key: String, atLeast least: Duration = .zero) throws -> Duration? {
+    func span(_ key: String) throws -> Duration? {
         guard let text = try text(key) else { return nil }
-        let span: Duration
-        do { span = try TimeSpan.parse(text) } catch { throw self.error(key, error.message) }
-        guard span >= least else { throw error(key, "'\(text)' is too short (at least \(TimeSpan.text(least)))") }
-        return span
+        do { return try TimeSpan.parse(text) } catch { throw self.error(key, error.message) }
     }
 
     /// A string, or a list of strings.
@@ -100,12 +103,11 @@ struct ConfigurationSection {
     }
 
     /// A number of bytes.
-    func size(_ key: String, atLeast least: Int64) throws -> Int64? {
+    func size(_ key: String) throws -> Int64? {
         guard let text = try text(key) else { return nil }
         guard let bytes = ByteSize.bytes(text) else {
             throw error(key, "invalid size '\(text)'", "Write 64MiB, 1GiB or 500MB.")
         }
-        guard bytes >= least else { throw error(key, "'\(text)' is too small (at least \(ByteSize.text(least)))") }
         return bytes
     }
 
@@ -151,33 +153,5 @@ private enum Similarity {
             }
         }
         return row[right.count]
-    }
-}
-
-/// Sizes in the syntax of the configuration.
-package enum ByteSize {
-    private static let units: [(name: String, bytes: Int64)] = [
-        ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("TB", 1_000_000_000_000),
-        ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000), ("B", 1),
-    ]
-
-    /// The number of bytes of `64MiB`, `1 GB` or `4096`; nil for any other text.
-    package static func bytes(_ text: String) -> Int64? {
-        let compact = text.filter { !$0.isWhitespace }
-        let digits = compact.prefix { $0.isASCII && $0.isNumber }
-        let name = compact.dropFirst(digits.count).lowercased()
-        guard digits.count < 16, let number = Int64(digits) else { return nil }
-        if name.isEmpty { return number }
-        guard let unit = units.first(where: { $0.name.lowercased() == name }) else { return nil }
-        let (product, overflow) = number.multipliedReportingOverflow(by: unit.bytes)
-        return overflow ? nil : product
-    }
-
-    /// The shortest text that ``bytes(_:)`` accepts.
-    package static func text(_ bytes: Int64) -> String {
-        for unit in units where bytes >= unit.bytes && bytes % unit.bytes == 0 {
-            return "\(bytes / unit.bytes)\(unit.name)"
-        }
-        return "0B"
     }
 }

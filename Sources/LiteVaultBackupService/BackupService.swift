@@ -1,0 +1,125 @@
+package import Foundation
+internal import LiteVaultBackup
+@_exported public import LiteVaultSchedule
+internal import LiteVaultSupport
+public import Logging
+public import Metrics
+public import ServiceLifecycle
+
+/// Runs a schedule inside a server: what `litevault schedule run` does, as a service of swift-service-lifecycle.
+///
+/// Each job runs whenever it is due, and the databases of jobs with ``BackupJob/following`` are followed all the time. Databases may be
+/// open in the same process: they are read through SQLite's own file objects, so that no lock of another connection is lost.
+///
+/// A failure of a job or a database is logged and counted, and never ends the service. It throws only what nothing can be done
+/// about here: a state that cannot be read or locked. While another process runs the same schedule, it waits.
+///
+/// On a graceful shutdown, or if its task is cancelled, it starts nothing more. A snapshot under way is abandoned without affecting the
+/// repository, and taken at the next start; followers read their logs a last time, and store what they have read; leases are released.
+public struct BackupService: Service, CustomStringConvertible {
+    private let configuration: ScheduleConfiguration
+    private let services: ScheduleServices
+    private let logger: Logger
+    private let metrics: any MetricsFactory
+    private let host: String
+    private let now: @Sendable () -> Date
+
+    /// How long jobs under way may take to stop; by default 10 seconds. After that they are abandoned, and keep the schedule locked
+    /// until they end. Followers take up to 8 seconds at the same time.
+    public var stopLimit = Duration.seconds(10)
+
+    /// Creates a service. Nothing is opened before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - configuration: the jobs.
+    ///   - services: the stores, secrets and keys that the jobs need.
+    ///   - logger: for what happens, with the metadata `job` and `database`.
+    ///   - metrics: for the metrics, which have the names of the tool's Prometheus file. The default is that of the `MetricsSystem`.
+    /// - Throws: `VaultError` `config` for settings that no run could work with.
+    public init(
+        _ configuration: ScheduleConfiguration, services: ScheduleServices, logger: Logger,
+        metrics: (any MetricsFactory)? = nil
+    ) throws {
+        try self.init(
+            configuration, services: services, logger: logger, metrics: metrics,
+            host: ProcessInfo.processInfo.hostName, now: { Date() })
+    }
+
+    /// Creates a service with a host name, from which the jitter of the jobs is derived, and a clock.
+    package init(
+        _ configuration: ScheduleConfiguration, services: ScheduleServices, logger: Logger,
+        metrics: (any MetricsFactory)?, host: String, now: @escaping @Sendable () -> Date
+    ) throws {
+        try configuration.validate()
+        self.configuration = configuration
+        var services = services
+        if let state = configuration.stateFolder { services.local.state = state }
+        self.services = services
+        self.logger = logger
+        self.metrics = metrics ?? MetricsSystem.factory
+        self.host = host
+        self.now = now
+        guard services.local.state != nil else {
+            throw VaultError(
+                .config, "no directory for the state: neither HOME nor XDG_STATE_HOME is set",
+                path: configuration.name, remedy: "Set `stateFolder`, or `state` of the local directories.")
+        }
+    }
+
+    /// Runs the schedule until a graceful shutdown, or until the task is cancelled.
+    ///
+    /// - Throws: `VaultError` `damaged` or `io` if the state of the schedule cannot be read or locked. `CancellationError` if the task is
+    ///   cancelled, after everything was ended as on a graceful shutdown.
+    public func run() async throws {
+        let isEnding = Locked(false)
+        // A task of its own: after a cancellation, too, there are leases to release and commits to store.
+        let work = Task { try await perform(isEnding) }
+        try await withTaskCancellationOrGracefulShutdownHandler {
+            try await work.value
+        } onCancelOrGracefulShutdown: {
+            isEnding.withLock { $0 = true }
+        }
+        try Task.checkCancellation()
+    }
+
+    /// The type and the schedule's name: `ServiceGroup` logs its services.
+    public var description: String { "BackupService(\(configuration.name))" }
+
+    private func perform(_ isEnding: Locked<Bool>) async throws {
+        var services = services
+        services.check = { if isEnding.value { throw CancellationError() } }
+        guard let state = try await lockedState(isEnding) else { return }
+        let recorder = MetricsRecorder(metrics)
+        let runner = ScheduleRunner(
+            configuration, state: state, services: services, log: logger, host: host, now: now,
+            measure: { recorder.record($0) })
+        recorder.begin(with: runner.samples())
+        logger.info("backups started", metadata: ["jobs": "\(configuration.jobs.count)"])
+        let supervisor = await runner.follow()
+        do {
+            try await runner.run(grace: stopLimit) { _ in }
+        } catch {
+            await supervisor?.end()
+            logger.info("backups stopped")
+            guard isEnding.value else { throw error }
+        }
+    }
+
+    /// The state of the schedule, locked for this service; nil if it is to end before that.
+    private func lockedState(_ isEnding: Locked<Bool>) async throws -> StateFile? {
+        let state = try StateFile(folder: services.local.state ?? "", configuration: configuration.name)
+        var isWaiting = false
+        while !isEnding.value {
+            do {
+                try state.lock()
+                return state
+            } catch let error as VaultError where error.code == .busy {
+                // The server that this one replaces may still be ending.
+                if !isWaiting { logger.warning("waiting: \(error.message)", metadata: ["path": "\(error.path ?? "")"]) }
+                isWaiting = true
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,103 @@
+internal import LiteVaultBackup
+internal import LiteVaultSchedule
+
+extension RepositoryReference {
+    /// Parses the repository of a section, with `inherited` for absent settings; nil when neither names a repository.
+    init?(_ section: ConfigurationSection, directory: String, inherited: RepositoryReference?) throws {
+        let secret = try KeyReference(section, prefix: "repository-secret", directory: directory)
+        let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])
+        guard let text = try section.text("repository") else {
+            guard secret == nil, s3 == nil || inherited == nil else {
+                throw section.error(nil, "there is a 'repository-secret' or 's3', but no 'repository'")
+            }
+            guard let inherited else { return nil }
+            self = inherited
+            endpoint = try s3?.text("endpoint") ?? inherited.endpoint
+            region = try s3?.text("region") ?? inherited.region
+            usesPathStyle = try s3?.flag("path-style") ?? inherited.usesPathStyle
+            return
+        }
+        let scheme = text.range(of: "://").map { text[..<$0.lowerBound].lowercased() }
+        guard scheme == nil || scheme == "s3" else {
+            throw section.error(
+                "repository", "invalid repository '\(text)' (expected a directory or s3://BUCKET/PREFIX)")
+        }
+        self.init(scheme == nil && !text.hasPrefix("/") ? "\(directory)/\(text)" : text)
+        endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
+        region = try s3?.text("region") ?? inherited?.region
+        usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
+        // A secret belongs to one repository.
+        self.secret = secret ?? (location == inherited?.location ? inherited?.secret : nil)
+    }
+}
+
+extension KeyReference {
+    /// The keys of the configuration that name a source.
+    static func keys(_ prefix: String) -> [String] {
+        ["file", "env", "command", "credential", "format"].map { "\(prefix)-\($0)" }
+    }
+
+    /// The keys of the configuration that name a source, or a keyring and what opens it.
+    static let keyringKeys = keys("key") + ["keyring", "unlock"]
+
+    /// Parses `PREFIX-file`, `PREFIX-env` and so on; nil when all are absent. Relative paths start at `directory`.
+    ///
+    /// - Throws: `VaultError` `config` if there is more than one.
+    init?(_ section: ConfigurationSection, prefix: String, directory: String) throws {
+        var given: [(String, Source)] = []
+        if let path = try section.text("\(prefix)-file") {
+            given.append(("file", .file(path.hasPrefix("/") ? path : "\(directory)/\(path)")))
+        }
+        if let name = try section.text("\(prefix)-env") { given.append(("env", .environment(name))) }
+        if let text = try section.text("\(prefix)-command") { given.append(("command", .command(text))) }
+        if let name = try section.text("\(prefix)-credential") { given.append(("credential", .credential(name))) }
+        let format = try section.text("\(prefix)-format").map { text in
+            guard let format = Format(rawValue: text) else {
+                throw section.error(
+                    "\(prefix)-format", "invalid format '\(text)' (expected passphrase, hex or raw)")
+            }
+            return format
+        }
+        guard given.count <= 1 else {
+            throw section.error(
+                "\(prefix)-\(given[1].0)", "more than one source for the same key", "Keep one of them.")
+        }
+        guard let only = given.first else { return nil }
+        self.init(only.1, format: format ?? .passphrase)
+    }
+
+    /// Parses `keyring` and `unlock` as well; nil when all are absent.
+    ///
+    /// - Throws: `VaultError` `config` for a keyring without a source of what opens it, and the reverse.
+    init?(orKeyringOf section: ConfigurationSection, directory: String) throws {
+        let (path, method) = (try section.text("keyring"), try section.text("unlock"))
+        guard method == nil || path != nil else {
+            throw section.error("unlock", "requires a keyring", "Set keyring, or remove it.")
+        }
+        guard var reference = try KeyReference(section, prefix: "key", directory: directory) else {
+            guard path == nil else {
+                throw section.error(
+                    "keyring", "nothing opens it", "Set key-file, key-env, key-command or key-credential.")
+            }
+            return nil
+        }
+        if let path {
+            guard let unlock = Unlock(rawValue: method ?? Unlock.passphrase.rawValue) else {
+                throw section.error(
+                    "unlock", "invalid method '\(method ?? "")'",
+                    "Write \(Unlock.allCases.map(\.rawValue).joined(separator: ", ")).")
+            }
+            guard try section.text("key-format") == nil else {
+                throw section.error("key-format", "is for keys, not for what opens a keyring", "Remove it.")
+            }
+            if unlock == .command {
+                guard case .command = reference.source else {
+                    throw section.error("unlock", "nothing is run", "Set key-command.")
+                }
+            }
+            reference.keyring = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+            reference.unlock = unlock
+        }
+        self = reference
+    }
+}
