@@ -1,4 +1,4 @@
-"""The documentation of the library products, made by `docc` from symbol graphs and catalogs. Used by ci/docs and ci/house.
+"""The documentation of library products and commands, made by `docc` from symbol graphs and catalogs. Used by ci/docs and ci/house.
 
 A product's catalog is Sources/PRODUCT/Documentation.docc. Products come in the order of their dependencies, so that a
 page of one can link to symbols and articles of those before it.
@@ -21,13 +21,15 @@ def catalog(product):
     return SOURCES / product / "Documentation.docc"
 
 
-def convert(product, graphs, output, dependencies, strict=False):
-    """Makes OUTPUT, an archive of the product. Returns what docc printed; ends the program when that is an error."""
+def convert(product, graphs, output, dependencies, strict=False, pages=None):
+    """Makes OUTPUT, an archive of the product: of its symbol graphs, and of the catalog PAGES or its own. Returns what docc
+    printed; ends the program when that is an error."""
     command = [tool("docc"), "convert"]
-    if catalog(product).is_dir():
-        command.append(str(catalog(product)))
-    command += ["--additional-symbol-graph-dir", str(graphs), "--output-path", str(output)]
-    command += ["--fallback-display-name", product, "--fallback-bundle-identifier", product]
+    if (pages or catalog(product)).is_dir():
+        command.append(str(pages or catalog(product)))
+    if graphs:
+        command += ["--additional-symbol-graph-dir", str(graphs)]
+    command += ["--output-path", str(output), "--fallback-display-name", product, "--fallback-bundle-identifier", product]
     command += ["--fallback-default-module-kind", "Library"]
     command += ["--enable-experimental-external-link-support", "--enable-experimental-overloaded-symbol-presentation"]
     for dependency in dependencies:
