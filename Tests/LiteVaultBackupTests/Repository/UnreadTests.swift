@@ -102,7 +102,7 @@ import Testing
 
         @discardableResult func poll() throws -> FollowerOutcome { try follower.poll(into: &spool) }
 
-        /// Lets the next write begin the log anew.
+        /// Lets the next write reset the log.
         func checkpoint(_ db: Connection) throws {
             try poll()
             _ = try db.number("PRAGMA wal_checkpoint(PASSIVE)")
