@@ -69,6 +69,27 @@ import Testing
         #expect(try canLock(path, LockByte.shared, 510))
     }
 
+    @Test func `a pool that is closed and opened again in the same process causes no gap`() async throws {
+        var pool = try server.pool("a.db")
+        try await pool.write { try $0.execute("CREATE TABLE note (text)") }
+        try await server.run(server.service(server.job("a", "a.db", follows: .milliseconds(20)))) {
+            try await server.waitUntilFollowing()
+            for number in 1...3 {
+                let stored = server.log.count("segment stored")
+                try await pool.write { try $0.execute("INSERT INTO note VALUES ('note')") }
+                try await server.wait("segment \(number)") { server.log.count("segment stored") > stored }
+                try await pool.close()
+                pool = try server.pool("a.db")
+            }
+            try await pool.write { try $0.execute("INSERT INTO note VALUES ('note')") }
+        }
+        #expect(!server.log.contains("warning gap") && !server.log.contains("error "), "\(server.log.lines)")
+        let restored = try await server.restore("a.db")
+        #expect(try restored.value("SELECT count(*) FROM note", as: Int.self) == 4)
+        try restored.close()
+        try await pool.close()
+    }
+
     @Test func `snapshots drop no lock of a queue in rollback-journal mode`() async throws {
         let path = server.path("a.db")
         let queue = try DatabaseQueue(path, key: Server.key())

@@ -1,0 +1,51 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import LiteVaultBackupService
+import Logging
+import ServiceLifecycle
+
+// BackupServer DIRECTORY: serves until SIGTERM. BackupServer DIRECTORY restore: what the backups have.
+guard CommandLine.arguments.count > 1 else {
+    print("usage: BackupServer DIRECTORY [restore]")
+    exit(64)
+}
+let directory = CommandLine.arguments[1]
+let database = directory + "/orders.db"
+let key = try DatabaseKey.passphrase("an example's passphrase")
+let secret = try RepositorySecret.passphrase(Array("an example's secret".utf8))
+let local = LocalDirectories(state: directory + "/state", cache: directory + "/cache")
+
+if CommandLine.arguments.dropFirst(2).first == "restore" {
+    let repository = try await Repository.open(DirectoryStore(directory + "/backups"), secret: secret, local: local)
+    try await repository.restore(.latest, database: "orders.db", to: directory + "/restored.db")
+    let orders = try OrderService(DatabasePool(directory + "/restored.db", key: key))
+    print(try await orders.count(), "orders")
+    exit(0)
+}
+
+// The job: a snapshot every six hours, and every commit in between, verified once a week.
+var job = BackupJob(
+    name: "orders", sources: [database], recurrence: .interval(.seconds(6 * 3600)),
+    repository: RepositoryReference(directory + "/backups", secret: KeyReference(.environment("BACKUP_SECRET"))))
+job.following = FollowSettings()
+job.retention = RetentionPolicy()
+job.retention?.last = 4
+job.retention?.daily = 14
+job.verification = VerificationSettings()
+
+var services = ScheduleServices(tool: "BackupServer 1.0", local: local)
+// A server reads it from where its secrets are; the reference of the job says which one.
+services.secret = { _ in secret }
+
+let logger = Logger(label: "server")
+let orders = try OrderService(DatabasePool(database, key: key))
+let backups = try BackupService(
+    ScheduleConfiguration(name: "orders", jobs: [job]), services: services, logger: logger)
+// Services end in the reverse order of this list: the backups last, so that they have the last order.
+var configuration = ServiceGroupConfiguration(
+    services: [.init(service: backups), .init(service: orders)], gracefulShutdownSignals: [.sigterm, .sigint],
+    logger: logger)
+configuration.maximumGracefulShutdownDuration = .seconds(20)
+try await ServiceGroup(configuration: configuration).run()
+print(try await orders.count(), "orders")
