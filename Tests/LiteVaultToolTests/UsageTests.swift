@@ -7,7 +7,7 @@ import Testing
         "encrypt", "decrypt", "rekey", "export", "migrate", "info", "verify", "query", "shell", "dump", "stats", "diff",
         "vacuum",
         "backup",
-        "snapshot", "snapshots", "restore", "restore-all", "forget", "compact", "check",
+        "snapshot", "snapshots", "restore", "restore-all", "follow-restore", "forget", "compact", "check",
     ]
     let workspace: Workspace
 

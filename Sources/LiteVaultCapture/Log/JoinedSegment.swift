@@ -81,7 +81,7 @@ package struct JoinedSegment: Sendable, Equatable {
 /// A joined segment in a file. Its content was compared with its hash before.
 package struct JoinedSegmentFile {
     package let segment: JoinedSegment
-    private let file: CompanionFile
+    let file: CompanionFile
     /// Where the header starts in the file.
     private let offset: Int64
 
@@ -94,6 +94,21 @@ package struct JoinedSegmentFile {
             try file.size() - offset == segment.byteCount
         else { throw VaultError(.damaged, "is not a complete joined segment", path: path) }
         (self.file, self.offset, self.segment) = (file, offset, segment)
+    }
+
+    /// The number and the offset in the file of each page, in the order of the file.
+    ///
+    /// - Throws: `VaultError` `damaged` for page 0.
+    func forEachPlace(_ body: (UInt32, Int64) throws -> Void) throws {
+        let length = Int64(JoinedSegment.pageHeaderLength + segment.pageSize)
+        for index in 0..<segment.pageCount {
+            let place = offset + Int64(JoinedSegment.headerLength) + Int64(index) * length
+            let number = try file.read(count: JoinedSegment.pageHeaderLength, at: place)
+            guard number.count == JoinedSegment.pageHeaderLength, number.word(0) != 0 else {
+                throw VaultError(.damaged, "page \(index) of the joined segment is damaged", path: file.path)
+            }
+            try body(number.word(0), place + Int64(JoinedSegment.pageHeaderLength))
+        }
     }
 
     /// Passes each page and its number to `body`.

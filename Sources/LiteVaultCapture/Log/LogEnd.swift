@@ -45,7 +45,7 @@ package struct LogEnd: Codable, Sendable, Equatable {
     static func inode(_ file: String) -> Substring { file.prefix(16) }
 
     /// The inode and the last change of a file, as in ``file``.
-    static func status(_ path: String) -> String? {
+    package static func status(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         #if os(Linux)

@@ -101,7 +101,7 @@ package struct WALSegment: Sendable, Equatable {
 /// A segment in a file, verified while it is read.
 package struct SegmentFile {
     package let segment: WALSegment
-    private let file: CompanionFile
+    let file: CompanionFile
     /// Where the header starts in the file.
     private let start: Int64
 
@@ -126,6 +126,12 @@ package struct SegmentFile {
             if header.count == 8, header.word(4) != 0 { result.append(segment.firstFrame + number) }
         }
         return result
+    }
+
+    /// The offset in the file of a frame's page.
+    func offset(ofPage number: UInt32) -> Int64 {
+        start + Int64(WALSegment.headerLength) + Int64(number - segment.firstFrame) * Int64(segment.frameLength)
+            + Int64(WALReader.frameHeaderLength)
     }
 
     /// Passes each frame to `body`: number, header and page.

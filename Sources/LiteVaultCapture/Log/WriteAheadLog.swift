@@ -142,7 +142,33 @@ struct WALIndexHeader: Equatable {
         words = first
     }
 
-    private static var isBigEndian: Bool { UInt32(1).bigEndian == 1 }
+    /// A header to write.
+    init(
+        commits: UInt32, frame: UInt32, pages: UInt32, sums: [UInt32], salts: UInt64, log: (size: Int, bigEndian: Bool)
+    ) {
+        let size = UInt16(truncatingIfNeeded: log.size & 0xff00 | log.size >> 16)
+        var kind: UInt32 = 0
+        withUnsafeMutableBytes(of: &kind) {
+            $0[0] = 1
+            $0[1] = log.bigEndian ? 1 : 0
+            $0.storeBytes(of: size, toByteOffset: 2, as: UInt16.self)
+        }
+        let halves = [UInt32(truncatingIfNeeded: salts >> 32), UInt32(truncatingIfNeeded: salts)].map(\.bigEndian)
+        var words = [3_007_000, 0, commits, kind, frame, pages] + sums + halves
+        var check: [UInt32] = [0, 0]
+        lv_wal_checksum(Self.isBigEndian, words, 40, &check)
+        words += check
+        self.words = words
+    }
+
+    /// Writes both copies, in SQLite's order: a reader that finds them equal has a complete one.
+    func store(_ region: UnsafeMutableRawPointer, barrier: () -> Void) {
+        for (place, word) in words.enumerated() { lv_shared_store(region + 48 + 4 * place, word) }
+        barrier()
+        for (place, word) in words.enumerated() { lv_shared_store(region + 4 * place, word) }
+    }
+
+    static var isBigEndian: Bool { UInt32(1).bigEndian == 1 }
 }
 
 /// The log's index beyond its header: how much is checkpointed, and the read marks.
@@ -157,6 +183,11 @@ struct WALIndex {
 
     /// Frames that a checkpoint has copied into the database.
     var backfilled: UInt32 { lv_shared_load(region + 96) }
+
+    func setBackfilled(_ frame: UInt32) { lv_shared_store(region + 96, frame) }
+
+    /// Frames that a checkpoint may have begun to copy.
+    func setAttempted(_ frame: UInt32) { lv_shared_store(region + 128, frame) }
 
     func mark(_ number: Int) -> UInt32 { lv_shared_load(region + 100 + 4 * number) }
 

@@ -73,7 +73,7 @@ final class SourceFile {
         if code != SQLITE_IOERR | (2 << 8) { try check(code, "reading") }
     }
 
-    /// Writes bytes at `offset`. Only for a file that nobody else has open.
+    /// Writes bytes at `offset`. Only for a file that nobody else has open, or under the locks of a checkpoint.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
         try check(methods.xWrite?(file, bytes.baseAddress, Int32(bytes.count), offset), "writing")
     }
@@ -129,6 +129,20 @@ final class SourceFile {
         return region
     }
 
+    /// A region of the index, 32 KB, which is added if it does not exist.
+    func region(_ number: Int) throws -> UnsafeMutableRawPointer {
+        guard methods.iVersion >= 2 else { throw notMappable(SQLITE_MISUSE) }
+        var region: UnsafeMutableRawPointer?
+        isMapped = true
+        let code = methods.xShmMap?(file, Int32(number), 32768, 1, &region)
+        if code.map({ $0 & 0xff }) == SQLITE_BUSY {
+            throw VaultError(.busy, "the log's index is being built", path: path)
+        }
+        if code.map({ $0 & 0xff }) == SQLITE_IOERR { try check(code, "extending the log's index") }
+        guard code == SQLITE_OK, let region else { throw notMappable(code) }
+        return region
+    }
+
     private func notMappable(_ code: Int32?) -> VaultError {
         VaultError(
             .unsupported,
@@ -156,6 +170,7 @@ final class SourceFile {
     /// - Parameter code: nil if the file has no such method.
     private func check(_ code: Int32?, _ doing: String) throws {
         guard code != SQLITE_OK else { return }
+        if code == SQLITE_FULL { throw VaultError(.noSpace, "\(doing) failed: no space is left", path: path) }
         throw VaultError(.io, "\(doing) failed (SQLite code \(code ?? SQLITE_MISUSE))", path: path)
     }
 }

@@ -159,6 +159,7 @@ extension SegmentChain {
             segments: (count, segments.prefix(count).map { $0.record.payloadSize }.sum), fetched: fetched,
             reused: reused, replaced: replaced)
         result.granularity = granularity
+        result.last = count > 0 ? segments[count - 1] : nil
         return result
     }
 }

@@ -42,6 +42,8 @@ public struct RestoreResult: Sendable {
     public let replaced: Bool
     /// The commits around the wanted time that can no longer be restored one by one; nil if the restored state is exact.
     public internal(set) var granularity: RestoreGranularity?
+    /// The last segment that was applied; nil if none was.
+    var last: SegmentChain.Element?
     /// What became of the keyring that the snapshot carries; nil if it has none, or none was to be restored.
     public internal(set) var keyring: RestoredKeyring?
 }

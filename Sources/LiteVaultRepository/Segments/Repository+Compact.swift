@@ -146,7 +146,8 @@ final class SegmentCompaction {
                 do {
                     let found = try await fetched.segment(name)
                     let element = SegmentChain.Element(
-                        name: name, record: found.record, offset: found.offset, path: found.path)
+                        name: name, record: found.record, offset: found.offset, path: found.path,
+                        link: found.record.link(found.hash))
                     let path = try await fetched.frames(of: element)
                     defer { fetched.discard(path) }
                     if try current.append(element, found.hash, path) { continue }

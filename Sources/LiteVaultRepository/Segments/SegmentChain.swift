@@ -47,6 +47,8 @@ struct SegmentChain: Sendable {
         let offset: Int64
         /// The local copy; nil if it is still to be read.
         let path: String?
+        /// The hash that the next segment has as its predecessor.
+        let link: String
     }
 
     let snapshot: Date
@@ -217,7 +219,7 @@ extension Repository {
                     break
                 }
             }
-            row.segments.append(.init(name: name, record: record, offset: found.offset, path: found.path))
+            row.segments.append(.init(name: name, record: record, offset: found.offset, path: found.path, link: hash))
             hashes = [hash]
         }
         let last = row.segments.last

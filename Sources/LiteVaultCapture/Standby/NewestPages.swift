@@ -1,0 +1,86 @@
+/// The newest version of each page in several segments, or the pages of an image: one commit of a standby.
+///
+/// Memory holds the number and the place of each page, not its content.
+package struct NewestPages {
+    /// Bytes in a page.
+    package let pageSize: Int
+    /// Pages in the database after the commit.
+    package private(set) var pageCount: UInt32 = 0
+    private var files: [CompanionFile] = []
+    private var places: [UInt32: (file: Int, offset: Int64)] = [:]
+
+    /// The number of pages to write.
+    package var count: Int { places.count }
+    /// The numbers of these pages, in order.
+    package var numbers: [UInt32] { places.keys.sorted() }
+    /// Bytes of these pages.
+    package var byteCount: Int64 { Int64(count) * Int64(pageSize) }
+
+    package init(pageSize: Int) { self.pageSize = pageSize }
+
+    /// Adds the pages of a segment, which replace earlier versions.
+    ///
+    /// - Throws: `VaultError` `damaged` for a damaged segment, or one of another page size.
+    package mutating func add(_ segment: SegmentFile) throws {
+        try require(segment.segment.pageSize, segment.file.path)
+        files.append(segment.file)
+        var size: UInt32 = 0
+        _ = try segment.forEachFrame { number, frame in
+            places[frame.word(0)] = (files.count - 1, segment.offset(ofPage: number))
+            size = frame.word(4)
+            return true
+        }
+        guard size != 0 else {
+            throw VaultError(.damaged, "does not end with a whole transaction", path: segment.file.path)
+        }
+        pageCount = size
+    }
+
+    /// Adds the pages of a joined segment, whose content was compared with its hash before.
+    ///
+    /// - Throws: as for others.
+    package mutating func add(_ segment: JoinedSegmentFile) throws {
+        try require(segment.segment.pageSize, segment.file.path)
+        files.append(segment.file)
+        try segment.forEachPlace { places[$0] = (files.count - 1, $1) }
+        pageCount = segment.segment.databasePages
+    }
+
+    /// Adds those pages of an image that differ from a database's.
+    ///
+    /// - Parameter path: the image, a complete database file.
+    package mutating func add(differencesOf path: String, from database: StandbyDatabase) throws {
+        guard let file = try CompanionFile(path: path) else { throw VaultError(.noInput, "no such file", path: path) }
+        guard let pages = UInt32(exactly: try file.size() / Int64(pageSize)), pages > 0 else {
+            throw VaultError(.damaged, "has no whole page", path: path)
+        }
+        files.append(file)
+        for number in 1...pages {
+            let offset = Int64(number - 1) * Int64(pageSize)
+            let new = try file.read(count: pageSize, at: offset)
+            let old = number > database.pageCount ? [] : try database.page(number)
+            if new != old {
+                places[number] = (files.count - 1, offset)
+            }
+        }
+        pageCount = pages
+        // A commit has a page: the first one is always there.
+        if places.isEmpty { places[1] = (files.count - 1, 0) }
+    }
+
+    /// The bytes of a page that is to be written.
+    package func page(_ number: UInt32) throws -> [UInt8] {
+        guard let place = places[number] else { throw VaultError(.internalFailure, "there is no page \(number)") }
+        let bytes = try files[place.file].read(count: pageSize, at: place.offset)
+        guard bytes.count == pageSize else {
+            throw VaultError(.damaged, "was truncated during the read", path: files[place.file].path)
+        }
+        return bytes
+    }
+
+    private func require(_ size: Int, _ path: String) throws {
+        guard size == pageSize else {
+            throw VaultError(.damaged, "has pages of \(size) bytes instead of \(pageSize)", path: path)
+        }
+    }
+}

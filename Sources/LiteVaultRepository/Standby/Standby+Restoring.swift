@@ -1,0 +1,121 @@
+internal import Foundation
+internal import LiteVaultCapture
+
+extension Standby {
+    /// The reason to restore a newer snapshot that no segment leads to; nil if there is none.
+    func newerSnapshot(_ current: StandbyPoint) async throws -> String? {
+        let now = ContinuousClock.now
+        if let last = lookedForSnapshots, (now - last).seconds < options.snapshotInterval { return nil }
+        lookedForSnapshots = now
+        let newest = try await repository.newestSequence(state.database)
+        guard newest > max(current.snapshot, considered) else { return nil }
+        let name = RepositoryFormat.snapshot(state.database, newest)
+        guard let found = try await repository.snapshotUnlessFence(name, state.database) else { return nil }
+        let log = found.manifest.log
+        let isPassed =
+            log?.salts == current.segment?.salts && Int64(log?.frames ?? 0) <= Int64(current.segment?.lastFrame ?? 0)
+        if found.time.milliseconds <= current.time || (log != nil && current.segment != nil && isPassed) {
+            considered = newest
+            return nil
+        }
+        // Segments that lead to it may be about to be stored.
+        if found.manifest.newestSegment != nil, suspected != newest {
+            suspected = newest
+            return nil
+        }
+        return "there is a newer snapshot, which no segment leads to"
+    }
+
+    /// Restores the newest state, when segments do not lead to it. Readers of a database in WAL mode see it as one commit.
+    func renew(_ reason: String) async throws -> StandbyUpdate {
+        guard let current = state.current else { return try await restoreWhole() }
+        // The snapshot that another run begins with may not be stored yet.
+        guard try await repository.newestSequence(state.database) > current.snapshot else { return .waiting(reason) }
+        let plan = try await repository.planRestore(.latest, database: state.name)
+        // A fence does not count.
+        guard plan.snapshot.sequence > current.snapshot else { return .waiting(reason) }
+        let manifest = plan.snapshot.manifest
+        guard current.isLogged, manifest.log != nil, manifest.salt == current.salt, let size = current.pageSize else {
+            return try await replace(reason)
+        }
+        let path = destination + ".standby-new"
+        unlink(path)
+        defer { unlink(path) }
+        var options = RestoreOptions()
+        options.keyring = .none
+        options.progress = self.options.progress
+        let result = try await repository.restore(.latest, database: state.name, to: path, options: options)
+        let database = try attach(pageSize: size)
+        guard result.last.map({ $0.record.pageSize == size }) ?? true else { return try await replace(reason) }
+        var pages = NewestPages(pageSize: size)
+        try pages.add(differencesOf: path, from: database)
+        var next = StandbyPoint(result, sum: sum)
+        next.pageSize = size
+        try commit(pages, as: next, to: database)
+        (considered, suspected, ended) = (result.snapshot.sequence, 0, nil)
+        passed = 0
+        return .restored(reason: reason, until: next.date)
+    }
+
+    /// Replaces the destination, which nobody may have open: another salt, another page size or a database that is not in WAL mode
+    /// cannot be put in place beside readers.
+    private func replace(_ reason: String) async throws -> StandbyUpdate {
+        if database == nil { try requireUntouched() }
+        database = nil
+        do {
+            return try await restoreWhole(reason)
+        } catch let error as VaultError where error.code == .busy {
+            if let size = state.current?.pageSize { _ = try attach(pageSize: size) }
+            return .waiting("\(reason); it can replace the database when nobody has that open")
+        }
+    }
+
+    /// Restores the newest state to the destination, which does not exist or is replaced in one step.
+    func restoreWhole(_ reason: String = "there was no copy yet") async throws -> StandbyUpdate {
+        let exists = access(destination, F_OK) == 0
+        if exists, state.current == nil, try !isUnfinished() { throw changed() }
+        var options = RestoreOptions()
+        options.replacesExisting = exists
+        options.reusesExisting = exists
+        options.keyring = .besideDatabase
+        options.progress = self.options.progress
+        let (before, destination) = (state, destination)
+        // Recorded before it gets its name: whatever has it after a crash is known.
+        options.verify = { path in
+            var state = before
+            state.next = StandbyPoint(unfinished: try ContentSum(file: path))
+            try state.write(destination)
+        }
+        let result = try await repository.restore(.latest, database: state.name, to: destination, options: options)
+        guard let found = try StandbyState.read(destination)?.next, let sum = ContentSum(hexadecimal: found.sum) else {
+            throw VaultError(.io, "was removed during the restore", path: StandbyState.path(destination))
+        }
+        let point = StandbyPoint(result, sum: sum)
+        (state.current, state.next, state.file) = (point, nil, LogEnd.status(destination))
+        try state.write(destination)
+        (self.sum, database, passed, ended) = (sum, nil, 0, nil)
+        if let size = point.pageSize { _ = try attach(pageSize: size) }
+        return .restored(reason: reason, until: point.date)
+    }
+
+    /// Whether the destination is what an interrupted restore has put in place.
+    func isUnfinished() throws -> Bool {
+        guard let next = state.next, next.snapshot == 0, CompanionContent.isEmpty(destination) else { return false }
+        return try next.sum == ContentSum(file: destination).hexadecimal
+    }
+
+    /// Requires that nothing has written to a destination whose page size is not known yet.
+    func requireUntouched() throws {
+        guard LogEnd.status(destination) == state.file, CompanionContent.isEmpty(destination) else { throw changed() }
+    }
+}
+
+/// The log and the journal beside a database.
+private enum CompanionContent {
+    static func isEmpty(_ path: String) -> Bool {
+        ["-wal", "-journal"].allSatisfy { suffix in
+            var status = stat()
+            return stat(path + suffix, &status) != 0 || status.st_size == 0
+        }
+    }
+}

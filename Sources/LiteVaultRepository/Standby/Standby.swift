@@ -1,0 +1,242 @@
+public import Foundation
+public import LiteVaultCapture
+internal import LiteVaultCipher
+
+/// A copy of a database that is kept current from a repository, without the database's key, while readers have it open.
+///
+/// Create one with ``Repository/standby(of:at:options:)``, call ``update()`` regularly, and ``end()`` at last. Readers open the
+/// destination with SQLite and the key, as any database in WAL mode. They see commits only: what segments have is written to the
+/// destination's log under SQLite's locks, and appears at once. They cannot write to it, nor checkpoint.
+///
+/// Beside the destination there are its log (`-wal`, `-shm`), `.standby`, which says where to continue, and `.standby-lock`. After the end of a standby, or of its
+/// process at any moment, the destination has exactly a commit of the original, and another standby continues from there. If anything
+/// else has changed the destination, that is refused.
+public actor Standby {
+    /// The repository.
+    public nonisolated let repository: Repository
+    /// The path of the copy.
+    public nonisolated let destination: String
+    let options: StandbyOptions
+    /// Keeps other standbys away.
+    private var lock: LocalFile?
+    var state: StandbyState
+    /// The destination, once its page size is known.
+    var database: StandbyDatabase?
+    /// The sum of what it has.
+    var sum = ContentSum()
+    /// The highest number among the segments that were found not to continue its snapshot.
+    var passed = 0
+    /// Why no segment will continue it.
+    var ended: String?
+    /// When snapshots were last listed, by a clock that is not set, and the newest one that does not need to be restored.
+    var lookedForSnapshots: ContinuousClock.Instant?
+    var considered = 0
+    /// A newer snapshot that segments may still lead to.
+    var suspected = 0
+    var isEnded = false
+    /// Whether an update is under way: it waits for the store several times.
+    private var isUpdating = false
+    /// The files of the segments that are about to be applied.
+    var fetchedSegments: FetchedSegments?
+
+    init(
+        _ repository: Repository, _ destination: String, _ options: StandbyOptions, _ lock: LocalFile,
+        _ state: StandbyState
+    ) {
+        (self.repository, self.destination, self.options) = (repository, destination, options)
+        (self.lock, self.state) = (lock, state)
+    }
+
+    /// The time of the state that the destination has.
+    public var reached: Date { state.current?.date ?? Date(timeIntervalSince1970: 0) }
+
+    /// Looks once for new segments and snapshots, and applies them.
+    ///
+    /// It costs one LIST request when nothing is new, and another one for snapshots in each ``StandbyOptions/snapshotInterval``.
+    ///
+    /// - Returns: what was done.
+    /// - Throws: `VaultError` `damaged` for a segment or snapshot that cannot be used, with its name as the path; what a store throws;
+    ///   `noSpace`, `io`. The destination has the last commit before it then, and the next call tries again.
+    public func update() async throws -> StandbyUpdate {
+        guard !isUpdating else { throw VaultError(.usage, "another update is under way", path: destination) }
+        isUpdating = true
+        defer { isUpdating = false }
+        guard let current = state.current else { return try await restoreWhole() }
+        if let ended { return try await renew(ended) }
+        let step: Step
+        if let last = current.segment {
+            step = try await segments(behind: last)
+        } else {
+            step = try await firstSegments(current)
+        }
+        switch step {
+        case .segments(let elements): return try await apply(elements)
+        case .broken(let reason): return try await renew(reason)
+        case .ended(let reason):
+            ended = reason
+            return try await renew(reason)
+        case .nothing: break
+        }
+        if let reason = try await newerSnapshot(current) { return try await renew(reason) }
+        return .unchanged
+    }
+
+    /// Releases the destination: it can be written to then, and is no longer kept current.
+    public func end() {
+        (database, lock) = (nil, nil)
+        isEnded = true
+    }
+
+    /// What a look at the repository has found.
+    enum Step {
+        case nothing
+        case segments([SegmentChain.Element])
+        /// The segments there do not continue the destination, for this reason.
+        case broken(String)
+        /// No segment will continue the destination, for this reason.
+        case ended(String)
+    }
+
+    /// Opens the destination for writing, if that is possible yet.
+    ///
+    /// - Throws: `cannotCreate` if it has neither the recorded state nor the one after it.
+    func attach(pageSize: Int) throws -> StandbyDatabase {
+        guard !isEnded else { throw VaultError(.usage, "the standby was ended", path: destination) }
+        if let database { return database }
+        let found = try StandbyDatabase(destination, pageSize: pageSize)
+        guard var current = state.current, let known = ContentSum(hexadecimal: current.sum) else {
+            throw VaultError(.internalFailure, "the destination is not restored", path: destination)
+        }
+        let position = found.position
+        let isUntouched = found.fileStatus == state.file
+        if isUntouched, current.isAt(position.log, position.sums) {
+            sum = known
+        } else if isUntouched, let next = state.next, next.isAt(position.log, position.sums),
+            let known = ContentSum(hexadecimal: next.sum)
+        {
+            (current, sum) = (next, known)
+        } else {
+            // A checkpoint by a connection that has the key, or a crash: the content decides.
+            sum = try ContentSum(found)
+            if sum.hexadecimal == state.next?.sum, let next = state.next {
+                current = next
+            } else if sum != known {
+                throw changed()
+            }
+        }
+        current.pageSize = pageSize
+        current.set(position.log, position.sums)
+        (state.current, state.next, state.file) = (current, nil, found.fileStatus)
+        try state.write(destination)
+        database = found
+        return found
+    }
+
+    /// The error for a destination that something else has written to.
+    func changed() -> VaultError {
+        VaultError(
+            .cannotCreate,
+            "was changed by something other than its standby: no segment can continue it",
+            path: destination,
+            remedy: "Keep it as a database of its own, under another name; or remove it with its -wal and -shm, "
+                + "and start the standby again: it restores the database.")
+    }
+}
+
+/// Options of a standby.
+public struct StandbyOptions: Sendable {
+    /// Seconds between looks for newer snapshots that no segment leads to: for databases that are not followed, and after gaps.
+    public var snapshotInterval: Double = 60
+    /// Bytes of the destination's log beyond which it is copied into the database file, as soon as no reader needs an earlier state.
+    public var logBytes: Int64 = 4 << 20
+    /// Called regularly during a restore; an error that it throws cancels it.
+    public var progress: BackupProgress.Report = { _ in }
+
+    /// Creates the default options.
+    public init() {}
+}
+
+/// What ``Standby/update()`` has done.
+public enum StandbyUpdate: Sendable, Equatable {
+    /// Nothing is new.
+    case unchanged
+    /// Segments were applied, as one commit: their number, that of the pages, and the time that was reached.
+    case applied(segments: Int, pages: Int, until: Date)
+    /// A newer state was restored as a whole, for this reason. Readers see it as one commit, unless the destination did not exist.
+    case restored(reason: String, until: Date)
+    /// A newer state cannot be restored yet, for this reason.
+    case waiting(String)
+}
+
+extension Repository {
+    /// Begins to keep a copy of a database current: restores its newest state, unless the destination is a standby's already.
+    ///
+    /// - Parameters:
+    ///   - database: the database's name; required if the repository has several.
+    ///   - destination: the path of the copy: a new file, or one that a standby of this database has left.
+    ///   - options: how often to look, and progress.
+    /// - Returns: a standby whose destination has a commit of the original. Call ``Standby/update()`` to continue.
+    /// - Throws: `VaultError` `cannotCreate` if there is a file that is not a standby's, something else has changed it, or
+    ///   it belongs to another database; `busy` if another standby keeps it, or a connection writes to it; as ``restore(_:database:to:options:warning:)``.
+    public func standby(
+        of database: String? = nil, at destination: String, options: StandbyOptions = .init()
+    ) async throws -> Standby {
+        func requireOurs() throws {
+            guard access(destination, F_OK) == 0, try StandbyState.read(destination) == nil else { return }
+            throw VaultError(
+                .cannotCreate, "the destination already exists, and is not a standby's", path: destination,
+                remedy: "Choose another name, or remove the file.")
+        }
+        try requireOurs()
+        let name = destination + ".standby-lock"
+        let lock = try Self.lock(name)
+        guard try lock.tryLock() else {
+            throw VaultError(
+                .busy, "another standby keeps it current", path: destination, remedy: "End that one first.")
+        }
+        try requireOurs()
+        var state: StandbyState
+        if let known = try StandbyState.read(destination) {
+            guard known.repository == config.id, database.map({ databaseID($0) == known.database }) ?? true else {
+                throw VaultError(
+                    .cannotCreate, "is a standby of '\(known.name)', perhaps of another repository", path: destination,
+                    remedy: "Choose another name for this one.")
+            }
+            state = known
+        } else {
+            let snapshot = try await snapshot(.latest, database: database)
+            state = StandbyState(
+                repository: config.id, database: snapshot.manifest.database, name: snapshot.manifest.name)
+        }
+        if access(destination, F_OK) != 0 { (state.current, state.next, state.file) = (nil, nil, nil) }
+        let standby = Standby(self, destination, options, lock, state)
+        try await standby.begin()
+        return standby
+    }
+
+    private static func lock(_ path: String) throws -> LocalFile {
+        do {
+            return try LocalFile(creating: path)
+        } catch let error as VaultError where error.code == .conflict {
+            return try LocalFile(updating: path)
+        }
+    }
+}
+
+extension Standby {
+    /// Makes the destination what its state says, or restores it.
+    fileprivate func begin() async throws {
+        unlink(destination + ".standby-new")
+        // A restore that was to replace the copy, and may have.
+        if try isUnfinished() { (state.current, state.file) = (nil, nil) }
+        guard let current = state.current else {
+            _ = try await restoreWhole()
+            return
+        }
+        if let size = current.pageSize {
+            _ = try attach(pageSize: size)
+        } else {
+            try requireUntouched()
+        }
+    }
+}

@@ -1,0 +1,144 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVaultCapture
+internal import LiteVaultCipher
+
+/// What a standby's destination has, in a file beside it (`.standby` after its name): where to continue after a restart.
+///
+/// It is written before each commit, with the state before and after: whichever of them the destination turns out to have after a
+/// crash is known exactly.
+struct StandbyState: CheckedDocument, Sendable {
+    var version = 1
+    var repository: String
+    /// The database's identifier, and its name.
+    var database: String
+    var name: String
+    /// What the destination has; absent before its first restore is complete.
+    var current: StandbyPoint?
+    /// What it has if the commit that was under way came to its end.
+    var next: StandbyPoint?
+    /// The inode and the last change of the database file, after the last checkpoint.
+    var file: String?
+
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    func check() throws(OutOfLimits) {
+        try require("version", version, in: 1...1)
+        try require("repository", repository, digits: 32)
+        try require("file", file, digits: 32)
+        for point in [current, next].compactMap(\.self) { try point.check() }
+    }
+
+    static func path(_ destination: String) -> String { destination + ".standby" }
+
+    /// Nil if there is none.
+    static func read(_ destination: String) throws -> StandbyState? {
+        let path = path(destination)
+        do {
+            let bytes = try LocalFile(reading: path).contents(upTo: byteLimit)
+            return try Decoding.value(StandbyState.self, from: bytes, path: path)
+        } catch let error as VaultError where error.code == .missing {
+            return nil
+        }
+    }
+
+    func write(_ destination: String) throws {
+        let path = Self.path(destination)
+        try withErrorContext(path: path) {
+            let file = try ReplacementFile(destination: path)
+            do {
+                // Closed before it gets its name.
+                try LocalFile(updating: file.path).write(Decoding.bytes(self, path: path), at: 0)
+            }
+            try file.publish(replacing: true)
+        }
+    }
+}
+
+/// A state of the repository that a standby can have: a snapshot, and the last segment that was applied to it.
+struct StandbyPoint: CheckedDocument, Sendable, Equatable {
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    /// The last segment.
+    struct Segment: Codable, Sendable, Equatable {
+        var sequence: Int
+        var run: String
+        var place: UInt64
+        /// The hash that the next segment has as its predecessor.
+        var link: String
+        /// Where it ends in the log of the original.
+        var salts: String
+        var lastFrame: UInt32
+
+        init(_ record: SegmentRecord, link: String) {
+            (sequence, run, place, self.link) = (record.sequence, record.run, record.place, link)
+            (salts, lastFrame) = (record.salts, record.firstFrame + (record.frames - 1))
+        }
+    }
+
+    /// The newest snapshot that it has; 0 while a restore is under way.
+    var snapshot: Int
+    /// The first bytes of the database, which do not change while it is the same.
+    var salt: String
+    /// Whether the database is in WAL mode.
+    var isLogged: Bool
+    var segment: Segment?
+    /// The time of the state, in milliseconds since 1970.
+    var time: Int64
+    /// Bytes in a page; absent before the first segment.
+    var pageSize: Int?
+    /// The sum of the content.
+    var sum: String
+    /// The salts, frames and checksum of the destination's own log; absent without one.
+    var salts: String?
+    var frame: UInt32?
+    var checksum: String?
+
+    func check() throws(OutOfLimits) {
+        try require("snapshot", snapshot, in: 0...RepositoryFormat.sequences.upperBound)
+        try require("time", time, in: 0...SegmentName.times.upperBound)
+        try require("page_size", pageSize, in: 512...65536)
+        try require("sum", sum, digits: 64)
+        try require("salts", salts, digits: 16)
+        try require("checksum", checksum, digits: 16)
+        guard let segment else { return }
+        try require("sequence", segment.sequence, in: RepositoryFormat.sequences)
+        try require("run", segment.run, digits: 32)
+        try require("place", segment.place, in: 0...UInt64(RepositoryFormat.sequences.upperBound))
+        try require("link", segment.link, digits: 64)
+        try require("salts", segment.salts, digits: 16)
+    }
+
+    var date: Date { Date(timeIntervalSince1970: Double(time) / 1000) }
+
+    /// What a restore has written.
+    init(_ result: RestoreResult, sum: ContentSum) {
+        let manifest = result.snapshot.manifest
+        (snapshot, salt, isLogged) = (manifest.sequence, manifest.salt, manifest.log != nil)
+        segment = result.last.map { Segment($0.record, link: $0.link) }
+        time = (result.segmentsUntil ?? result.snapshot.time).milliseconds
+        pageSize = result.last?.record.pageSize
+        if segment != nil { isLogged = true }
+        self.sum = sum.hexadecimal
+    }
+
+    /// A restore that is under way.
+    init(unfinished sum: ContentSum) {
+        (snapshot, salt, isLogged, time, self.sum) = (0, "", false, 0, sum.hexadecimal)
+    }
+
+    /// Sets the position in the destination's own log.
+    mutating func set(_ position: LogPosition, _ sums: [UInt32]) {
+        guard position.frame > 0, sums.count == 2 else { return (salts, frame, checksum) = (nil, nil, nil) }
+        salts = Manifest.LogPosition.digits(position.salts)
+        frame = position.frame
+        checksum = Manifest.LogPosition.digits(UInt64(sums[0]) << 32 | UInt64(sums[1]))
+    }
+
+    /// Whether the destination's log ends here.
+    func isAt(_ position: LogPosition, _ sums: [UInt32]) -> Bool {
+        var other = self
+        other.set(position, sums)
+        return self == other
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import LiteVault
+import LiteVaultBackup
+import Testing
+
+/// A copy that is kept current without the key, with the linked engine as its reader.
+@Suite(.limited) struct StandbyTests {
+    private let scratch = Scratch()
+
+    /// An encrypted database that is followed, and a standby of it.
+    private final class Pair {
+        let live: LiveDatabase
+        let connection: Connection
+        let repository: Repository
+        let follower: Follower
+        var spool: SegmentSpool
+        let writer: SegmentWriter
+        var newest = 0
+        var copy: String { live.folder + "/copy.db" }
+
+        init(_ scratch: Scratch, pageSize: Int? = nil) async throws {
+            live = try LiveDatabase(pageSize: pageSize)
+            connection = try live.open(.wal)
+            try live.fill(connection, rows: 40)
+            repository = try await Repository.openOrCreate(
+                DirectoryStore(scratch.path("repository")), secret: try .passphrase(Array("secret".utf8)),
+                local: LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache")), iterations: 10)
+            follower = Follower(live.path)
+            spool = try SegmentSpool(directory: scratch.path("spool"), allowsPlaintext: true)
+            writer = try await SegmentWriter.open(repository, database: "live.db")
+            try await poll()
+            try await take()
+        }
+
+        func poll() async throws {
+            _ = try follower.poll(into: &spool)
+            for waiting in spool.takeWaiting() {
+                try await writer.append(waiting.path, began: waiting.began, snapshot: newest)
+                waiting.discard()
+            }
+            // Times are in milliseconds: two of them must not be the same.
+            try await Task.sleep(nanoseconds: 5_000_000)
+        }
+
+        func take() async throws {
+            var options = SnapshotOptions()
+            options.allowsPlaintext = true
+            newest = try await repository.snapshot(of: live.path, options: options).snapshot.sequence
+        }
+
+        func commit(_ sql: String) async throws {
+            try connection.execute(sql)
+            try await poll()
+        }
+
+        func standby(logBytes: Int64 = 4 << 20) async throws -> Standby {
+            var options = StandbyOptions()
+            options.logBytes = logBytes
+            return try await repository.standby(of: "live.db", at: copy, options: options)
+        }
+
+        /// Updates until nothing is new; the number of segments.
+        @discardableResult
+        func update(_ standby: Standby) async throws -> Int {
+            var total = 0
+            while case .applied(let segments, _, _) = try await standby.update() { total += segments }
+            return total
+        }
+
+        /// The content is that of the original, as a reader sees both.
+        func expectEqual(sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let sql = "SELECT count(*) || ':' || sum(v) || ':' || sum(length(filler)) || ':' || max(hex(filler)) FROM t"
+            let reader = try live.open(at: copy)
+            defer { try? reader.close() }
+            #expect(
+                try reader.value(sql, as: String.self) == connection.value(sql, as: String.self),
+                sourceLocation: sourceLocation)
+            #expect(try reader.value("PRAGMA integrity_check", as: String.self) == "ok", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: [512, 1024, 4096, 65536])
+    func `commits appear to open readers, whose transactions keep their state`(_ pageSize: Int) async throws {
+        let pair = try await Pair(scratch, pageSize: pageSize)
+        let standby = try await pair.standby()
+        let reader = try pair.live.open(at: pair.copy)
+        #expect(try reader.number("SELECT sum(v) FROM t") == 40)
+        try await pair.commit("UPDATE t SET v = 2 WHERE id = 7")
+        #expect(try await pair.update(standby) > 0)
+        #expect(try reader.number("SELECT sum(v) FROM t") == 41)
+        try reader.execute("BEGIN")
+        #expect(try reader.number("SELECT sum(v) FROM t") == 41)
+        try await pair.commit("UPDATE t SET v = 3; CREATE TABLE other (a)")
+        try await pair.update(standby)
+        #expect(try reader.number("SELECT sum(v) FROM t") == 41)
+        try reader.execute("COMMIT")
+        #expect(try reader.number("SELECT sum(v) FROM t") == 120)
+        #expect(try reader.number("SELECT count(*) FROM other") == 0)
+        try reader.close()
+        try pair.expectEqual()
+        await standby.end()
+    }
+
+    @Test func `a log of many regions is read through its index, checkpointed and begun again`() async throws {
+        let pair = try await Pair(scratch, pageSize: 1024)
+        let standby = try await pair.standby(logBytes: 12 << 20)
+        let reader = try pair.live.open(at: pair.copy)
+        // 4062 frames are in the first region of the index, 4096 in each other.
+        for turn in 1...12 {
+            try await pair.commit("UPDATE t SET v = \(turn), filler = randomblob(\(turn % 2 == 0 ? 40_000 : 55_000))")
+            try await pair.update(standby)
+            #expect(try reader.number("SELECT sum(v) FROM t") == Int64(40 * turn))
+        }
+        try reader.close()
+        try pair.expectEqual()
+        await standby.end()
+        let again = try await pair.standby()
+        #expect(try await again.update() == .unchanged)
+        try await pair.commit("DELETE FROM t WHERE id % 2 = 0; VACUUM")
+        try await pair.update(again)
+        try pair.expectEqual()
+        await again.end()
+    }
+
+    @Test func `another standby goes on, also after a reader has checkpointed, and what else has written is refused`()
+        async throws
+    {
+        let pair = try await Pair(scratch)
+        for turn in 0..<6 {
+            let standby = try await pair.standby()
+            try await pair.commit("UPDATE t SET v = v + 1 WHERE id = \(turn + 1)")
+            #expect(try await pair.update(standby) > 0)
+            let busy = await #expect(throws: VaultError.self) { _ = try await pair.standby() }
+            #expect(busy?.code == .busy)
+            await standby.end()
+            // The last connection that closes removes the log.
+            if turn % 2 == 1 { try pair.expectEqual() }
+        }
+        let other = try pair.live.open(at: pair.copy)
+        try other.execute("UPDATE t SET v = 0 WHERE id = 30")
+        try other.close()
+        let error = await #expect(throws: VaultError.self) { _ = try await pair.standby() }
+        #expect(error?.code == .cannotCreate)
+        #expect(error?.message.contains("something other than its standby") == true)
+    }
+
+    @Test func `a connection cannot write to a copy that is kept, and can when that has ended`() async throws {
+        let pair = try await Pair(scratch)
+        let standby = try await pair.standby()
+        try await pair.commit("UPDATE t SET v = 2")
+        try await pair.update(standby)
+        let other = try pair.live.open(at: pair.copy)
+        #expect(throws: (any Error).self) { try other.execute("UPDATE t SET v = 0") }
+        #expect(try other.number("SELECT sum(v) FROM t") == 80)
+        await standby.end()
+        try other.execute("UPDATE t SET v = 0")
+        try other.close()
+    }
+
+    @Test func `an update that is interrupted between its record and its commit is found out`() async throws {
+        let pair = try await Pair(scratch)
+        let standby = try await pair.standby()
+        try await pair.commit("UPDATE t SET v = 2")
+        try await pair.update(standby)
+        let before = try Data(contentsOf: URL(fileURLWithPath: pair.copy + ".standby"))
+        try await pair.commit("UPDATE t SET v = 3")
+        try await pair.update(standby)
+        let after = try Data(contentsOf: URL(fileURLWithPath: pair.copy + ".standby"))
+        await standby.end()
+        #expect(before != after)
+        // What is recorded is the state before the last commit, and that commit: the log has it.
+        let again = try await pair.standby()
+        #expect(try await again.update() == .unchanged)
+        try pair.expectEqual()
+        await again.end()
+        // An older record is of neither.
+        try before.write(to: URL(fileURLWithPath: pair.copy + ".standby"))
+        await #expect(throws: VaultError.self) { _ = try await pair.standby() }
+    }
+}
