@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -24,6 +27,12 @@ void cps_forbid_backtraces(void) {
         sigemptyset(&standard.sa_mask);
         sigaction(signals[i], &standard, NULL);
     }
+}
+
+void cps_return_large_blocks(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 void cps_wipe(void *bytes, size_t length) {

@@ -52,6 +52,12 @@ package final class SecretMemory: @unchecked Sendable {  // owners write it befo
     }
 }
 
+/// Blocks of memory of a megabyte or more.
+package enum LargeBlocks {
+    /// Has them returned to the system when they are freed (`mallopt`), in the whole process: for programs, not for libraries.
+    package static func returnWhenFreed() { cps_return_large_blocks() }
+}
+
 extension [UInt8] {
     /// Overwrites the bytes. The array must be the only owner of its storage, or a copy is wiped.
     package mutating func wipe() { withUnsafeMutableBytes { SecretMemory.wipe($0) } }
