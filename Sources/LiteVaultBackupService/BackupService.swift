@@ -24,8 +24,8 @@ public struct BackupService: Service, CustomStringConvertible {
     private let host: String
     private let now: @Sendable () -> Date
 
-    /// How long jobs under way may take to stop; by default 10 seconds. After that they are abandoned, and keep the schedule locked
-    /// until they end. Followers take up to 8 seconds at the same time.
+    /// How long jobs under way and followers may take to stop; by default 10 seconds. After that they are abandoned, and keep the
+    /// schedule locked until they end.
     public var stopLimit = Duration.seconds(10)
 
     /// Creates a service. Nothing is opened before ``run()``.
@@ -95,7 +95,7 @@ public struct BackupService: Service, CustomStringConvertible {
             measure: { recorder.record($0) })
         recorder.begin(with: runner.samples())
         logger.info("backups started", metadata: ["jobs": "\(configuration.jobs.count)"])
-        let supervisor = await runner.follow()
+        let supervisor = await runner.follow(grace: stopLimit)
         do {
             try await runner.run(grace: stopLimit) { _ in }
         } catch {

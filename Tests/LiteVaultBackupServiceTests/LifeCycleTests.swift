@@ -97,6 +97,25 @@ import Testing
         #expect(try StateFile(folder: server.path("state"), configuration: "tests").job("a")?.lastStart == nil)
     }
 
+    @Test func `a follower whose store hangs is abandoned, and keeps the schedule locked until it ends`() async throws {
+        let pool = try server.pool("a.db")
+        try await pool.write { try $0.execute("CREATE TABLE note (text)") }
+        var service = try server.service(server.job("a", "a.db", follows: .milliseconds(20)))
+        service.stopLimit = .milliseconds(50)
+        try await server.run(service) {
+            try await server.waitUntilFollowing()
+            try await server.wait("the first run") { server.log.contains("job done") }
+            server.isHanging.withLock { $0 = true }
+            try await pool.write { try $0.execute("INSERT INTO note VALUES ('milk')") }
+            try await server.wait("the segment") { server.hung.value > 0 }
+        }
+        #expect(server.log.contains("a follower did not stop in time, and is abandoned database=a.db job=a"))
+        #expect(try !isUnlocked())
+        server.isHanging.withLock { $0 = false }
+        try await server.wait("the end of the follower") { try isUnlocked() }
+        try await pool.close()
+    }
+
     @Test func `a service waits while another process runs the schedule`() async throws {
         try makeDatabase("a.db")
         var other: StateFile? = try StateFile(folder: server.path("state"), configuration: "tests")

@@ -34,6 +34,7 @@ package actor FollowSupervisor {
     private let log: Logger
     private let now: @Sendable () -> Date
     private let writeMetrics: @Sendable () throws -> Void
+    private let grace: Duration
 
     private var entries: [Key: Entry] = [:]
     private var problems: [String: JobState.Problem] = [:]
@@ -50,9 +51,10 @@ package actor FollowSupervisor {
     init(
         jobs: [BackupJob], state: StateFile, services: ScheduleServices, repositories: OpenRepositories,
         semaphore: AsyncSemaphore,
-        coordinator: SnapshotCoordinator, log: Logger, now: @escaping @Sendable () -> Date,
+        coordinator: SnapshotCoordinator, log: Logger, grace: Duration, now: @escaping @Sendable () -> Date,
         writeMetrics: @escaping @Sendable () throws -> Void
     ) {
+        self.grace = grace
         self.jobs = jobs
         rescan = min(10, max(1, 10 * (jobs.compactMap(\.following?.interval.seconds).min() ?? 1)))
         self.state = state
@@ -86,31 +88,29 @@ package actor FollowSupervisor {
                 writeState(atOnce: false)
                 try? await Task.sleep(nanoseconds: 200_000_000)
             }
-            stopFollowers(within: Self.grace.seconds)
+            stopFollowers(within: grace.seconds)
         }
     }
 
-    /// How long followers may take on shutdown to store commits they have already read.
+    /// How long followers of the tool may take on shutdown to store commits they have already read.
     package static let grace = Duration.seconds(8)
 
     /// Stops following. Each follower reads its log a last time and stores what it has read. Returns when all have
-    /// stopped, or after ``grace``.
+    /// stopped, or after the time that they were given. A store that hangs may block a follower: that is abandoned, and keeps the
+    /// schedule locked until it ends.
     package func end() async {
-        stopFollowers(within: Self.grace.seconds)
+        stopFollowers(within: grace.seconds)
         await loop?.value
-        let runs = entries.values.map(\.run)
         let limit = (deadline ?? Date()).addingTimeInterval(1)
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                for run in runs { await run.value }
-                return true
+        for (key, entry) in entries {
+            let rest = max(limit.timeIntervalSinceNow, 0.01)
+            let ended: Void? = await BlockingWork.value(of: entry.run, within: .seconds(rest))
+            guard ended == nil else { continue }
+            log.warning("a follower did not stop in time, and is abandoned", metadata: metadata(key, entry.name))
+            Task { [state] in
+                await entry.run.value
+                withExtendedLifetime(state) {}
             }
-            group.addTask {
-                while !Task.isCancelled, Date() < limit { try? await Task.sleep(nanoseconds: 50_000_000) }
-                return false
-            }
-            // A store that hangs may block a follower: its task is abandoned, as the program ends.
-            if await group.next() == true { group.cancelAll() }
         }
         continuation.finish()
         await listener?.value

@@ -299,13 +299,15 @@ package final class ScheduleRunner: Sendable {
 
     /// Starts to follow the databases of all jobs with `follow`; nil if there are none. Until the supervisor ends, runs of
     /// these jobs report failures of following too.
-    package func follow() async -> FollowSupervisor? {
+    ///
+    /// - Parameter grace: how long followers may take to store commits they have already read, once the program is asked to end.
+    package func follow(grace: Duration = FollowSupervisor.grace) async -> FollowSupervisor? {
         let jobs = configuration.jobs.filter(\.follows)
         guard !jobs.isEmpty else { return nil }
         let supervisor = FollowSupervisor(
             jobs: jobs, state: state, services: services, repositories: repositories, semaphore: semaphore,
             coordinator: coordinator,
-            log: log, now: now, writeMetrics: { [self] in try writeMetrics() })
+            log: log, grace: grace, now: now, writeMetrics: { [self] in try writeMetrics() })
         await supervisor.start()
         return supervisor
     }

@@ -18,6 +18,9 @@ final class Server: Sendable {
     let log = TestLog()
     /// What hooks wait for.
     let gate = DispatchSemaphore(value: 0)
+    /// Whether the repository's store hangs.
+    let isHanging = Locked(false)
+    let hung = Locked(0)
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.path + "/litevault-service-" + UUID().uuidString
@@ -58,6 +61,9 @@ final class Server: Sendable {
         var services = ScheduleServices(tool: "tests", local: local)
         let gate = gate
         services.hook = { command, _, _ in if command == "wait" { gate.wait() } }
+        let (isHanging, hung) = (isHanging, hung)
+        let directory = services.store
+        services.store = { HangingStore(try directory($0), isHanging, hung) }
         let (log, clock) = (log, clock)
         return try BackupService(
             ScheduleConfiguration(name: "tests", jobs: jobs), services: services,
