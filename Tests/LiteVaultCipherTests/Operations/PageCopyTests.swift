@@ -215,7 +215,7 @@ import Testing
         #expect(error?.message.contains("differs from its source in page") == true)
     }
 
-    @Test func `a page whose code does not match ends rekeying, even a free one`() throws {
+    @Test func `H-BAK-12 a page whose code does not match ends rekeying, even a free one`() throws {
         let pages = try scratch.bytes("a.db").count / 4096
         for page in [3, pages - 1] {
             var bytes = try scratch.bytes("a.db")
