@@ -14,9 +14,10 @@ from .box import KEY, Box, Database, state_of, until
 from .kills import Writer
 
 KILLS = 20
-INJECTIONS = 12  # Cases, chosen at random; all of them with LITEVAULT_FAULT_FULL.
+INJECTIONS = 10  # Cases, chosen at random; all of them with LITEVAULT_FAULT_FULL.
+STAGES = "first restore", "segments", "gap", "replacement"
 # How many of each call a thread of the command makes about.
-CALLS = {"pwrite64": 34, "fsync": 4, "fdatasync": 4, "ftruncate": 2, "renameat": 3, "renameat2": 2}
+CALLS = {"pwrite64": 34, "fsync": 8, "ftruncate": 2, "renameat": 4, "renameat2": 2}
 
 # Reads until a file appears, and prints what it saw: a sum or a count that is wrong, or a state before one it saw.
 READER = """
@@ -165,8 +166,9 @@ def kills(settings, box, standby):
         box.start().following()
         standby.start().started(1)
         standby.read()
+        until("25 commits of it", lambda: sum(event["state"] == "applied" for event in standby.events()) >= 25)
         for turn in range(KILLS):
-            time.sleep(random.uniform(0.02, 0.5))
+            time.sleep(random.uniform(0.02, 0.9))
             if standby.child.poll() is None:
                 standby.stop(signal.SIGKILL)
             if turn % 5 == 4:
@@ -376,29 +378,54 @@ def injected(report, settings, folder):
               for fault in ("signal=SIGKILL", "error=ENOSPC", "error=EIO")]
     numbers = itertools.count()
 
-    def one(call, number, fault):
+    def one(stage, call, number, fault):
         tracing.require_strace()
         box = Box(settings, folder, name=f"injected-{next(numbers)}", follow={"interval": "50ms"})
         standby = Standby(box)
         try:
-            db = followed(box)
-            standby.once()
-            for turn in range(3):
-                db.commit("UPDATE account SET filler = randomblob(40000)")
-                time.sleep(0.15)
-            box.stop()
+            commits = prepare(box, standby, stage)
             trace = ["strace", "-f", "-q", "-o", box.path("trace"), "-e", "trace=" + ",".join(CALLS), "-e", f"inject={call}:{fault}:when={number}"]
             status = standby.once(status=None, command=trace)[0]
             expect(status in (0, -9, 137, 74), lambda: f"exit {status}")
-            if random.random() < 0.5:
-                expect(state_of(standby.path) <= 3, "another state")
+            if random.random() < 0.5 and os.path.exists(standby.path):
+                expect(state_of(standby.path) <= commits, "another state")
             standby.once()
-            expect(state_of(standby.path) == 3, lambda: f"{state_of(standby.path)} commits")
+            expect(state_of(standby.path) == commits, lambda: f"{state_of(standby.path)} of {commits} commits")
+            left = [name for name in os.listdir(box.folder) if "standby-new" in name or "litevault-" in name]
+            expect(not left, lambda: f"left: {left}")
             return f"exit {status}"
         finally:
             standby.remove()
             box.remove()
 
     chosen = points if settings.full else random.sample(points, INJECTIONS)
-    report.cases([(f"standby: {fault} at {call} {number} of each thread", lambda p=(call, number, fault): one(*p))
-                  for call, number, fault in chosen])
+    stages = itertools.cycle(STAGES)
+    report.cases([(f"standby, {stage}: {fault} at {call} {number} of each thread", lambda p=(stage, call, number, fault): one(*p))
+                  for stage, (call, number, fault) in zip(stages, chosen)])
+
+
+def prepare(box, standby, stage):
+    """What the command is then to apply; the number of commits."""
+    if stage == "replacement":
+        db = Database(box.path("db/app.db"), wal=False)
+        for turn in range(2):
+            db.commit("UPDATE account SET filler = randomblob(4000)")
+            box.litevault("snapshot", box.path("db/app.db"), *box.options, "--database", "app.db")
+            if turn == 0:
+                standby.once()
+        return len(db.commits)
+    db = followed(box)
+    db.commit()
+    if stage != "first restore":
+        standby.once()
+    if stage == "gap":
+        box.stop()
+        for _ in range(2):
+            db.commit("UPDATE account SET filler = randomblob(9000)")
+            db.checkpoint("TRUNCATE")
+        box.start().following()
+    for _ in range(3):
+        db.commit("UPDATE account SET filler = randomblob(40000)")
+        time.sleep(0.15)
+    box.stop()
+    return len(db.commits)
