@@ -187,8 +187,8 @@ import Testing
         #expect(try workspace.tool.run("diff", "a.db", "b.db").status == 0)
     }
 
-    @Test func `on a terminal an error does not end the shell`() throws {
-        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory)
+    @Test func `on a plain terminal an error does not end the shell`() throws {
+        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory, kind: "dumb")
         #expect(terminal.waitFor("litevault> "))
         terminal.type("SELEC 1;")
         #expect(terminal.waitFor("error:") && terminal.waitFor("litevault> "))
@@ -205,7 +205,7 @@ import Testing
 
     @Test func `--json is refused, and a signal ends the shell`() throws {
         #expect(try shell("SELECT 1;", "a.db", "--json").status == 64)
-        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory)
+        let terminal = try Terminal(["shell", "a.db"], in: workspace.directory, kind: "dumb")
         #expect(terminal.waitFor("litevault> "))
         terminal.interrupt()
         #expect(terminal.end() == 130)

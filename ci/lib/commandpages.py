@@ -14,7 +14,7 @@ GROUPS = {
     "Encryption": "encrypt decrypt rekey export migrate keygen",
     "Reading and comparing": "info verify query shell dump stats diff",
     "Copying": "vacuum backup",
-    "Repositories": "snapshot snapshots restore restore-all forget compact check repair copy secret",
+    "Repositories": "snapshot snapshots restore restore-all follow-restore forget compact check repair copy secret",
     "Running backups": "schedule doctor",
     "Keyrings": "key",
     "What commands have in common": "topics",
@@ -119,7 +119,8 @@ def _article(command, words, known):
         groups = {"Commands": " ".join(shown)} if name else GROUPS
         listed = sorted(one for group in groups.values() for one in group.split())
         if listed != sorted(shown):
-            sys.exit(f"ci/lib/commandpages.py groups {listed}, and the commands are {sorted(shown)}")
+            wrong = {one for one in [*listed, *shown] if listed.count(one) != shown.count(one)}
+            sys.exit(f"GROUPS in ci/lib/commandpages.py has to name each command once: {', '.join(sorted(wrong))}")
         for title, group in groups.items():
             text.append(f"### {title}\n\n" + "\n".join(f"- <doc:{'-'.join([*words[1:], one])}>" for one in group.split()))
     if see:

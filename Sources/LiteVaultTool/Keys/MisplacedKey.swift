@@ -55,6 +55,20 @@ enum MisplacedKey {
         }
     }
 
+    /// Whether text that was typed into a shell may have a key in it, so that it must not be kept.
+    ///
+    /// - Parameter ran: whether it was run without an error. Then it was none of the statements that are refused, and their
+    ///   words are names of columns; otherwise they may be a misspelled one.
+    static func isSuspected(in text: String, ran: Bool) -> Bool {
+        // A raw key has 64 digits, or 96 with its salt.
+        if text.split(whereSeparator: { !$0.isHexDigit }).contains(where: { $0.count >= 64 }) { return true }
+        if ran { return false }
+        let words = SQLTokens(text).filter { ![.space, .comment].contains($0.kind) }.map { $0.unquoted.lowercased() }
+        return text.lowercased().contains("key=") || words.contains("attach")
+            || text.hasPrefix(".") && text.contains(" -")
+            || words.contains { word in pragmas.contains(word) || word.hasPrefix("pragm") || word.hasSuffix("key") }
+    }
+
     private static func refusal(_ remedy: String) -> Failure {
         Failure(
             .usage, "a key does not belong into SQL: the statement was not run",

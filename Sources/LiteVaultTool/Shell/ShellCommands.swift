@@ -28,6 +28,9 @@ struct ShellCommands {
         ".tables              show the names of tables and views",
     ]
 
+    /// The names of the commands.
+    static var names: [String] { help.compactMap { $0.split(separator: " ").first.map(String.init) } }
+
     /// Runs one command.
     ///
     /// - Throws: `usage` for an unknown command or wrong arguments; what the command throws.

@@ -11,6 +11,9 @@ final class ShellLoop {
     private let isInteractive: Bool
     private let showsPrompts: Bool
     private let input = ShellInput()
+    /// What reads lines where they can be edited: on a terminal that moves its cursor.
+    private let editor: LineEditor?
+    private var history: ShellHistory
     private let stream: ResultStream
     private var mode: RowFormat
     private var buffer = StatementBuffer()
@@ -21,12 +24,16 @@ final class ShellLoop {
         case quit
     }
 
-    init(_ session: Session, mode: RowFormat?, isReadOnly: Bool) {
+    /// - Parameter history: the file that keeps the lines that are typed; nil keeps them until the shell ends.
+    /// - Throws: as ``ShellHistory`` for a file that it cannot use.
+    init(_ session: Session, mode: RowFormat?, isReadOnly: Bool, history: String?) throws {
         self.session = session
         self.isReadOnly = isReadOnly
         isInteractive = session.terminal.inputIsTerminal
         let outputIsTerminal = isatty(STDOUT_FILENO) == 1
         showsPrompts = isInteractive && outputIsTerminal
+        editor = isInteractive && session.terminal.redraws ? LineEditor() : nil
+        self.history = try ShellHistory(path: editor == nil ? nil : history)
         stream = ResultStream(session.terminal)
         self.mode = mode ?? (outputIsTerminal ? .box : .table)
     }
@@ -58,10 +65,11 @@ final class ShellLoop {
     private func loop(_ database: ShellDatabase) throws -> DatabaseOptions<OnlyArgument>? {
         let commands = ShellCommands(database, session, stream)
         while true {
-            try prompt(database)
-            guard let line = try input.next() else { break }
+            guard let line = try next(database) else { break }
             do {
-                switch try handle(line, database, commands) {
+                let request = try handle(line, database, commands)
+                if buffer.isBlank { keep(ran: true) }
+                switch request {
                 case .open(let options)?: return options
                 case .quit?: return nil
                 case nil: try stream.flush()
@@ -72,6 +80,7 @@ final class ShellLoop {
                 guard isInteractive, !(error is ResultStream.Closed) else { throw error }
                 session.reporter.failure(Failure(error))
                 buffer.clear()
+                keep(ran: false)
             }
         }
         guard buffer.isBlank else {
@@ -118,11 +127,38 @@ final class ShellLoop {
         }
     }
 
-    private func prompt(_ database: ShellDatabase) throws {
-        guard showsPrompts else { return }
-        let isOpen = database.connection.isInTransaction && !database.isReadOnly
-        try stream.append(buffer.isBlank ? isOpen ? "litevault*> " : "litevault> " : "      ...> ")
-        try stream.flush()
+    private func keep(ran: Bool) {
+        if let failure = history.keep(ran: ran) { session.reporter.warning(failure.message, path: failure.path) }
+    }
+
+    private func prompt(_ database: ShellDatabase) -> String {
+        guard buffer.isBlank else { return "      ...> " }
+        return database.connection.isInTransaction && !database.isReadOnly ? "litevault*> " : "litevault> "
+    }
+
+    /// The next line; nil after the last one.
+    private func next(_ database: ShellDatabase) throws -> String? {
+        guard let editor else {
+            if showsPrompts { try stream.append(prompt(database)) }
+            try stream.flush()
+            return try input.next()
+        }
+        let completion = ShellCompletion(database)
+        while true {
+            let isStatementOpen = !buffer.isBlank
+            let answer = editor.read(prompt(database), history: history.lines) {
+                completion.candidates($0, isStatementOpen: isStatementOpen)
+            }
+            switch answer {
+            case .line(let line):
+                history.add(line)
+                return line
+            case .cancelled:
+                buffer.clear()
+                history.forget()
+            case .end: return nil
+            }
+        }
     }
 
     private func say(_ line: String) throws {

@@ -1,0 +1,108 @@
+internal import DurableFile
+internal import Foundation
+internal import LiteVault
+internal import LiteVaultCipher
+internal import LiteVaultCore
+
+/// The lines that were typed: in memory and, if a file was named, in that file. Never those that may have a key in them.
+struct ShellHistory {
+    private(set) var lines: [String] = []
+    /// Nil once it could not be written.
+    private var path: String?
+    /// The lines of a statement that is not complete: whether a key is in it shows at its end.
+    private var open: [String] = []
+
+    /// The first line of the file. Nothing else is ever appended to.
+    private static let header = "# litevault shell history"
+    private static let most = 1000
+    /// The size in bytes from which the file is replaced by one with its last lines.
+    private static let largest: UInt64 = 1 << 20
+
+    /// Reads the file, or creates it with mode 0600.
+    ///
+    /// - Throws: `usage` if it is another kind of file, `cannot-create` if it cannot be opened or created, `io` if it cannot be
+    ///   read.
+    init(path: String?) throws {
+        self.path = path
+        guard let path else { return }
+        let descriptor = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor < 0, errno == ENOENT {
+            try write(to: path, replacing: false)
+            return
+        }
+        guard descriptor >= 0 else {
+            throw Failure(
+                .cannotCreate, "the history cannot be opened: \(String(cString: strerror(errno)))", path: path,
+                remedy: "Choose another file, or leave out --history.")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        let header = Data((Self.header + "\n").utf8)
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
+            try withErrorContext(path: path, { try handle.read(upToCount: header.count) }) == header
+        else {
+            throw Failure(
+                .usage, "this is not a history of the shell", path: path,
+                remedy: "Name a new file: another one is never written to.")
+        }
+        // Others must not read here what they could not read in the database.
+        _ = fchmod(descriptor, 0o600)
+        try withErrorContext(path: path) {
+            let skipped = max(
+                UInt64(header.count), UInt64(max(0, status.st_size)) - min(UInt64(max(0, status.st_size)), Self.largest)
+            )
+            try handle.seek(toOffset: skipped)
+            let text = String(decoding: try handle.read(upToCount: Int(Self.largest)) ?? Data(), as: UTF8.self)
+            // Of a line that the limit has cut, the rest is left out.
+            lines = text.split(separator: "\n").dropFirst(skipped > header.count ? 1 : 0).suffix(Self.most).map {
+                String($0.unicodeScalars.filter { $0.properties.generalCategory != .control })
+            }
+            // A kill or a full disk may have cut the last line.
+            if !text.isEmpty, !text.hasSuffix("\n") {
+                try handle.seekToEnd()
+                try handle.write(contentsOf: Data("\n".utf8))
+            }
+        }
+        // If that fails, the file stays as long as it is.
+        if status.st_size > Self.largest { try? write(to: path, replacing: true) }
+    }
+
+    private func write(to path: String, replacing: Bool) throws {
+        try withErrorContext(path: path) {
+            let file = try ReplacementFile(destination: path)
+            let text = ([Self.header] + lines).joined(separator: "\n") + "\n"
+            try text.write(toFile: file.path, atomically: false, encoding: .utf8)
+            try file.publish(replacing: replacing)
+        }
+    }
+
+    /// Adds a line that was typed; it is kept once ``keep(ran:)`` learns that its statement is complete.
+    mutating func add(_ line: String) { open.append(line) }
+
+    /// Forgets the lines of a statement that was not completed.
+    mutating func forget() { open = [] }
+
+    /// Keeps the lines of a statement that is complete, unless they may have a key in them.
+    ///
+    /// - Parameter ran: whether it was run without an error. If it was not, a key may be misspelled.
+    /// - Returns: the failure if the file cannot be written. Nothing more is written to it then.
+    mutating func keep(ran: Bool) -> Failure? {
+        defer { open = [] }
+        guard !MisplacedKey.isSuspected(in: open.joined(separator: "\n"), ran: ran) else { return nil }
+        let new = open.filter { !$0.allSatisfy(\.isWhitespace) }.filter { $0 != lines.last }
+        lines = (lines + new).suffix(Self.most)
+        guard let path, !new.isEmpty else { return nil }
+        let descriptor = Foundation.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let bytes = Array((new.joined(separator: "\n") + "\n").utf8)
+        // Other shells append to it too: a single call each.
+        let count = descriptor < 0 ? -1 : Foundation.write(descriptor, bytes, bytes.count)
+        let code = count >= 0 ? ENOSPC : errno
+        if descriptor >= 0 { close(descriptor) }
+        guard count != bytes.count else { return nil }
+        self.path = nil
+        return Failure(
+            code == ENOSPC || code == EDQUOT ? .noSpace : .inputOutput,
+            "the history cannot be written: \(String(cString: strerror(code)))", path: path)
+    }
+}
