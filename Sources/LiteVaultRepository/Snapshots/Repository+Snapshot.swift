@@ -91,7 +91,9 @@ extension Repository {
 
         /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
         func basis(_ followed: FollowedPages?) -> CaptureBasis? {
-            guard let previous, case let last = previous.manifest, blockMap != nil, last.host == host, last.source == source else {
+            guard let previous, case let last = previous.manifest, blockMap != nil, last.host == host,
+                last.source == source
+            else {
                 return nil
             }
             return CaptureBasis(
