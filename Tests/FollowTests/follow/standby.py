@@ -288,7 +288,9 @@ def gaps(settings, box, standby):
 def damage(settings, box, standby):
     db = followed(box)
     db.commit()
+    until("stored", lambda: segments(box))
     standby.once()
+    expect(state_of(standby.path) == 1, lambda: f"{state_of(standby.path)} commits at first")
     stored = set(segments(box))
     for count in range(2):
         db.commit()

@@ -105,11 +105,11 @@ final class Server: Sendable {
         return try key.map { try Connection(destination, key: $0) } ?? Connection(destination)
     }
 
-    /// Waits until a condition holds.
+    /// Waits until a condition holds. The limit is for a machine on which thousands of tests run at once.
     func wait(
         _ what: String, _ sourceLocation: SourceLocation = #_sourceLocation, until holds: () async throws -> Bool
     ) async throws {
-        let end = Date().addingTimeInterval(120)
+        let end = Date().addingTimeInterval(900)
         while try await !holds() {
             guard Date() < end else {
                 Issue.record("\(what) did not happen; the log: \(log.lines)", sourceLocation: sourceLocation)
