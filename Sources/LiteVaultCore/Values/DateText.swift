@@ -50,13 +50,12 @@ public enum DateText {
             let month = scanner.number(digits: 2), (1...12).contains(month), scanner.skip("-"),
             let day = scanner.number(digits: 2), (1...daysIn(month, year)).contains(day)
         else { return nil }
-        var seconds = Double(days(year: year, month: month, day: day) - daysFrom1970To2001) * 86_400
-        if scanner.isAtEnd { return Date(timeIntervalSinceReferenceDate: seconds) }
+        let start = (days(year: year, month: month, day: day) - daysFrom1970To2001) * 86_400
+        if scanner.isAtEnd { return Date(timeIntervalSinceReferenceDate: Double(start)) }
         guard scanner.skip("T") || scanner.skip(" "), let time = scanner.time(), let zone = scanner.zone(),
             scanner.isAtEnd
         else { return nil }
-        seconds += time - zone
-        return Date(timeIntervalSinceReferenceDate: seconds)
+        return Date(timeIntervalSinceReferenceDate: time.seconds(after: start - zone))
     }
 
     private static let daysFrom1970To2001: Int64 = 11_323
@@ -125,37 +124,47 @@ public enum DateText {
             return value
         }
 
-        /// Seconds of the day.
-        mutating func time() -> Double? {
+        /// A time of the day: whole seconds, and a fraction of one.
+        struct Time {
+            var seconds: Int64
+            var fraction: Int64 = 0
+            var scale: Int64 = 1
+
+            /// Rounded once up to milliseconds, so that a date that was written as text comes back as the same date.
+            func seconds(after start: Int64) -> Double {
+                guard scale > 1000 else { return Double((start + seconds) * scale + fraction) / Double(scale) }
+                return Double(start + seconds) + Double(fraction) / Double(scale)
+            }
+        }
+
+        mutating func time() -> Time? {
             guard let hour = number(digits: 2), hour < 24, skip(":"), let minute = number(digits: 2), minute < 60
             else { return nil }
-            var seconds = Double(hour * 3600 + minute * 60)
-            guard skip(":") else { return seconds }
+            var time = Time(seconds: hour * 3600 + minute * 60)
+            guard skip(":") else { return time }
             guard let second = number(digits: 2), second < 60 else { return nil }
-            seconds += Double(second)
-            guard skip(".") else { return seconds }
+            time.seconds += second
+            guard skip(".") else { return time }
             let start = position
-            var fraction: Int64 = 0
-            var scale = 1.0
             while let digit = number(digits: 1) {
                 // A Date has no precision beyond nanoseconds; the digits are still consumed.
                 if position - start <= 9 {
-                    fraction = fraction * 10 + digit
-                    scale *= 10
+                    time.fraction = time.fraction * 10 + digit
+                    time.scale *= 10
                 }
             }
-            return position > start ? seconds + Double(fraction) / scale : nil
+            return position > start ? time : nil
         }
 
         /// The offset of the zone from UTC, in seconds; 0 without a zone.
-        mutating func zone() -> Double? {
+        mutating func zone() -> Int64? {
             while skip(" ") {}
             if isAtEnd || skip("Z") || skip("z") { return 0 }
-            let sign: Double = skip("+") ? 1 : -1
+            let sign: Int64 = skip("+") ? 1 : -1
             guard sign > 0 || skip("-"), let hours = number(digits: 2), hours < 24, skip(":"),
                 let minutes = number(digits: 2), minutes < 60
             else { return nil }
-            return sign * Double(hours * 3600 + minutes * 60)
+            return sign * (hours * 3600 + minutes * 60)
         }
     }
 }
