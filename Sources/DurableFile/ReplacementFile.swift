@@ -123,6 +123,16 @@ package final class ReplacementFile: Sendable {
         }
     }
 
+    /// Removes what was written: for a writer that begins again.
+    ///
+    /// - Throws: ``DurableFileError``.
+    package func removeContent() throws(DurableFileError) {
+        guard let descriptor = descriptor.value else {
+            throw DurableFileError(.system, operation: "ftruncate", path: path, code: EBADF)
+        }
+        try systemCall("ftruncate", path) { ftruncate(descriptor, 0) }
+    }
+
     /// Whether the file still has its temporary name: neither published nor discarded.
     package var isPending: Bool { descriptor.value != nil }
 

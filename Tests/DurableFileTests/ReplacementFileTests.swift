@@ -24,6 +24,16 @@ struct ReplacementFileTests {
         #expect(!file.isPending)
     }
 
+    @Test func `a writer that begins again leaves nothing of what it wrote before`() throws {
+        let file = try ReplacementFile(destination: scratch.file("vault.db"))
+        try [UInt8]("longer than the next".utf8).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.removeContent()
+        try [UInt8]("short".utf8).withUnsafeBytes { try file.write($0, at: 0) }
+        try file.publish()
+        #expect(try scratch.text("vault.db") == "short")
+        #expect(throws: DurableFileError.self) { try file.removeContent() }
+    }
+
     @Test func `an existing destination is refused, untouched, and the temporary can still be discarded`() throws {
         try scratch.write("vault.db", "old")
         let file = try ReplacementFile(destination: scratch.file("vault.db"))

@@ -137,15 +137,15 @@ package final class StandbyDatabase {
     /// - Returns: the last one.
     private func scan(_ reader: inout WALReader, through last: UInt32) throws -> UInt32 {
         var committed: UInt32 = 0
-        var open: [UInt32: UInt32] = [:]
+        var uncommitted: [UInt32: UInt32] = [:]
         let length = reader.frameLength
         _ = try reader.read(through: last) { bytes, first in
             for place in 0..<(bytes.count / length) {
                 let start = place * length
-                open[bytes.word(start)] = first + UInt32(place)
+                uncommitted[bytes.word(start)] = first + UInt32(place)
                 guard bytes.word(start + 4) != 0 else { continue }
-                frames.merge(open) { $1 }
-                open = [:]
+                frames.merge(uncommitted) { $1 }
+                uncommitted = [:]
                 committed = first + UInt32(place)
                 pageCount = bytes.word(start + 4)
                 sums = [bytes.word(start + 16), bytes.word(start + 20)]

@@ -68,8 +68,8 @@ extension DatabaseFile {
 
     /// Converts a database of SQLCipher 1, 2 or 3 to the engine's current format, atomically and in place.
     ///
+    /// - Parameters:
     ///   - key: the key, which does not change.
-    ///   - settings: the settings that the file is encrypted with; nil detects them by trying the known formats.
     ///   - settings: the settings that the file is encrypted with; nil finds them by trying the known formats.
     ///   - newSettings: the settings that the file will be encrypted with.
     ///   - progress: called periodically; throws to cancel.

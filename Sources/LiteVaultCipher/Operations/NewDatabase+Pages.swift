@@ -39,6 +39,8 @@ extension NewDatabase {
         of file: DatabaseFile, _ source: Connection, _ report: OperationProgress.Report
     ) throws -> (size: Int64, hash: UInt64) {
         for _ in 0..<4 {
+            // An earlier attempt may have copied a longer state.
+            try withErrorContext(path: destination, creating: true) { try replacement.removeContent() }
             let (copied, isUnchanged) = try source.reading {
                 let image = try ReadOnlyImage(path: file.path, lockTimeout: file.lockTimeout)
                 let size = try source.contentSize()
@@ -59,12 +61,12 @@ extension NewDatabase {
             let file = try EngineFile(connection: handle, path: destination)
             var (offset, found): (Int64, UInt64) = (0, 0)
             while offset < size {
-                let bytes = try file.read(at: offset, count: 1 << 20)
+                let bytes = try file.read(at: offset, count: Int(min(1 << 20, size - offset)))
                 guard !bytes.isEmpty else { break }
                 found = bytes.withUnsafeBytes { lv_hash_bytes(found, $0.baseAddress, $0.count) }
                 offset += Int64(bytes.count)
             }
-            guard offset == size, found == hash else {
+            guard try file.size() == size, found == hash else {
                 throw VaultError(
                     .internalFailure, "The copy has other bytes than its source", path: destination,
                     remedy: "The source is unchanged and the copy was not published. Verify the disk.")
