@@ -80,7 +80,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -101,28 +100,49 @@ let package = Package(
             dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3", "CEngineSupport"],
             swiftSettings: swift),
 
-        // What every target may use and none of them is about: locks, hexadecimal, backoff, secret memory, child processes.
+        // What configuration files are read with.
+        .systemLibrary(
+            name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]),
+        // The only target that imports Foundation, and only the part of it that a static program can afford.
+        .target(name: "LiteVaultFoundation", swiftSettings: swift),
+        // What every target may use and none of them is about: threads, locks, text, secret memory, child processes.
         .target(name: "CProcessSupport"),
-        .target(name: "LiteVaultSupport", dependencies: ["CProcessSupport"], swiftSettings: swift),
+        .target(
+            name: "LiteVaultSupport", dependencies: ["CProcessSupport", "LiteVaultFoundation"], swiftSettings: swift),
 
         .target(name: "CFileSupport"),
-        .target(name: "DurableFile", dependencies: ["CFileSupport", "LiteVaultSupport"], swiftSettings: swift),
-        .target(name: "LiteVaultCore", dependencies: ["LiteVaultSupport"] + engine, swiftSettings: swift),
+        .target(
+            name: "DurableFile", dependencies: ["LiteVaultFoundation", "CFileSupport", "LiteVaultSupport"],
+            swiftSettings: swift),
+        .target(
+            name: "LiteVaultCore", dependencies: ["LiteVaultFoundation", "LiteVaultSupport"] + engine,
+            swiftSettings: swift),
         .target(
             name: "LiteVaultCipher",
-            dependencies: ["LiteVaultCore", "LiteVaultSupport", "DurableFile", "CProcessSupport"] + engine,
+            dependencies: [
+                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport", "DurableFile", "CProcessSupport",
+            ] + engine,
             swiftSettings: swift),
-        .target(name: "LiteVaultQuery", dependencies: ["LiteVaultCore", "LiteVaultSupport"], swiftSettings: swift),
+        .target(
+            name: "LiteVaultQuery", dependencies: ["LiteVaultFoundation", "LiteVaultCore", "LiteVaultSupport"],
+            swiftSettings: swift),
         // Apart from the types: operators are exported only as a whole module, which module SQLite does with nothing else.
         .target(name: "LiteVaultOperators", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
-        .target(name: "LiteVaultSchema", dependencies: ["LiteVaultQuery", "LiteVaultCore"], swiftSettings: swift),
+        .target(
+            name: "LiteVaultSchema",
+            dependencies: ["LiteVaultFoundation", "LiteVaultSupport", "LiteVaultQuery", "LiteVaultCore"],
+            swiftSettings: swift),
         .target(
             name: "LiteVaultPool",
-            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema", "LiteVaultSupport"] + engine,
+            dependencies: [
+                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSchema", "LiteVaultSupport",
+            ] + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultRecord",
-            dependencies: ["LiteVaultCore", "LiteVaultQuery", "LiteVaultPool", "LiteVaultSupport"],
+            dependencies: [
+                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultQuery", "LiteVaultPool", "LiteVaultSupport",
+            ],
             swiftSettings: swift),
         .target(
             name: "LiteVault",
@@ -136,7 +156,8 @@ let package = Package(
         .target(
             name: "LiteVaultKeyring",
             dependencies: [
-                "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSupport", "DurableFile",
+                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultPool", "LiteVaultSupport",
+                "DurableFile",
                 "CKeyringSupport", external("Crypto", of: "swift-crypto", for: "Keyring"),
                 external("_CryptoExtras", of: "swift-crypto", for: "Keyring"),
             ],
@@ -144,13 +165,17 @@ let package = Package(
         // Backups in three layers: reading a live database's files, storing snapshots, following a log into them.
         .target(
             name: "LiteVaultCapture",
-            dependencies: ["LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "CFileSupport"]
+            dependencies: [
+                "LiteVaultFoundation", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                "CFileSupport",
+            ]
                 + engine,
             swiftSettings: swift),
         .target(
             name: "LiteVaultRepository",
             dependencies: [
-                "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                "LiteVaultFoundation", "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport",
+                "DurableFile",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
                 // By the name that both major versions have.
                 external("_CryptoExtras", of: "swift-crypto", for: "Backup"),
@@ -159,7 +184,8 @@ let package = Package(
         .target(
             name: "LiteVaultFollow",
             dependencies: [
-                "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                "LiteVaultFoundation", "LiteVaultRepository", "LiteVaultCapture", "LiteVaultCipher", "LiteVaultSupport",
+                "DurableFile",
             ],
             swiftSettings: swift),
         .target(
@@ -169,7 +195,8 @@ let package = Package(
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
-                "LiteVaultBackup", "LiteVaultSupport", external("Crypto", of: "swift-crypto", for: "ObjectStore"),
+                "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport",
+                external("Crypto", of: "swift-crypto", for: "ObjectStore"),
                 external("AsyncHTTPClient", of: "async-http-client", for: "ObjectStore"),
                 external("NIOCore", of: "swift-nio", for: "ObjectStore"),
                 external("NIOHTTP1", of: "swift-nio", for: "ObjectStore"),
@@ -180,7 +207,7 @@ let package = Package(
         .target(
             name: "LiteVaultSchedule",
             dependencies: [
-                "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
+                "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultCipher", "LiteVaultSupport", "DurableFile",
                 external("Crypto", of: "swift-crypto", for: "Schedule"),
                 external("Logging", of: "swift-log", for: "Schedule"),
             ],
@@ -188,12 +215,15 @@ let package = Package(
         // Apart from schedules: a server has its own as a Swift value, and does without a parser.
         .target(
             name: "LiteVaultScheduleFile",
-            dependencies: ["LiteVaultSchedule", "LiteVaultBackup", external("Yams", of: "Yams", for: "Tool")],
+            dependencies: [
+                "LiteVaultFoundation", "LiteVaultSupport", "LiteVaultSchedule", "LiteVaultBackup",
+                "CYAML",
+            ],
             swiftSettings: swift),
         .target(
             name: "LiteVaultBackupService",
             dependencies: [
-                "LiteVaultSchedule", "LiteVaultBackup", "LiteVaultSupport",
+                "LiteVaultFoundation", "LiteVaultSchedule", "LiteVaultBackup", "LiteVaultSupport",
                 external("Logging", of: "swift-log", for: "BackupService"),
                 external("Metrics", of: "swift-metrics", for: "BackupService"),
                 external("ServiceLifecycle", of: "swift-service-lifecycle", for: "BackupService"),
@@ -209,7 +239,8 @@ let package = Package(
         .executableTarget(
             name: "LiteVaultTool",
             dependencies: [
-                "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport", "DurableFile", "LiteVaultBackup",
+                "LiteVaultFoundation", "LiteVault", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport",
+                "DurableFile", "LiteVaultBackup",
                 "LiteVaultEngine",
                 .target(name: "LiteVaultObjectStore", condition: isDependency ? when("ObjectStore") : nil),
                 "LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultKeyring",

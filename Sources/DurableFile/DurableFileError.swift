@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// An error of a file operation: the call, the path and the reason.
 package struct DurableFileError: Error, Sendable, Equatable {

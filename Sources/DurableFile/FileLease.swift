@@ -1,5 +1,5 @@
 internal import CFileSupport
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Proof that no other process has a file open, and a way to block those that try: a write lease (`F_SETLEASE`, Linux).

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// The identity of a process: its ID alone may be reused, after a restart even by the process that checks.
 package struct ProcessIdentity: Equatable, Sendable {

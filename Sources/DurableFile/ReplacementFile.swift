@@ -1,5 +1,5 @@
 internal import CFileSupport
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A new file: written under a temporary name in its destination's directory, mode 0600, and given its final name only once

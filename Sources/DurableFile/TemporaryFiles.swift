@@ -1,5 +1,5 @@
 internal import CFileSupport
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The temporary files of this process, so that a program that is ended by a signal can remove them.
@@ -77,14 +77,14 @@ package struct TemporaryName: Equatable, Sendable {
     /// Whether it is a temporary name of that destination.
     func belongs(to destination: String) -> Bool {
         let own = TemporaryName(for: destination, owner: owner).name
-        guard let end = own.range(of: Self.marker, options: [.backwards, .literal]) else { return false }
+        guard let end = own.lastRange(ofText: Self.marker) else { return false }
         return name.hasPrefix(own[..<end.upperBound])
     }
 
     /// Nil unless `name` is exactly such a name.
     package init?(parsing name: String) {
         guard name.hasPrefix("."), name.hasSuffix(Self.ending),
-            let marker = name.range(of: Self.marker, options: [.backwards, .literal])
+            let marker = name.lastRange(ofText: Self.marker)
         else {
             return nil
         }

@@ -1,5 +1,5 @@
-package import Foundation
 internal import LiteVaultBackup
+package import LiteVaultFoundation
 @_exported public import LiteVaultSchedule
 internal import LiteVaultSupport
 public import Logging

@@ -1,6 +1,6 @@
-package import Foundation
 package import LiteVaultCapture
 internal import LiteVaultCipher
+package import LiteVaultFoundation
 package import LiteVaultRepository
 internal import LiteVaultSupport
 

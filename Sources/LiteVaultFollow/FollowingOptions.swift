@@ -1,5 +1,5 @@
-package import Foundation
 package import LiteVaultCapture
+package import LiteVaultFoundation
 package import LiteVaultRepository
 
 /// Options for following a database.

@@ -1,7 +1,7 @@
 internal import DurableFile
-package import Foundation
 package import LiteVaultCapture
 internal import LiteVaultCipher
+package import LiteVaultFoundation
 internal import LiteVaultRepository
 internal import LiteVaultSupport
 

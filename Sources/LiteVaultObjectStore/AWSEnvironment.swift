@@ -1,4 +1,5 @@
-internal import Foundation
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// The environment variables and shared configuration files of the AWS tools.
 package struct AWSEnvironment: Sendable {
@@ -48,11 +49,9 @@ package struct AWSEnvironment: Sendable {
 package enum SharedFile {
     /// The text of a file; nil when it cannot be read or has more than 1 MiB.
     package static func text(_ path: String) -> String? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
         let limit = 1 << 20
-        guard let data = try? file.read(upToCount: limit + 1) ?? Data(), data.count <= limit else { return nil }
-        return String(data: data, encoding: .utf8)
+        guard let bytes = try? InputFile(path: path).read(upTo: limit + 1), bytes.count <= limit else { return nil }
+        return String(bytes: bytes, encoding: .utf8)
     }
 
     /// The sections by name. Nested settings (indented lines) are skipped: none of them is used here.
@@ -60,7 +59,7 @@ package enum SharedFile {
         var all: [String: [String: String]] = [:]
         var current: String?
         for line in text.split(whereSeparator: \.isNewline) {
-            let trimmed = line.trimmingCharacters(in: .whitespaces)
+            let trimmed = line.trimmed
             guard let first = trimmed.first, first != "#", first != ";" else { continue }
             if first == "[" {
                 guard let end = trimmed.firstIndex(of: "]") else { continue }
@@ -69,11 +68,11 @@ package enum SharedFile {
                 current = words
                 all[words] = all[words] ?? [:]
             } else if let current, line.first?.isWhitespace == false, let equals = trimmed.firstIndex(of: "=") {
-                let name = trimmed[..<equals].trimmingCharacters(in: .whitespaces).lowercased()
-                var value = trimmed[trimmed.index(after: equals)...].trimmingCharacters(in: .whitespaces)
+                let name = trimmed[..<equals].trimmed.lowercased()
+                var value = trimmed[trimmed.index(after: equals)...].trimmed
                 for mark in [" #", " ;", "\t#", "\t;"] {
-                    if let comment = value.range(of: mark) {
-                        value = value[..<comment.lowerBound].trimmingCharacters(in: .whitespaces)
+                    if let comment = value.firstRange(ofText: mark) {
+                        value = value[..<comment.lowerBound].trimmed
                     }
                 }
                 all[current]?[name] = value

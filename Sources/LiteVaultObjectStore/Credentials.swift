@@ -1,6 +1,7 @@
 internal import AsyncHTTPClient
-package import Foundation
 internal import LiteVaultBackup
+package import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Where credentials come from, in the order of the AWS tools: the environment, a web identity, the shared files, the
 /// container, the machine.
@@ -65,7 +66,7 @@ struct CredentialChain: Sendable {
         let query = URIEncoding.query([
             ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"), ("RoleArn", role),
             ("RoleSessionName", session),
-            ("WebIdentityToken", token.trimmingCharacters(in: .whitespacesAndNewlines)),
+            ("WebIdentityToken", token.trimmed),
         ])
         var request = HTTPClientRequest(url: server + "/")
         request.method = .POST
@@ -99,7 +100,7 @@ struct CredentialChain: Sendable {
             guard let token = SharedFile.text(file) else {
                 throw VaultError(.config, "cannot read the container's authorization token", path: file)
             }
-            request.headers.add(name: "authorization", value: token.trimmingCharacters(in: .whitespacesAndNewlines))
+            request.headers.add(name: "authorization", value: token.trimmed)
         } else if let token = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN"] {
             request.headers.add(name: "authorization", value: token)
         }

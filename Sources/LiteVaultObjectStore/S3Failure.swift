@@ -1,6 +1,6 @@
 internal import AsyncHTTPClient
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL

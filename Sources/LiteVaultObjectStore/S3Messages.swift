@@ -1,7 +1,7 @@
 internal import AsyncHTTPClient
 internal import Crypto
-package import Foundation
 internal import LiteVaultBackup
+package import LiteVaultFoundation
 internal import NIOCore
 
 /// A request before it is signed.

@@ -1,5 +1,5 @@
-package import Foundation
 internal import LiteVaultBackup
+package import LiteVaultFoundation
 
 /// A bucket, and how to reach it.
 ///

@@ -1,5 +1,6 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension S3Store {
     /// Parts uploaded at the same time.
@@ -84,7 +85,7 @@ extension S3Store {
     ) async throws -> ETag {
         var text = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
         for (index, tag) in tags.enumerated() {
-            let escaped = tag.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+            let escaped = tag.replacing(text: "&", with: "&amp;").replacing(text: "<", with: "&lt;")
             text += "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(escaped)</ETag></Part>"
         }
         text += "</CompleteMultipartUpload>"

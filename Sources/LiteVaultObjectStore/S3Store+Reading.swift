@@ -1,5 +1,5 @@
-internal import Foundation
 public import LiteVaultBackup
+internal import LiteVaultFoundation
 
 extension S3Store {
     /// Reads the object into memory, up to 64 MiB.

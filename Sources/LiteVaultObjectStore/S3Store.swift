@@ -1,5 +1,5 @@
-public import Foundation
 public import LiteVaultBackup
+public import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// An object store in a bucket of Amazon S3 or of a compatible server.
@@ -123,6 +123,6 @@ extension S3Store {
     static func tag(_ text: String?) -> ETag {
         var text = text ?? ""
         if text.hasPrefix("W/") { text.removeFirst(2) }
-        return ETag(text.trimmingCharacters(in: CharacterSet(charactersIn: "\"")))
+        return ETag(text.trimmed { $0 == "\"" })
     }
 }

@@ -1,6 +1,7 @@
 internal import Crypto
-package import Foundation
 internal import LiteVaultBackup
+package import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// AWS Signature Version 4, with all headers signed, the hash of the body among them.
 package struct SignatureV4: Sendable {

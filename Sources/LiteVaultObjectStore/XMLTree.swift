@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// An XML element of a server's response. Attributes are dropped, and namespace prefixes stay in the names: neither
 /// matters in the responses read here.

@@ -1,7 +1,7 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 package import LiteVaultSchedule
-internal import Yams
+internal import LiteVaultSupport
 
 /// Configuration files of a schedule, in YAML. A file's absolute path is the schedule's name.
 extension ScheduleConfiguration {
@@ -14,19 +14,16 @@ extension ScheduleConfiguration {
     ///
     /// - Throws: `VaultError` `config`, which names the line.
     package init(path: String) throws {
-        let data: Data
+        let bytes: [UInt8]
         do {
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            defer { try? file.close() }
             // At most one byte above the limit, however large the file is.
-            data = try file.read(upToCount: Self.limit + 1) ?? Data()
+            bytes = try InputFile(path: path).read(upTo: Self.limit + 1)
         } catch {
             throw VaultError(
-                .config, "cannot read the configuration file: \(String(cString: strerror(Self.code(error))))",
-                path: path,
+                .config, "cannot read the configuration file: \(error)", path: path,
                 remedy: "Check its path and permissions.")
         }
-        guard data.count <= Self.limit, let text = String(data: data, encoding: .utf8) else {
+        guard bytes.count <= Self.limit, let text = String(bytes: bytes, encoding: .utf8) else {
             throw VaultError(.config, "the configuration file is not UTF-8 text of at most 1 MiB", path: path)
         }
         try self.init(text: text, path: path)
@@ -58,16 +55,9 @@ extension ScheduleConfiguration {
         return count(UInt8(ascii: "&")) == 0 || count(UInt8(ascii: "*")) <= referenceLimit
     }
 
-    private static func code(_ error: any Error) -> Int32 {
-        let found = error as NSError
-        if found.domain == NSPOSIXErrorDomain { return Int32(found.code) }
-        if let below = found.userInfo[NSUnderlyingErrorKey] as? NSError { return Int32(below.code) }
-        return ENOENT
-    }
-
     /// Parses `text`. Messages name `path`, and relative paths start at its directory.
     package init(text: String, path: String) throws {
-        let root: Node
+        let root: YAMLNode
         guard Self.hasFewReferences(text) else {
             throw VaultError(
                 .config, "the configuration has more than \(Self.referenceLimit) references to anchors (*name)",
@@ -75,13 +65,13 @@ extension ScheduleConfiguration {
                 remedy: "Replace some with the values they stand for.")
         }
         do {
-            guard let node = try Yams.compose(yaml: text) else {
+            guard let node = try YAMLReader.document(text) else {
                 throw VaultError(
                     .config, "the configuration is empty", path: path, typedRemedy: ScheduleRemedy.writeJobs)
             }
             root = node
-        } catch let error as YamlError {
-            throw Self.syntax(error, path)
+        } catch let error as YAMLError {
+            throw ConfigurationSection.error(path, error.line, error.message)
         }
         let top = try ConfigurationSection(root, "the configuration", known: Self.known, file: path)
         if let version = try top.number("version"), version != 1 {
@@ -99,20 +89,5 @@ extension ScheduleConfiguration {
         metrics = try top.text("metrics-file").map(absolute)
         let configuration = self
         try top.checking { () throws(InvalidSetting) in try configuration.check() }
-    }
-
-    /// A syntax error in the parser's own words, on one line.
-    private static func syntax(_ error: YamlError, _ path: String) -> VaultError {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            return ConfigurationSection.error(path, mark.line, problem)
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            return ConfigurationSection.error(
-                path, context.mark.line, "duplicate key '\(duplicates.first ?? "")'")
-        default:
-            return VaultError(
-                .config, "the configuration is not valid YAML: \(String("\(error)".prefix(200)))", path: path)
-        }
     }
 }

@@ -1,34 +1,33 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import Yams
 
 /// A mapping of the configuration file with a fixed set of keys. Errors name the line.
 struct ConfigurationSection {
     /// The path of the file.
     let file: String
-    private let values: [String: Node]
+    private let values: [String: YAMLNode]
     private let line: Int?
     /// The name of the section in messages.
     private let name: String
 
     /// - Throws: `VaultError` `config` if `node` is not a mapping or has a key that is not in `known`.
-    init(_ node: Node, _ name: String, known: [String], file: String) throws {
+    init(_ node: YAMLNode, _ name: String, known: [String], file: String) throws {
         self.file = file
         self.name = name
-        line = node.mark?.line
+        line = node.line
         guard let mapping = node.mapping else {
             throw Self.error(file, line, "\(name) must be a mapping")
         }
-        var values: [String: Node] = [:]
-        for (key, value) in mapping {
-            guard let text = key.scalar?.string else {
-                throw Self.error(file, key.mark?.line, "\(name) has a key that is not a string")
+        var values: [String: YAMLNode] = [:]
+        for (key, value) in mapping.map({ ($0.key, $0.value) }) {
+            guard let text = key.text else {
+                throw Self.error(file, key.line, "\(name) has a key that is not a string")
             }
             guard known.contains(text) else {
                 let near = Similarity.nearest(text, in: known).map { "Did you mean '\($0)'? " }
                 throw Self.error(
-                    file, key.mark?.line, "unknown key '\(text.prefix(64))' in \(name)",
+                    file, key.line, "unknown key '\(text.prefix(64))' in \(name)",
                     (near ?? "") + "Valid keys: \(known.joined(separator: ", ")).")
             }
             values[text] = value
@@ -39,7 +38,7 @@ struct ConfigurationSection {
     /// An error about the value of a key, or about the whole section.
     func error(_ key: String?, _ message: String, _ remedy: String? = nil) -> VaultError {
         Self.error(
-            file, key.flatMap { values[$0]?.mark?.line } ?? line, key.map { "\($0): \(message)" } ?? message, remedy)
+            file, key.flatMap { values[$0]?.line } ?? line, key.map { "\($0): \(message)" } ?? message, remedy)
     }
 
     /// An error at a line of the file.
@@ -53,13 +52,13 @@ struct ConfigurationSection {
     }
 
     /// Whether the key has a value.
-    func has(_ key: String) -> Bool { values[key].map { $0.scalar?.string != "" } ?? false }
+    func has(_ key: String) -> Bool { values[key].map { $0.text != "" } ?? false }
 
     /// The string value of a key; nil when the key is absent.
     func text(_ key: String) throws -> String? {
         guard let node = values[key] else { return nil }
-        guard let scalar = node.scalar, !scalar.string.isEmpty else { throw error(key, "must be a string") }
-        return scalar.string
+        guard let text = node.text, !text.isEmpty else { throw error(key, "must be a string") }
+        return text
     }
 
     func requiredText(_ key: String) throws -> String {
@@ -93,10 +92,10 @@ struct ConfigurationSection {
     /// A string, or a list of strings.
     func texts(_ key: String) throws -> [String] {
         guard let node = values[key] else { return [] }
-        let nodes = node.sequence.map(Array.init) ?? [node]
+        let nodes = node.sequence ?? [node]
         return try nodes.map { node in
-            guard let text = node.scalar?.string, !text.isEmpty else {
-                throw Self.error(file, node.mark?.line ?? line, "\(key): must be a string or a list of strings")
+            guard let text = node.text, !text.isEmpty else {
+                throw Self.error(file, node.line, "\(key): must be a string or a list of strings")
             }
             return text
         }
@@ -121,10 +120,10 @@ struct ConfigurationSection {
     }
 
     /// The entries of a list; empty when the key is absent.
-    func nodes(_ key: String) throws -> [Node] {
+    func nodes(_ key: String) throws -> [YAMLNode] {
         guard let node = values[key] else { return [] }
         guard let sequence = node.sequence else { throw error(key, "must be a list") }
-        return Array(sequence)
+        return sequence
     }
 }
 

@@ -1,20 +1,19 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
-internal import Yams
 
 /// The settings that jobs inherit from the configuration.
 struct JobDefaults {
     let repository: RepositoryReference?
-    let timeZone: TimeZone
+    let timeZone: Zone
     /// The directory of the configuration file.
     let directory: String
     let limits: TimeLimits
 
     /// The time zone that a section names, or the system's.
-    static func zone(_ section: ConfigurationSection) throws -> TimeZone {
+    static func zone(_ section: ConfigurationSection) throws -> Zone {
         guard let name = try section.text("time-zone") else { return .current }
-        guard let zone = TimeZone(identifier: name) else {
+        guard let zone = Zone(named: name) else {
             throw section.error(
                 "time-zone", "unknown time zone '\(name)'", "Write Europe/Berlin or UTC, for example.")
         }
@@ -33,7 +32,7 @@ extension BackupJob {
         ] + KeyReference.keys("repository-secret")
 
     /// Parses a job. Relative paths start at the directory of the configuration file.
-    init(_ node: Node, _ defaults: JobDefaults, file: String) throws {
+    init(_ node: YAMLNode, _ defaults: JobDefaults, file: String) throws {
         let section = try ConfigurationSection(node, "the job", known: Self.known, file: file)
         let name = try section.requiredText("name")
         let directory = defaults.directory
@@ -74,7 +73,7 @@ extension BackupJob {
     }
 
     private static func recurrence(
-        _ section: ConfigurationSection, _ name: String, _ zone: TimeZone
+        _ section: ConfigurationSection, _ name: String, _ zone: Zone
     ) throws -> Recurrence {
         let span = try section.span("every")
         let text = try section.text("at")
@@ -82,7 +81,7 @@ extension BackupJob {
         case (let span?, nil): return .interval(span)
         case (nil, let text?):
             do {
-                return try .at(text, timeZone: zone)
+                return try .at(text, zone: zone)
             } catch let error as VaultError {
                 throw section.error("at", error.message, error.remedy)
             }

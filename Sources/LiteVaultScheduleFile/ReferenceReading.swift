@@ -1,5 +1,6 @@
 internal import LiteVaultBackup
 internal import LiteVaultSchedule
+internal import LiteVaultSupport
 
 extension RepositoryReference {
     /// Parses the repository of a section, with `inherited` for absent settings; nil when neither names a repository.
@@ -17,7 +18,7 @@ extension RepositoryReference {
             usesPathStyle = try s3?.flag("path-style") ?? inherited.usesPathStyle
             return
         }
-        let scheme = text.range(of: "://").map { text[..<$0.lowerBound].lowercased() }
+        let scheme = text.firstRange(ofText: "://").map { text[..<$0.lowerBound].lowercased() }
         guard scheme == nil || scheme == "s3" else {
             throw section.error(
                 "repository", "invalid repository '\(text)' (expected a directory or s3://BUCKET/PREFIX)")

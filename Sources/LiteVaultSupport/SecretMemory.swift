@@ -1,12 +1,6 @@
 internal import CProcessSupport
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
+internal import LiteVaultFoundation
 
 /// Whole pages of memory for secrets: kept out of swap and core dumps where the system allows it, wiped when released.
 ///

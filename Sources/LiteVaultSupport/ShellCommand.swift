@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
+internal import LiteVaultFoundation
 
 /// A command for `/bin/sh -c`, started with default signal handling.
 package struct ShellCommand: Sendable {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import LiteVaultSupport
 
 /// Turns the argument parser's errors into failures.
 ///
@@ -43,14 +44,14 @@ enum UsageMessage {
         if line.contains("unexpected arguments:") {
             return line.prefix { $0.isNumber } + " unexpected arguments, or an unknown option"
         }
-        if line.hasPrefix("The option"), let end = line.range(of: ", but '") {
+        if line.hasPrefix("The option"), let end = line.firstRange(ofText: ", but '") {
             return "the" + line[line.startIndex..<end.lowerBound].dropFirst(3)
         }
         if line.hasPrefix("Unknown option '-"), !line.hasPrefix("Unknown option '--"), !line.contains("Did you mean") {
             return "unknown short option"
         }
         if line.hasPrefix("The value '"), line.contains("'--"), line.contains("key-"),
-            let start = line.range(of: "' is invalid for ")
+            let start = line.firstRange(ofText: "' is invalid for ")
         {
             return "the value is invalid for " + line[start.upperBound...]
         }

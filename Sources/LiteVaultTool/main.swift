@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
+internal import LiteVaultFoundation
 
 exit(Main.run(Array(CommandLine.arguments.dropFirst())))
 

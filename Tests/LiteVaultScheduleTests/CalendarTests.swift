@@ -7,7 +7,7 @@ import Testing
 
     /// The times that follow `start`, as UTC.
     private func times(_ text: String, _ start: String, zone: String = "UTC", count: Int = 3) throws -> [String] {
-        let expression = try CalendarExpression(parsing: text, timeZone: #require(TimeZone(identifier: zone)))
+        let expression = try CalendarExpression(parsing: text, zone: #require(Zone(named: zone)))
         var time = try utc(start)
         return try (0..<count).map { _ in
             time = try #require(expression.next(after: time))
@@ -92,7 +92,7 @@ import Testing
     @Test func `times of 1000 days are those that a search by the second finds`() throws {
         // Against Foundation's own calendar, over both changes of three years.
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
-        let expression = try CalendarExpression(parsing: "04:17", timeZone: zone)
+        let expression = try CalendarExpression(parsing: "04:17", zone: Zone(zone))
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone
         var time = try utc("2026-01-01T00:00:00")
@@ -114,7 +114,7 @@ import Testing
         "* * * * 8", "12:00 Mars/Base", "*/0:00", "5..1:00", "a:b", "12:00 13:00", "1,,2:00",
     ])
     func `an invalid expression is rejected`(text: String) {
-        #expect(throws: TimeSyntaxError.self) { try CalendarExpression(parsing: text, timeZone: .gmt) }
+        #expect(throws: TimeSyntaxError.self) { try CalendarExpression(parsing: text, zone: Zone(.gmt)) }
     }
 
     @Test func `lengths of time are read and written`() throws {

@@ -73,8 +73,7 @@ def package_of(path):
             texts = sorted(
                 file for file in (checkouts / package).iterdir() if re.match(r"(LICENSE|NOTICE|CONTRIBUTORS)", file.name)
             )
-            licence = "MIT" if package == "Yams" else "Apache-2.0"
-            return package, pin["state"].get("version", pin["state"]["revision"]), licence, pin["location"], texts
+            return package, pin["state"].get("version", pin["state"]["revision"]), "Apache-2.0", pin["location"], texts
     if name == "libsqlcipher.a":
         texts = [root / ".engines" / f"sqlcipher-{engine}" / "LICENSE"]
         return "SQLCipher", engine, "BSD-3-Clause AND blessing", "https://github.com/sqlcipher/sqlcipher", texts
@@ -82,6 +81,8 @@ def package_of(path):
         return "OpenSSL", debian("libssl-dev"), "Apache-2.0", "https://www.openssl.org", copyright_of("libssl-dev")
     if name == "libz.a":
         return "zlib", debian("zlib1g-dev"), "Zlib", "https://zlib.net", copyright_of("zlib1g-dev")
+    if name == "libyaml.a":
+        return "libyaml", debian("libyaml-dev"), "MIT", "https://pyyaml.org/wiki/LibYAML", copyright_of("libyaml-dev")
     if name in ("libstdc++.a", "libgcc_s.a", "libgcc_eh.a", "libgcc.a") or re.match(r"crt(begin|end)", name):
         package = subprocess.check_output(["dpkg", "-S", "libstdc++.a"], text=True).split(":")[0]
         licence = "GPL-3.0-or-later WITH GCC-exception-3.1"

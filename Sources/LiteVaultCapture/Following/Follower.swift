@@ -1,4 +1,4 @@
-package import Foundation
+package import LiteVaultFoundation
 
 /// Follows the write-ahead log of a live database, without its key, and passes every committed transaction to a sink.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// The locks that a follower holds, and how far it has read the log.
 final class FollowerHold {

@@ -1,4 +1,4 @@
-package import Foundation
+package import LiteVaultFoundation
 
 /// Reads a consistent image of a live database, without its key, while others write to it.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// What to copy: the database file, and the pages that replace pages of the file.
 struct CapturedImage {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// An earlier image of a database, and what can show which of its blocks are still the same.
 ///

@@ -1,6 +1,6 @@
 package import DurableFile
-internal import Foundation
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// A database file that no other process has open, and that another file is to replace, without its key.
 ///

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// What a follower records with a position in a log, so that a later one can tell whether the log continues from there.
 ///

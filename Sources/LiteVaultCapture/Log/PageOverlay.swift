@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// Pages in another file that replace pages of the database file in an image.
 struct PageOverlay {

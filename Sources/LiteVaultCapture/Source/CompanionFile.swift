@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// A `-wal` or `-journal` file. It carries no locks, so its descriptors may be closed.
 final class CompanionFile {

@@ -1,6 +1,7 @@
 internal import CEngineSupport
-internal import Foundation
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A live database file, accessed through SQLite's own file object for locks and bytes, without a key or SQL.
 ///
@@ -226,7 +227,7 @@ package enum SourceVolume {
         for line in mounts.split(separator: "\n") {
             let fields = line.split(separator: " ")
             guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 3 < fields.count else { continue }
-            let point = String(fields[4]).replacingOccurrences(of: "\\040", with: " ")
+            let point = String(fields[4]).replacing(text: "\\040", with: " ")
             guard path == point || path.hasPrefix(point.hasSuffix("/") ? point : point + "/") else { continue }
             // Of two mounts at one path, the later one hides the earlier.
             guard point.utf8.count >= best.length else { continue }

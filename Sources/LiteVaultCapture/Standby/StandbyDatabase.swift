@@ -1,5 +1,5 @@
 internal import CEngineSupport
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// A database whose only writer is this process, which does not have its key.
 ///

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Runs tasks that may block indefinitely without holding up other tasks.
 ///
@@ -52,7 +53,7 @@ private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // th
     /// Seconds after which an idle thread exits.
     private static let idleTimeout = 5.0
 
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var jobs: [UnownedJob] = []
     private var idle = 0
 
@@ -64,9 +65,7 @@ private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // th
             return jobs.count > idle
         }
         guard needsThread else { return }
-        let thread = Thread { [self] in work() }
-        thread.stackSize = 4 << 20
-        thread.start()
+        SystemThread.start(stackSize: 4 << 20) { [self] in work() }
     }
 
     private func work() {
@@ -77,8 +76,8 @@ private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // th
         condition.withLock {
             idle += 1
             defer { idle -= 1 }
-            let end = Date().addingTimeInterval(Self.idleTimeout)
-            while jobs.isEmpty { if !condition.wait(until: end), jobs.isEmpty { return nil } }
+            let end = ContinuousClock.now + .seconds(Self.idleTimeout)
+            while jobs.isEmpty { if !condition.wait(seconds: (end - .now).seconds), jobs.isEmpty { return nil } }
             return jobs.removeFirst()
         }
     }
@@ -90,9 +89,7 @@ package func withDedicatedThread<T: Sendable>(_ body: @escaping () throws -> T) 
     // The caller waits, so nobody else uses the captured values.
     let work = DedicatedWork(body: body)
     return try await withCheckedThrowingContinuation { continuation in
-        let thread = Thread { continuation.resume(with: work.run()) }
-        thread.stackSize = 2 << 20
-        thread.start()
+        SystemThread.start(stackSize: 2 << 20) { continuation.resume(with: work.run()) }
     }
 }
 

@@ -1,5 +1,5 @@
 internal import CFileSupport
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open, as closing a second
 /// descriptor would drop SQLite's locks.
@@ -22,7 +22,7 @@ package final class LocalFile: Sendable {
     private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
         var patience = 3000
         while true {
-            let opened = Foundation.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            let opened = LiteVaultFoundation.open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             if opened >= 0 { return opened }
             switch errno {
             case EINTR: continue

@@ -2,13 +2,7 @@ internal import CEngineSupport
 package import LiteVaultCore
 internal import LiteVaultSupport
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
+internal import LiteVaultFoundation
 
 /// Compares the pages of two encrypted databases under different keys in plaintext, byte by byte.
 ///

@@ -1,6 +1,6 @@
 internal import DurableFile
-internal import Foundation
 public import LiteVaultCore
+internal import LiteVaultFoundation
 
 extension VaultError.Code {
     /// The linked engine does not encrypt.

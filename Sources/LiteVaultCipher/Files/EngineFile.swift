@@ -1,13 +1,7 @@
 internal import LiteVaultCore
 internal import LiteVaultEngine
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
+internal import LiteVaultFoundation
 
 /// Reads the bytes of a database file through a descriptor that SQLite owns.
 ///

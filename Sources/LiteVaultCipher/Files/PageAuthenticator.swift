@@ -2,13 +2,7 @@ internal import CEngineSupport
 internal import LiteVaultCore
 internal import LiteVaultSupport
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
+internal import LiteVaultFoundation
 
 /// Verifies the authentication codes of pages without the engine.
 ///

@@ -1,7 +1,7 @@
 internal import CEngineSupport
-internal import Foundation
 internal import LiteVaultCore
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Unlocks a connection in the only safe order: key, settings, then the first page. Everything else on the connection runs
@@ -120,7 +120,7 @@ struct KeyUnlocker: ConnectionUnlocker {
 /// ATTACH reads the schema before any pragma could set the file's settings, so for its duration, and only then, the
 /// settings become the defaults. Every function in this library that applies a key holds the lock meanwhile.
 enum CipherDefaults {
-    private static let lock = NSRecursiveLock()
+    private static let lock = RecursiveLock()
 
     /// Runs `body` with other defaults, and restores the old ones in any case. Empty settings change nothing, but nothing
     /// else changes the defaults meanwhile.

@@ -1,7 +1,8 @@
 internal import CEngineSupport
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 // Copies that have the pages of the source: under the same key byte by byte, under another through the engine.
 
@@ -155,7 +156,7 @@ extension NewDatabase {
                 guard Date() < deadline else {
                     throw VaultError(.busy, "The database is locked", path: source.description)
                 }
-                Thread.sleep(forTimeInterval: 0.01)
+                SystemThread.sleep(seconds: 0.01)
             }
         }
     }

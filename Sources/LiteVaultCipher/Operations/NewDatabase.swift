@@ -1,6 +1,6 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// A new database: written under a temporary name, reopened and verified, and only then given its name.
 struct NewDatabase {

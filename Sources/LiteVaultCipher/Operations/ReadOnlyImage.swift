@@ -1,6 +1,6 @@
 internal import CEngineSupport
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed
 /// properly.

@@ -1,5 +1,6 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A verification of one database, with its results so far.
 struct Verification {
@@ -55,7 +56,7 @@ struct Verification {
         let pages = try authenticator.report(
             size: engineFile.size(), read: { try engineFile.read(at: $0, count: $1) },
             // The page may have been read during a write.
-            retry: { Thread.sleep(forTimeInterval: 0.02) },
+            retry: { SystemThread.sleep(seconds: 0.02) },
             progress: { try progress(.init(.authenticating, Int64($0), of: Int64($1), .pages)) })
         report.pageSize = authenticator.layout.pageSize
         report.authenticatedPages = pages.pages - pages.failureCount
@@ -150,7 +151,7 @@ extension Verification {
         // A writer may restart the log while it is read: only problems that persist count.
         var findings: [VerificationReport.Problem] = []
         for attempt in 0..<4 {
-            if attempt > 0 { Thread.sleep(forTimeInterval: 0.05) }
+            if attempt > 0 { SystemThread.sleep(seconds: 0.05) }
             findings = try logFindings()
             if findings.isEmpty { return false }
         }

@@ -1,6 +1,7 @@
 internal import CEngineSupport
-internal import Foundation
+internal import Dispatch
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 extension Connection {

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
 
 extension Connection {
     /// When a transaction takes its locks (https://sqlite.org/lang_transaction.html).

@@ -1,5 +1,7 @@
-internal import Foundation
+internal import Dispatch
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Copies a database page by page while it is in use (https://sqlite.org/backup.html).
 ///
@@ -132,7 +134,7 @@ public final class Backup {
         while try advance(pages: pages) == .busy {
             guard Date() < deadline else { return try source.withLock { try source.check(SQLITE_BUSY) } }
             // No lock is held meanwhile.
-            Thread.sleep(forTimeInterval: 0.01)
+            SystemThread.sleep(seconds: 0.01)
         }
     }
 

@@ -1,5 +1,6 @@
-internal import Foundation
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 // A checkpoint reads the end of the log, and then how much of it was copied already. In between, on engines with
 // `EngineInfo.Defect.walReset`, a commit of another connection may reset the log: the checkpoint then records the old
@@ -118,7 +119,7 @@ extension Connection {
                     interrupt()
                     return false
                 }
-                Thread.sleep(forTimeInterval: 0.005)
+                SystemThread.sleep(seconds: 0.005)
                 return true
             }
             defer { lockTimeoutSeconds = patience }

@@ -1,4 +1,4 @@
-public import Foundation
+public import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Dates as text: `yyyy-MM-dd'T'HH:mm:ss.SSS`, in UTC, in the proleptic Gregorian calendar, years 0000 to 9999.

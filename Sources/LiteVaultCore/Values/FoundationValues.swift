@@ -1,5 +1,5 @@
-public import Foundation
 public import LiteVaultEngine
+public import LiteVaultFoundation
 
 extension Data: Binding, ColumnValue {
     /// A BLOB.

@@ -1,6 +1,7 @@
 internal import DurableFile
-internal import Foundation
 public import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension VaultError.Code {
     /// A database exists, but its key is in no place where it was looked for. Nothing was created.
@@ -39,16 +40,10 @@ extension VaultError {
         let error = DurableFileError(.system, operation: operation, path: path, code: code)
         let kind: Code = error.isNoSpace ? .noSpace : error.isMissing ? .noInput : .io
         return VaultError(
-            kind, error.isMissing ? "The file does not exist" : "\(operation) failed: \(SystemError(code))", path: path,
+            kind, error.isMissing ? "The file does not exist" : "\(operation) failed: \(SystemError(code: code))",
+            path: path,
             cause: error)
     }
 
     static let noMemory = VaultError(.internalFailure, "There is no memory for a key")
-}
-
-/// The system's words for an error number.
-struct SystemError: CustomStringConvertible {
-    let description: String
-
-    init(_ code: Int32) { description = String(cString: strerror(code)) }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+public import LiteVaultFoundation
 
 /// One way to open a keyring, as ``Keyring/slots()`` lists it. It contains no secret.
 public struct KeyringSlot: Sendable, Equatable, Identifiable {

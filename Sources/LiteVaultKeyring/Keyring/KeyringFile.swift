@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The file of a keyring: how it is read, kept from other writers and replaced.
@@ -86,7 +86,7 @@ private final class KeyringLock {
                 let code = errno
                 throw VaultError(
                     code == ENOSPC || code == EDQUOT ? .noSpace : .cannotCreate,
-                    "The keyring cannot be locked: \(SystemError(code))", path: path,
+                    "The keyring cannot be locked: \(SystemError(code: code))", path: path,
                     remedy: "Check that its directory can be written.")
             }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
@@ -101,14 +101,14 @@ private final class KeyringLock {
             } else if errno != EWOULDBLOCK, errno != EINTR {
                 let code = errno
                 close(descriptor)
-                throw VaultError(.unsupported, "The keyring cannot be locked: \(SystemError(code))", path: path)
+                throw VaultError(.unsupported, "The keyring cannot be locked: \(SystemError(code: code))", path: path)
             }
             close(descriptor)
             guard ContinuousClock.now < end else {
                 throw VaultError(
                     .busy, "Another process is changing the keyring", path: keyring, remedy: "Try again.")
             }
-            Thread.sleep(forTimeInterval: pause.next())
+            SystemThread.sleep(seconds: pause.next())
         }
     }
 

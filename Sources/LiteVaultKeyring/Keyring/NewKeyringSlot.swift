@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A slot that is to be added to a keyring.

@@ -1,6 +1,6 @@
-internal import Foundation
 public import LiteVaultCipher
 public import LiteVaultCore
+internal import LiteVaultFoundation
 public import LiteVaultPool
 internal import LiteVaultSupport
 

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import Dispatch
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A shell command that takes and returns secrets: standard input and output, never an argument or the environment.
@@ -143,13 +144,13 @@ private final class Pipe {
     }
 
     func closeWriting() {
-        if writing >= 0 { _ = Foundation.close(writing) }
+        if writing >= 0 { _ = LiteVaultFoundation.close(writing) }
         writing = -1
     }
 
     func close() {
         closeWriting()
-        if reading >= 0 { _ = Foundation.close(reading) }
+        if reading >= 0 { _ = LiteVaultFoundation.close(reading) }
         reading = -1
     }
 }

@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Reads and writes small files that matter: all of one, or nothing.
@@ -69,7 +69,7 @@ enum SecretFile {
         var count = 0
         while count < bytes.count {
             let length = bytes.withUnsafeMutableBytes {
-                Foundation.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
+                LiteVaultFoundation.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
             }
             if length < 0 {
                 if errno == EINTR { continue }
@@ -95,7 +95,8 @@ enum SecretFile {
             defer { close(descriptor) }
             var done = 0
             while done < bytes.count {
-                let length = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                let length = LiteVaultFoundation.write(
+                    descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
                 if length < 0 {
                     if errno == EINTR { continue }
                     throw VaultError.file("write", path, code: errno)

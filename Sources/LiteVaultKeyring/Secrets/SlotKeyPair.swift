@@ -1,8 +1,8 @@
 internal import Crypto
-internal import _CryptoExtras
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
+internal import _CryptoExtras
 
 /// The X25519 key pair of a slot. The slot's secret leads to the private key; the public key is in the file.
 ///

@@ -1,5 +1,5 @@
 #if canImport(Security)
-    internal import Foundation
+    internal import LiteVaultFoundation
     public import LiteVaultCore
     internal import LiteVaultSupport
     internal import Security

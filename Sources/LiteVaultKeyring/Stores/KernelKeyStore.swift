@@ -1,6 +1,6 @@
 internal import CKeyringSupport
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A secret in a keyring of the Linux kernel (keyrings(7)): in memory only, gone after a restart, never in swap in the clear.
@@ -82,9 +82,9 @@ public struct KernelKeyStore: KeyStore {
             throw VaultError(.keyMissing, "The secret in \(self) has expired", remedy: "Store it again.")
         case ENOSYS, EPERM:
             throw VaultError(
-                .unsupported, "The kernel's keyrings cannot be used here: \(SystemError(code))",
+                .unsupported, "The kernel's keyrings cannot be used here: \(SystemError(code: code))",
                 remedy: "Many containers forbid them. Use another key store.")
-        default: throw VaultError(.keyStoreLocked, "\(self) cannot be read: \(SystemError(code))")
+        default: throw VaultError(.keyStoreLocked, "\(self) cannot be read: \(SystemError(code: code))")
         }
     }
 }

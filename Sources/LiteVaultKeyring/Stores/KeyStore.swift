@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A place for one secret: a file, the system's key store, a command.
@@ -203,7 +203,7 @@ enum ProcessEnvironment {
 /// Quotes a word for `/bin/sh`.
 enum ShellWord {
     static func quoted(_ word: String) -> String {
-        "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        "'" + word.replacing(text: "'", with: "'\\''") + "'"
     }
 
     /// Whether a text can be a word of a command line.

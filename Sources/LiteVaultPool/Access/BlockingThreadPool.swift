@@ -1,4 +1,5 @@
-internal import Foundation
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Threads for the asynchronous accesses of tasks.
 ///
@@ -8,7 +9,7 @@ internal import Foundation
 final class BlockingThreadPool: @unchecked Sendable {  // all state only under `condition`
     static let shared = BlockingThreadPool()
 
-    private let condition = NSCondition()
+    private let condition = Condition()
     private var waiting: [@Sendable () -> Void] = []
     private var idle = 0
 
@@ -19,7 +20,7 @@ final class BlockingThreadPool: @unchecked Sendable {  // all state only under `
         let needsThread = waiting.count > idle
         if !needsThread { condition.signal() }
         condition.unlock()
-        if needsThread { Thread { self.serve() }.start() }
+        if needsThread { SystemThread.start { self.serve() } }
     }
 
     private func serve() {
@@ -36,10 +37,10 @@ final class BlockingThreadPool: @unchecked Sendable {  // all state only under `
     private func next() -> (@Sendable () -> Void)? {
         condition.lock()
         defer { condition.unlock() }
-        let end = Date(timeIntervalSinceNow: 10)
+        let end = ContinuousClock.now + .seconds(10)
         while waiting.isEmpty {
             idle += 1
-            let isInTime = condition.wait(until: end)
+            let isInTime = condition.wait(seconds: (end - .now).seconds)
             idle -= 1
             if !isInTime, waiting.isEmpty { return nil }
         }

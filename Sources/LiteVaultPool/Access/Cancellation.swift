@@ -1,6 +1,6 @@
-internal import Foundation
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Ends an access when its task is cancelled.
@@ -42,7 +42,7 @@ final class Cancellation: Sendable {
         withdraw?()
         guard interrupt() else { return }
         // Repeatedly: an interrupt between two statements has no effect.
-        BlockingThreadPool.shared.run { while self.interrupt() { Thread.sleep(forTimeInterval: 0.002) } }
+        BlockingThreadPool.shared.run { while self.interrupt() { SystemThread.sleep(seconds: 0.002) } }
     }
 
     /// Whether there was a connection to interrupt.

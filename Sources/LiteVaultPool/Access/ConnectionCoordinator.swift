@@ -1,7 +1,7 @@
-internal import Foundation
 internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
 
 /// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.
 package final class ConnectionCoordinator: Sendable {

@@ -1,6 +1,6 @@
-internal import Foundation
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Opens connections to one database, and derives its key once for all of them.
@@ -72,7 +72,7 @@ final class ConnectionSource: Sendable {
             do { return try body() } catch let error as DatabaseError
                 where error.resultCode.primary == .busy && ContinuousClock.now < end
             {
-                Thread.sleep(forTimeInterval: 0.01)
+                SystemThread.sleep(seconds: 0.01)
             }
         }
     }

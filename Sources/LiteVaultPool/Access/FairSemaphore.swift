@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Dispatch
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A semaphore that admits waiters in FIFO order: blocked threads, and jobs that wait without a thread.

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Dispatch
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Reports when the system is short of memory: by Darwin's memory pressure events, and Linux's pressure stall information.

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import Dispatch
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The connections of a ``DatabasePool`` or ``DatabaseQueue``: readers come and go, the writer stays.

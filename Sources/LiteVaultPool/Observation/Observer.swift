@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A running observation: it is notified of changes for as long as it exists.

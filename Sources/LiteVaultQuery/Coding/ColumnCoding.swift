@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// Encodes a property into the value of a column.
 enum ColumnEncoding {

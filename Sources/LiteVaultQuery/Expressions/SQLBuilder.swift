@@ -1,5 +1,6 @@
 package import LiteVaultCore
-internal import Foundation
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Builds SQL text and collects the values of its parameters.
 ///
@@ -174,6 +175,6 @@ package enum LiteralSQL {
     /// The engine's parser ends a text literal at a NUL, so text that contains one is written as bytes.
     private static func literal(_ text: String) -> String {
         guard !text.utf8.contains(0) else { return "CAST(\(Blob(bytes: Array(text.utf8)).description) AS TEXT)" }
-        return "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        return "'" + text.replacing(text: "'", with: "''") + "'"
     }
 }

@@ -1,5 +1,5 @@
-public import Foundation
 public import LiteVaultCore
+public import LiteVaultFoundation
 
 extension Int64: Value {
     /// `INTEGER`

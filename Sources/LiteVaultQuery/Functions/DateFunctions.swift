@@ -1,4 +1,4 @@
-public import Foundation
+public import LiteVaultFoundation
 
 /// SQLite's date and time functions (https://sqlite.org/lang_datefunc.html).
 public final class DateFunctions: Sendable {

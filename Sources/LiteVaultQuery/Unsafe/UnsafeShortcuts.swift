@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 // Every shortcut around Swift's safety in this target, each with the invariant that makes it sound. They exist for

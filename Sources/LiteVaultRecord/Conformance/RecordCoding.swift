@@ -1,5 +1,5 @@
-internal import Foundation
 public import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// Reads the columns of a row in their order.
 ///

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Reads nodes from tree packs that are local files: objects of a directory store in place, those of other stores from

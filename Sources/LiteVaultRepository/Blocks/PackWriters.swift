@@ -1,8 +1,8 @@
 internal import Crypto
 package import DurableFile
-internal import Foundation
 package import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// Writes blocks to data packs: header, blocks, the blocks' hashes, and a hash over header and hashes.
 final class DataPackWriter {

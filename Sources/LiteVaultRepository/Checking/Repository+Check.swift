@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Checks the repository: every document's hash and authentication code, the sequence of snapshots, whether it was

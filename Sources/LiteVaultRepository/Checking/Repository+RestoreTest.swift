@@ -1,8 +1,8 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Restores snapshots to temporary files and verifies them as databases.

@@ -1,6 +1,6 @@
 internal import DurableFile
-package import Foundation
 package import LiteVaultCapture
+package import LiteVaultFoundation
 
 /// What a store says about itself without being written to.
 package struct StoreInspection: Sendable {

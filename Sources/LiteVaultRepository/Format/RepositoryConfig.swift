@@ -1,7 +1,7 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 internal import _CryptoExtras
 

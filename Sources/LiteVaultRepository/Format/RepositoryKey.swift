@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// What authenticates the documents of a repository.

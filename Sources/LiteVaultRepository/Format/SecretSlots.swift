@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// How a key is derived from a secret.

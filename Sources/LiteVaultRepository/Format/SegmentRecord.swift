@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// The record stored before the frames of a log segment.
 struct SegmentRecord: CheckedDocument, Sendable, Equatable {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// Times as written in documents: `2026-11-21T12:30:06.123Z`, of the years 1970 to 9999.
 enum Timestamp {

@@ -1,5 +1,5 @@
-public import struct Foundation.Date
 public import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// Options for repairing a repository.
 public struct RepairOptions: Sendable {

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Restores `repository.json`, without which a repository cannot be opened, if it is damaged or missing. Its

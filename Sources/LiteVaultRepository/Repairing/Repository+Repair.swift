@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Makes a damaged repository usable again, and reports what is lost.

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// An object in place of a manifest, so that no writer can store one there.
 ///

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// Local directories for the files that a client of a repository keeps.
 public struct LocalDirectories: Sendable {

@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// What this machine remembers about the repository at a location: its identity, and the newest snapshots seen.
 ///

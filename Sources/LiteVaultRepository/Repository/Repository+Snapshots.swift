@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Lists the snapshots of one database or of all, oldest first within each.

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// A repository of database snapshots in an object store.
 ///

@@ -1,5 +1,5 @@
-public import struct Foundation.Date
 internal import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// A snapshot of a database, as described by its manifest.
 public struct Snapshot: Sendable {

@@ -1,5 +1,5 @@
-public import Foundation
 internal import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// The result of verifying a snapshot.
 public struct SnapshotVerification: Sendable, Equatable, Codable {

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// Writes the image of a snapshot to a file, from its start, and compares each block with its hash.
 struct ImageWriter {

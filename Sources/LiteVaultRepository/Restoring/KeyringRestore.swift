@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// What a restore does with the keyring that a snapshot carries.
 public enum KeyringRestore: Sendable, Equatable {

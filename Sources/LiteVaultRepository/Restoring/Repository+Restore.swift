@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 public import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Restores a snapshot to a new file. Every block is checked against its hash; the file appears complete or not at all.

@@ -1,5 +1,5 @@
-public import struct Foundation.Date
 public import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// Options for restoring a database.
 public struct RestoreOptions: Sendable {

@@ -1,5 +1,5 @@
-internal import Foundation
 public import LiteVaultCapture
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Decides which snapshots to keep, and removes the manifests of the others. Pruning deletes their packs later.

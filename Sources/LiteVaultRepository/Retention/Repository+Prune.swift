@@ -1,5 +1,5 @@
-internal import Foundation
 public import LiteVaultCapture
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The result of pruning.

@@ -1,4 +1,4 @@
-package import Foundation
+package import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Which snapshots of a database to keep. Rules add up: a snapshot is kept if any rule matches it.

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 public import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// The result of giving a repository a new key.
 public struct KeyRotation: Sendable, Equatable {

@@ -1,6 +1,6 @@
 internal import Crypto
-public import Foundation
 internal import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// One of the secrets that open a repository. It does not contain the secret.
 public struct RepositorySecretSlot: Sendable, Equatable {

@@ -1,5 +1,5 @@
-public import struct Foundation.Date
 internal import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// The points in time that followed logs add to a repository's snapshots.
 public struct FollowedLogs: Sendable {

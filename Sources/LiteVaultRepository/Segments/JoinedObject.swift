@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// A joined segment that is being made, in a file of the spool.
 final class JoinedObject {

@@ -1,5 +1,5 @@
-internal import Foundation
 public import LiteVaultCapture
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Joins the segments of followed logs, and removes those whose time is over.

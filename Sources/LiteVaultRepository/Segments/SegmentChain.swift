@@ -1,5 +1,5 @@
-public import struct Foundation.Date
 internal import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// A followed log does not lead to the requested time, because a segment is missing or damaged. It is the
 /// `VaultError.cause` of the `damaged` error that a restore throws.

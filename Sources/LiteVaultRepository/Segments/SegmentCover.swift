@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// Chooses the objects to read for a series of segments.
 enum SegmentCover {

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// The segments of a database by their names.
 struct SegmentListing: Sendable {

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// The segments that a database has, and those that it should have: all from the first to the newest known one, without
 /// those that retention removed.

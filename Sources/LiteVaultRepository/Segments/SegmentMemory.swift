@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// A mark in the form that the follower's lease carries: sealed, as text.
 private struct SegmentNote: CheckedDocument {

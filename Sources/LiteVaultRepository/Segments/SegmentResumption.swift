@@ -1,5 +1,5 @@
-internal import Foundation
 package import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// Whether a new follower may continue from what an earlier one stored.
 package enum SegmentResumption: Sendable {

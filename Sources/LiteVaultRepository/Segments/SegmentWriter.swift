@@ -1,6 +1,6 @@
 internal import Crypto
-package import Foundation
 package import LiteVaultCapture
+package import LiteVaultFoundation
 
 /// Stores the segments of one database, one after the other. Holds a lease: two followers of a database would use the
 /// same numbers.

@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 public import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 extension Repository {
     /// Stores a snapshot of a database that may be in use. The database's key is not needed.

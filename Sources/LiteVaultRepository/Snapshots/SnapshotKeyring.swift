@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// Which keyring is stored with a snapshot.
 ///

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// A sum of the hashes of a database's pieces of 512 bytes, each with its number: it tells whether a database has exactly this
 /// content, and changes with a page without the others being read.

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 extension Standby {
     /// The reason to restore a newer snapshot that no segment leads to; nil if there is none.

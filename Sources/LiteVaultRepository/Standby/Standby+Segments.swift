@@ -1,6 +1,6 @@
-internal import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 extension Standby {
     /// Segments that are applied in one commit at most.

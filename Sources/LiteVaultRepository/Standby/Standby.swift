@@ -1,6 +1,6 @@
-public import Foundation
 public import LiteVaultCapture
 internal import LiteVaultCipher
+public import LiteVaultFoundation
 
 /// A copy of a database that is kept current from a repository, without the database's key, while readers have it open.
 ///

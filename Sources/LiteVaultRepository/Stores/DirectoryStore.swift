@@ -1,8 +1,8 @@
 internal import Crypto
 internal import DurableFile
-public import Foundation
 internal import LiteVaultCapture
 internal import LiteVaultCipher
+public import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// An object store in a directory: objects are files of mode 0600 in directories of mode 0700.
@@ -186,7 +186,7 @@ extension DirectoryStore {
                 return nil
             }
             try LocalFile(updating: path).sync()
-            guard Foundation.link(path, destination) == 0 else {
+            guard LiteVaultFoundation.link(path, destination) == 0 else {
                 switch errno {
                 case EXDEV, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES: return nil
                 default: throw VaultError(errno: errno, "link", path: destination)

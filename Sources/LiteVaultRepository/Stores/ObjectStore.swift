@@ -1,5 +1,5 @@
-public import Foundation
 internal import LiteVaultCapture
+public import LiteVaultFoundation
 
 /// Stores a repository's objects, for example in a directory or a bucket.
 ///

@@ -1,5 +1,5 @@
-internal import Foundation
 public import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// A job of a schedule: which databases are backed up, when, into which repository, and what else is done.
 public struct BackupJob: Sendable, Equatable {

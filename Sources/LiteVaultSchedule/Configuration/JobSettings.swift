@@ -1,5 +1,5 @@
-internal import Foundation
 public import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// How the write-ahead logs of a job's databases are followed.

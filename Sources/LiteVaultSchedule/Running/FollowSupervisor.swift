@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 internal import Logging
 

@@ -1,6 +1,6 @@
-package import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultCipher
+package import LiteVaultFoundation
 internal import LiteVaultSupport
 internal import Logging
 

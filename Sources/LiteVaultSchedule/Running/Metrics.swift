@@ -1,7 +1,8 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A value that is measured of a job or a follower.
 package struct MetricSample: Sendable, Equatable {
@@ -137,7 +138,7 @@ package enum Metrics {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-            .replacingOccurrences(of: "\n", with: "\\n")
+        text.replacing(text: "\\", with: "\\\\").replacing(text: "\"", with: "\\\"")
+            .replacing(text: "\n", with: "\\n")
     }
 }

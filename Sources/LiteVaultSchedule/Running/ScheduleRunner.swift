@@ -1,5 +1,5 @@
-package import Foundation
 internal import LiteVaultBackup
+package import LiteVaultFoundation
 internal import LiteVaultSupport
 package import Logging
 

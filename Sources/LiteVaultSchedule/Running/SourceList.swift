@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// The databases that a job's sources match.
 package struct SourceList: Sendable, Equatable {

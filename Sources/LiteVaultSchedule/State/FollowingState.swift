@@ -1,6 +1,6 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// The stored state of the databases that a job follows. Times are seconds since 1970.
 package struct FollowingState: Codable, Sendable, Equatable {

@@ -1,5 +1,5 @@
-package import Foundation
 package import LiteVaultBackup
+package import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The stored state of a configuration's jobs.

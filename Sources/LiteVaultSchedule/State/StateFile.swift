@@ -1,8 +1,8 @@
 internal import Crypto
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultBackup
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The state file of a configuration, replaced with each change, and the lock beside it that a process holds while it runs
@@ -87,7 +87,7 @@ package final class StateFile: Sendable {
         if flock(opened, LOCK_SH | LOCK_NB) == 0 { return .none }
         // Another process than the one that is named may hold it by now, or one of an earlier version, which names none.
         var card = [UInt8](repeating: 0, count: 64)
-        let count = Foundation.read(opened, &card, card.count)
+        let count = LiteVaultFoundation.read(opened, &card, card.count)
         let words = String(decoding: card.prefix(max(0, count)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count == 4, let process = Int32(words[0]), let start = UInt64(words[1]),
             let boot = UInt32(words[2]), let namespace = UInt32(words[3])

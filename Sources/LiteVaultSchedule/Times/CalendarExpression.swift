@@ -1,4 +1,5 @@
-public import Foundation
+public import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A calendar expression in a time zone, in systemd's or cron's syntax: `Mon..Fri 02:30`, `*-*-01 04:00`, `15 3 * * *`.
 public struct CalendarExpression: Sendable, Equatable {
@@ -13,12 +14,17 @@ public struct CalendarExpression: Sendable, Equatable {
     private var seconds = FieldSet.only(0)
     /// Cron's rule: if weekday and day of the month are both restricted, either one matches.
     private var eitherDay = false
-    /// The time zone in which the expression is evaluated.
-    public private(set) var timeZone: TimeZone
+    private var zone: Zone
 
-    private init(text: String, timeZone: TimeZone) {
+    /// The time zone in which the expression is evaluated.
+    ///
+    /// In a program that links FoundationEssentials alone, it is GMT for a zone named in the text: `TimeZone` knows no names there.
+    /// Matches are computed in the zone that was named.
+    public var timeZone: TimeZone { zone.timeZone }
+
+    private init(text: String, zone: Zone) {
         self.text = text
-        self.timeZone = timeZone
+        self.zone = zone
     }
 
     /// The first match after `time`, in whole seconds; nil when there is none within the next 40 years.
@@ -29,7 +35,7 @@ public struct CalendarExpression: Sendable, Equatable {
         // Beyond all years that an expression can name, and before the arithmetic on days overflows.
         guard abs(time.timeIntervalSince1970) < 1e12 else { return nil }
         let start = Int(time.timeIntervalSince1970.rounded(.down))
-        let clock = WallClock(zone: timeZone)
+        let clock = WallClock(zone: zone)
         // From the day before: a time skipped at its end may fall on today.
         let first = clock.day(start) - 1
         for day in first...(first + 40 * 366) where matches(day: day) {
@@ -91,9 +97,9 @@ extension CalendarExpression {
     /// shorthands (`hourly`, `daily`, …), or five cron fields.
     ///
     /// - Throws: ``TimeSyntaxError``.
-    package init(parsing text: String, timeZone: TimeZone) throws(TimeSyntaxError) {
-        let trimmed = text.trimmingCharacters(in: .whitespaces)
-        self.init(text: trimmed, timeZone: timeZone)
+    package init(parsing text: String, zone: Zone) throws(TimeSyntaxError) {
+        let trimmed = text.trimmed
+        self.init(text: trimmed, zone: zone)
         let word = trimmed.lowercased()
         let full = Self.shorthands[word.hasPrefix("@") ? String(word.dropFirst()) : word] ?? trimmed
         let words = full.split(whereSeparator: \.isWhitespace)
@@ -130,14 +136,14 @@ extension CalendarExpression {
         if let last = rest.last, rest.count > 1, !last.contains(":"), last.contains(where: \.isLetter),
             Self.days[String(last.lowercased().prefix(3))] == nil || last.contains("/")
         {
-            guard let zone = TimeZone(identifier: String(last)) else {
+            guard let zone = Zone(named: String(last)) else {
                 throw TimeSyntaxError("unknown time zone '\(last)'")
             }
-            timeZone = zone
+            self.zone = zone
             rest.removeLast()
         }
         if let first = rest.first, first.first?.isLetter == true {
-            let spelled = first.replacingOccurrences(of: "-", with: "..")
+            let spelled = first.replacing(text: "-", with: "..")
             weekdays = try FieldSet(spelled, 1...7, what: "weekday", names: Self.days)
             rest.removeFirst()
         }
@@ -214,7 +220,7 @@ private struct FieldSet: Sendable, Equatable {
             var to = range.upperBound
             if span == "*" {
                 isEvery = isEvery || step == 1
-            } else if let dots = span.range(of: "..") ?? (dash ? span.range(of: "-") : nil) {
+            } else if let dots = span.firstRange(ofText: "..") ?? (dash ? span.firstRange(ofText: "-") : nil) {
                 from = try value(span[..<dots.lowerBound])
                 to = try value(span[dots.upperBound...])
             } else {

@@ -1,6 +1,6 @@
 internal import Crypto
-public import Foundation
 internal import LiteVaultBackup
+public import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// When a job runs.
@@ -17,8 +17,13 @@ public enum Recurrence: Sendable, Equatable {
     ///   - timeZone: where the expression is evaluated, unless it names a zone. The default is the system's.
     /// - Throws: `VaultError` `config` if it is not a calendar expression, or never matches.
     public static func at(_ text: String, timeZone: TimeZone = .current) throws -> Recurrence {
+        try at(text, zone: Zone(timeZone))
+    }
+
+    /// See ``at(_:timeZone:)``.
+    package static func at(_ text: String, zone: Zone) throws -> Recurrence {
         do throws(TimeSyntaxError) {
-            return .calendar(try CalendarExpression(parsing: text, timeZone: timeZone))
+            return .calendar(try CalendarExpression(parsing: text, zone: zone))
         } catch {
             throw VaultError(
                 .config, error.message, remedy: "Write 'Mon..Fri 02:30', '*-*-01 04:00', 'hourly', or five cron fields."

@@ -1,11 +1,12 @@
-internal import Foundation
-
 /// Converts between UTC and the local time of a zone, including around clock changes.
-struct WallClock {
-    let zone: TimeZone
+package struct WallClock {
+    let zone: Zone
+
+    /// The clock of a zone.
+    package init(zone: Zone) { self.zone = zone }
 
     /// Seconds by which local time is ahead of UTC at `time` (seconds since 1970).
-    private func offset(_ time: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time))) }
+    private func offset(_ time: Int) -> Int { zone.offset(at: time) }
 
     /// The local day at `time`, as a number of days since 1970-01-01.
     func day(_ time: Int) -> Int { CivilDate.floor(time + offset(time), 86_400) }
@@ -19,7 +20,7 @@ struct WallClock {
 
     /// The times at which the local clock shows `local` (seconds since 1970, as if it were UTC): none for a local time
     /// skipped when clocks go forward, two for one repeated when they go back.
-    func moments(_ local: Int) -> [Int] {
+    package func moments(_ local: Int) -> [Int] {
         Set([offset(local - 86_400), offset(local), offset(local + 86_400)]).map { local - $0 }
             .filter { $0 + offset($0) == local }.sorted()
     }
@@ -52,6 +53,15 @@ struct CivilDate: Equatable {
         day = ofYear - (153 * shiftedMonth + 2) / 5 + 1
         month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// The number of days from 1970-01-01 to a date.
+    static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = floor(shiftedYear, 400)
+        let ofEra = shiftedYear - era * 400
+        let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
     }
 
     /// 1 is Monday, 7 Sunday.

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// The systemd units, or the crontab line, that run a configuration's jobs. They are printed, never installed.
 package struct SystemdUnits: Sendable {
@@ -78,7 +79,7 @@ package struct SystemdUnits: Sendable {
         // A service in the foreground is started once.
         cron =
             "\(follows ? "@reboot" : period.cron) \(Self.shell(tool)) schedule \(command) --quiet \(Self.shell(configuration.name))"
-            .replacingOccurrences(of: "%", with: "\\%") + "\n"
+            .replacing(text: "%", with: "\\%") + "\n"
     }
 
     /// The names of the credentials that the configuration refers to.
@@ -119,14 +120,14 @@ package struct SystemdUnits: Sendable {
     }
 
     /// Escapes `%`, which systemd expands.
-    private static func specifier(_ text: String) -> String { text.replacingOccurrences(of: "%", with: "%%") }
+    private static func specifier(_ text: String) -> String { text.replacing(text: "%", with: "%%") }
 
     private static func quoted(_ text: String) -> String {
         let safe = specifier(text)
         let isPlain = safe.unicodeScalars.allSatisfy { !" \t\"'\\$;".unicodeScalars.contains($0) }
         if isPlain { return safe }
-        let escaped = safe.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-            .replacingOccurrences(of: "$", with: "$$")
+        let escaped = safe.replacing(text: "\\", with: "\\\\").replacing(text: "\"", with: "\\\"")
+            .replacing(text: "$", with: "$$")
         return "\"\(escaped)\""
     }
 
@@ -135,6 +136,6 @@ package struct SystemdUnits: Sendable {
             ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
                 || "/._-+,:@".unicodeScalars.contains($0)
         }
-        return isPlain ? text : "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        return isPlain ? text : "'" + text.replacing(text: "'", with: "'\\''") + "'"
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// English plurals of table names: `belongsTo("country")` finds the table `countries`.
 ///

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 public import LiteVaultQuery
 
 /// What happens to rows when the row they reference changes or is deleted

@@ -1,5 +1,6 @@
-internal import Foundation
 public import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension VaultError.Code {
     /// Two migrations are registered with the same name.
@@ -158,7 +159,7 @@ extension Migrator {
             do { return try work() } catch let error as DatabaseError
                 where error.resultCode.primary == .busy && start.duration(to: .now) < lockTimeout
             {
-                Thread.sleep(forTimeInterval: pause)
+                SystemThread.sleep(seconds: pause)
                 pause = min(pause * 1.5, 0.1)
             }
         }

@@ -1,4 +1,5 @@
 internal import LiteVaultCore
+internal import LiteVaultSupport
 
 /// An index as the schema declares it.
 public struct IndexDefinition: Equatable, Sendable {
@@ -96,7 +97,7 @@ struct CreateIndexText {
     /// The text after WHERE.
     var condition: String? {
         guard let start = tokens[close...].firstIndex(where: { $0.isKeyword("WHERE") }) else { return nil }
-        return tokens[(start + 1)...].map(\.text).joined().trimmingBlanks
+        return tokens[(start + 1)...].map(\.text).joined().trimmed
     }
 
     /// A column or an expression of the index.
@@ -112,7 +113,7 @@ struct CreateIndexText {
             let last = rest.lastIndex(where: \.isSignificant)
             isDescending = last.map { rest[$0].isKeyword("DESC") } ?? false
             if let last, isDescending || rest[last].isKeyword("ASC") { rest = rest[..<last] }
-            text = rest.map(\.text).joined().trimmingBlanks
+            text = rest.map(\.text).joined().trimmed
             // `name` or `name COLLATE collation`; anything else is an expression.
             let words = rest.filter(\.isSignificant)
             let isColumn = words.count == 1 || (words.count == 3 && words[words.startIndex + 1].isKeyword("COLLATE"))

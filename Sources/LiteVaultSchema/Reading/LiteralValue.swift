@@ -1,4 +1,5 @@
-internal import Foundation
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A literal in SQL text, as in a DEFAULT clause (https://sqlite.org/lang_expr.html#literal_values_constants_).
 public enum LiteralValue: Equatable, CustomStringConvertible, Sendable {
@@ -63,7 +64,7 @@ public enum LiteralValue: Equatable, CustomStringConvertible, Sendable {
     }
 
     private static func quoted(_ text: String) -> String {
-        "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        "'" + text.replacing(text: "'", with: "''") + "'"
     }
 
     /// The content of a single quoted literal. nil for anything else, such as `'a' || 'b'`.

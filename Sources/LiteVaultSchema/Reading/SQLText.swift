@@ -1,5 +1,6 @@
-internal import Foundation
 package import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// How the engine compares and quotes names.
 package enum SchemaName {
@@ -97,7 +98,7 @@ extension SQLTokens.Token {
         guard kind == .literal, text.count >= 2, let quote = text.first else { return nil }
         let content = String(text.dropFirst().dropLast())
         switch quote {
-        case "\"", "`": return content.replacingOccurrences(of: "\(quote)\(quote)", with: "\(quote)")
+        case "\"", "`": return content.replacing(text: "\(quote)\(quote)", with: "\(quote)")
         case "[": return content
         default: return nil
         }
@@ -132,8 +133,4 @@ extension [SQLTokens.Token] {
         if let previous = previous(before: index), self[previous].isKeyword("COLLATE") { return false }
         return true
     }
-}
-
-extension String {
-    var trimmingBlanks: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 }

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// Rebuilds a table with another CREATE TABLE statement: creates the new table, copies the rows, drops the old table and
 /// renames the new one (https://sqlite.org/lang_altertable.html#otheralter).
@@ -171,8 +171,12 @@ struct TableRebuild {
     }
 
     private func create(_ sql: String) -> String {
-        guard schema == "temp", let range = sql.range(of: "TABLE", options: .caseInsensitive) else { return sql }
-        return sql.replacingCharacters(in: range, with: "TEMPORARY TABLE")
+        let word = "table".utf8
+        func isWord(_ start: String.Index) -> Bool {
+            sql.utf8[start...].prefix(word.count).elementsEqual(word) { $0 | 0x20 == $1 }
+        }
+        guard schema == "temp", let start = sql.utf8.indices.first(where: isWord) else { return sql }
+        return sql[..<start] + "TEMPORARY " + sql[start...]
     }
 
     private func unusedName() throws -> String {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// `litevault diff`: what differs between two databases.
 struct Diff: VaultCommand {

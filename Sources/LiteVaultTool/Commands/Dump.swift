@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// `litevault dump`: prints a database as SQL text.
 struct Dump: VaultCommand {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// `litevault follow-restore`: keeps a copy of a database current from a repository.

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 
 /// `litevault key audit`: which snapshots need which database key, and what opens them.

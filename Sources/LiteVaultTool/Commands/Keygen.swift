@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
+internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSupport
 

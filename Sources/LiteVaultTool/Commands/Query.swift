@@ -1,8 +1,9 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// `litevault query`: runs one SQL statement and prints its rows.
 struct Query: VaultCommand {
@@ -173,6 +174,6 @@ struct Query: VaultCommand {
     }
 
     private static func standardInput() throws -> String {
-        String(decoding: try FileHandle.standardInput.readToEnd() ?? Data(), as: UTF8.self)
+        String(decoding: try InputFile(descriptor: STDIN_FILENO).readToEnd(), as: UTF8.self)
     }
 }

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// `litevault repair`: makes a damaged repository usable again, and reports what is lost.
 struct Repair: VaultCommand {

@@ -1,7 +1,8 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// `litevault restore`: restores a database from a repository.
 struct Restore: VaultCommand {
@@ -301,11 +302,10 @@ private final class TemporaryFolder: Sendable {
     ///
     /// - Throws: `io` or `no-space`, also if the reader closes the pipe: it did not get all.
     func write(to terminal: Terminal) throws {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: self.file))
-        defer { try? file.close() }
-        while let data = try file.read(upToCount: 1 << 20), !data.isEmpty {
+        let file = try InputFile(path: self.file)
+        while case let bytes = try file.read(upTo: 1 << 20), !bytes.isEmpty {
             try Interruption.shared.check()
-            guard try data.withUnsafeBytes({ try terminal.writeResult($0) }) else {
+            guard try bytes.withUnsafeBytes({ try terminal.writeResult($0) }) else {
                 throw Failure(.inputOutput, "the reader of standard output has closed it before the end")
             }
         }

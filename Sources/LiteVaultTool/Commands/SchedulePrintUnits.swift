@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSupport
 
 /// `litevault schedule print-units`: prints systemd units and a crontab line.
 struct SchedulePrintUnits: VaultCommand {
@@ -42,7 +43,7 @@ struct SchedulePrintUnits: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
         let units = SystemdUnits(
-            name: name, tool: tool ?? Bundle.main.executablePath ?? "/usr/local/bin/litevault",
+            name: name, tool: tool ?? ProgramFile.path ?? "/usr/local/bin/litevault",
             configuration: configuration)
         var report = Report(
             Result(
@@ -51,5 +52,22 @@ struct SchedulePrintUnits: VaultCommand {
         if let timer = units.timer { report.appendLine(timer) }
         report.appendLine("# or, for cron:\n# \(units.cron)")
         return report
+    }
+}
+
+/// The file of this program.
+private enum ProgramFile {
+    /// The absolute path; nil if the system does not tell.
+    static var path: String? {
+        #if canImport(Darwin)
+            var size: UInt32 = 0
+            _NSGetExecutablePath(nil, &size)
+            var buffer = [CChar](repeating: 0, count: Int(size) + 1)
+            guard _NSGetExecutablePath(&buffer, &size) == 0, let path = realpath(buffer, nil) else { return nil }
+        #else
+            guard let path = realpath("/proc/self/exe", nil) else { return nil }
+        #endif
+        defer { free(path) }
+        return String(cString: path)
     }
 }

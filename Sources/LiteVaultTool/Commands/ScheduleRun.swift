@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 
 /// `litevault schedule run`: runs jobs in the foreground.

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 
 /// `litevault schedule run-due`: runs the jobs that are due now.

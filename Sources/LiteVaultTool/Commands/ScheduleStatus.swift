@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
+internal import LiteVaultSupport
 
 /// `litevault schedule status`: shows past runs, failures and the next runs.
 struct ScheduleStatus: VaultCommand {
@@ -90,7 +91,7 @@ struct ScheduleStatus: VaultCommand {
             }
             for _ in 0..<10 {
                 try Interruption.shared.check()
-                Thread.sleep(forTimeInterval: 0.1)
+                SystemThread.sleep(seconds: 0.1)
             }
         }
     }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
+internal import LiteVaultFoundation
 
 /// `litevault shell`: SQL statements, typed or from a script.
 struct Shell: VaultCommand {

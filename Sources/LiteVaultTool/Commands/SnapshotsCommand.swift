@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// `litevault snapshots`: lists the snapshots of a repository.
 struct SnapshotsCommand: VaultCommand {

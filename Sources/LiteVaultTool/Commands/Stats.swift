@@ -1,8 +1,8 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// `litevault stats`: what tables and indexes take in the file.
 struct Stats: VaultCommand {

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// `litevault topics`: what several commands have in common, a page each.
 struct Topics: ParsableCommand {

@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// Examines the local files that backups and restores need. Everything is only read.
 struct FileExamination {

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// One thing that `doctor` looked at.
 struct Finding: Encodable {

@@ -1,6 +1,6 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
 

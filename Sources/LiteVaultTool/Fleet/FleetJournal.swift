@@ -1,7 +1,7 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The journal of a change to many databases: which are begun, and which are done. A run that was killed is continued from it.
@@ -50,14 +50,14 @@ final class FleetJournal: Sendable {
             let entries = try Self.entries(lines ?? Data(), path)
             content = Locked(Content(descriptor: descriptor, entries: entries))
         } catch {
-            Foundation.close(descriptor)
+            LiteVaultFoundation.close(descriptor)
             throw error
         }
     }
 
     deinit {
         content.withLock { content in
-            if content.descriptor >= 0 { Foundation.close(content.descriptor) }
+            if content.descriptor >= 0 { LiteVaultFoundation.close(content.descriptor) }
         }
     }
 
@@ -88,7 +88,7 @@ final class FleetJournal: Sendable {
             guard content.descriptor >= 0 else { return }
             // In this order: nobody else can lock a file that still has the name.
             unlink(path)
-            Foundation.close(content.descriptor)
+            LiteVaultFoundation.close(content.descriptor)
             content.descriptor = -1
         }
     }
@@ -104,7 +104,7 @@ final class FleetJournal: Sendable {
                     remedy: "Name another one with --journal.")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                Foundation.close(descriptor)
+                LiteVaultFoundation.close(descriptor)
                 throw Failure(.busy, "another process works by this journal", path: path, remedy: "Wait until it ends.")
             }
             // A run that was just finished may have removed it before we locked it.
@@ -113,12 +113,12 @@ final class FleetJournal: Sendable {
                 ours.st_dev == named.st_dev
             {
                 guard ours.st_mode & S_IFMT == S_IFREG else {
-                    Foundation.close(descriptor)
+                    LiteVaultFoundation.close(descriptor)
                     throw Failure(.wrongKind, "not a regular file", path: path, remedy: "Name another journal.")
                 }
                 return descriptor
             }
-            Foundation.close(descriptor)
+            LiteVaultFoundation.close(descriptor)
         }
         throw Failure(.busy, "the journal is replaced again and again", path: path, remedy: "Try again.")
     }
@@ -126,9 +126,8 @@ final class FleetJournal: Sendable {
     /// The lines that were completed, after the first; nil in a new file. A last line that was not completed, by a kill or a
     /// full disk, is truncated; any other file stays as it is.
     private static func lines(_ descriptor: Int32, after header: String, _ path: String) throws -> Data? {
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        try handle.seek(toOffset: 0)
-        let data = try handle.read(upToCount: 1 << 28) ?? Data()
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError(code: errno) }
+        let data = Data(try InputFile(descriptor: descriptor).read(upTo: 1 << 28))
         let first = Data(header.utf8)
         guard data.starts(with: first) || first.starts(with: data) else {
             throw Failure(

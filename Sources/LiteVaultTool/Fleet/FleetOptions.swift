@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The options of a command that works on many databases.
@@ -77,7 +77,7 @@ struct FleetOptions: ParsableArguments {
     private static func matches(of pattern: String, _ leavesCompanionsOut: Bool) throws -> [String] {
         var found = glob_t()
         defer { globfree(&found) }
-        guard Foundation.glob(pattern, 0, nil, &found) == 0 else {
+        guard LiteVaultFoundation.glob(pattern, 0, nil, &found) == 0 else {
             throw Failure(.usage, "nothing matches '\(pattern)'", remedy: "Check the pattern.")
         }
         let paths = (0..<Int(found.gl_pathc)).compactMap { index in

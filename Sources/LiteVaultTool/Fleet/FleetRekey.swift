@@ -1,6 +1,6 @@
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSupport
 
@@ -135,9 +135,7 @@ struct FleetRekey: Sendable {
 
     /// The first 16 bytes of a database: its salt, which a new key changes.
     private func mark(_ path: String) throws -> String {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        return [UInt8](try file.read(upToCount: 16) ?? Data()).hexadecimal
+        try InputFile(path: path).read(upTo: 16).hexadecimal
     }
 
     private static func progress(_: OperationProgress) throws { try Interruption.shared.check() }

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import Dispatch
 internal import LiteVault
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Works on many files, several at a time; comes back to those that are in use once the others are done.
@@ -127,7 +128,7 @@ struct FleetRun: Sendable {
         let end = ContinuousClock.now + Duration(seconds: seconds)
         while ContinuousClock.now < end {
             try Interruption.shared.check()
-            Thread.sleep(forTimeInterval: 0.05)
+            SystemThread.sleep(seconds: 0.05)
         }
     }
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Cipher settings of the file that a command reads or writes. Absent ones are the engine's defaults.
@@ -215,7 +215,7 @@ private struct SaltFile {
             let descriptor = open(file.path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw Failure(.inputOutput, "cannot write the salt file", path: path) }
             let bytes = Array(digits.utf8)
-            let written = Foundation.write(descriptor, bytes, bytes.count)
+            let written = LiteVaultFoundation.write(descriptor, bytes, bytes.count)
             let code = errno
             close(descriptor)
             guard written == bytes.count else {

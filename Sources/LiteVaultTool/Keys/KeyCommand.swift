@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Dispatch
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// A shell command that prints a key: a password manager, `systemd-creds decrypt`, `gpg --decrypt`.

@@ -1,6 +1,6 @@
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Reads keys from their sources and decodes them.

@@ -1,6 +1,7 @@
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultKeyring
+internal import LiteVaultSupport
 
 /// Why a command failed. Reporters print it, and its code decides the exit status.
 struct Failure: Error, Equatable {
@@ -129,6 +130,8 @@ extension Failure {
                     wanted: broken.wanted.map(Format.exactTime) ?? "latest",
                     reachable: Format.exactTime(broken.reachable))
             }
+        case let error as SystemError:
+            self.init(.inputOutput, "the file cannot be read or written: \(error)")
         default:
             self.init(
                 .internal, Self.phrase(String(describing: error)),

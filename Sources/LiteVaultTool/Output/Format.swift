@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// How text output shows values. JSON output has numbers in bytes and seconds instead.
 enum Format {
@@ -12,19 +12,29 @@ enum Format {
             value /= 1000
             unit += 1
         } while value >= 999.5 && unit < units.count - 1
-        return String(format: value < 9.95 ? "%.1f %@" : "%.0f %@", value, units[unit])
+        return decimal(value, digits: value < 9.95 ? 1 : 0) + " " + units[unit]
+    }
+
+    /// A number with a fixed count of digits after the point, at most 9.
+    private static func decimal(_ value: Double, digits: Int) -> String {
+        // printf rounds the exact value of the number.
+        withVaList([Int32(digits), value]) { arguments in
+            var text = [CChar](repeating: 0, count: 400)
+            let count = vsnprintf(&text, text.count, "%.*f", arguments)
+            return String(decoding: text.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
     }
 
     /// `12.3 %`.
-    static func share(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }
+    static func share(_ share: Double) -> String { decimal(share * 100, digits: 1) + " %" }
 
     /// `12.3 %` of a whole, which may be 0.
     static func share(_ part: Int64, of whole: Int64) -> String { share(Double(part) / Double(max(1, whole))) }
 
     /// `0.42 s`, `12 s`, `3 min 4 s`.
     static func duration(_ seconds: Double) -> String {
-        if seconds < 10 { return String(format: "%.2f s", seconds) }
-        if seconds < 60 { return String(format: "%.0f s", seconds) }
+        if seconds < 10 { return decimal(seconds, digits: 2) + " s" }
+        if seconds < 60 { return decimal(seconds, digits: 0) + " s" }
         let whole = Int(seconds.rounded())
         if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
         return "\(whole / 3600) h \(whole % 3600 / 60) min"

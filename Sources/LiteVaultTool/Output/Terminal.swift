@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The two output streams. Commands do not write to them: they return a ``Report``, which a reporter prints here.
@@ -107,7 +107,7 @@ final class Terminal: Sendable {
     static func write(_ content: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var bytes = content
         while !bytes.isEmpty {
-            let written = Foundation.write(descriptor, bytes.baseAddress, bytes.count)
+            let written = LiteVaultFoundation.write(descriptor, bytes.baseAddress, bytes.count)
             if written < 0 {
                 if errno == EINTR { continue }
                 if errno == EAGAIN {

@@ -1,5 +1,6 @@
-internal import Foundation
+internal import Dispatch
 internal import LiteVault
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// Ends a command cleanly on SIGINT, SIGTERM and SIGHUP.
@@ -32,15 +33,13 @@ final class Interruption: Sendable {
         for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         let waited = signals
-        let thread = Thread { [self] in
+        SystemThread.start { [self] in
             var signals = waited
             while true {
                 var number: Int32 = 0
                 if sigwait(&signals, &number) == 0 { handle(number) }
             }
         }
-        thread.name = "signals"
-        thread.start()
     }
 
     /// Throws `Interrupted` once a signal has arrived. Operations call it from their progress reports.
@@ -100,8 +99,8 @@ final class Interruption: Sendable {
             return (state.received, state.grace, atOnce)
         }
         if atOnce { end(first) }
-        Thread.detachNewThread { [self] in
-            Thread.sleep(forTimeInterval: grace.seconds)
+        SystemThread.start { [self] in
+            SystemThread.sleep(seconds: grace.seconds)
             end(first)
         }
     }

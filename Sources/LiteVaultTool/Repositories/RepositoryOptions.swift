@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import LiteVaultSchedule
 internal import LiteVaultSupport
 
 #if S3
@@ -73,7 +74,7 @@ struct StoreOptions: ParsableArguments {
         _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, cache: String,
         timeLimit: Duration? = nil
     ) throws -> any ObjectStore {
-        guard let scheme = location.range(of: "://") else {
+        guard let scheme = location.firstRange(ofText: "://") else {
             // With a slash too few, a directory of that name would be created.
             guard !location.lowercased().hasPrefix("s3:") else {
                 throw Failure(
@@ -142,28 +143,19 @@ enum TimeArgument {
     /// - Throws: if no clock here shows that time, or shows it twice.
     private static func localDate(parsing text: String) throws -> Date? {
         guard let instant = date(parsing: text), !text.contains("Z") else { return nil }
-        var (utc, local) = (Calendar(identifier: .gregorian), Calendar(identifier: .gregorian))
-        guard let zero = TimeZone(secondsFromGMT: 0) else { return nil }
-        (utc.timeZone, local.timeZone) = (zero, .current)
-        let parts: Set<Calendar.Component> = [.year, .month, .day, .hour, .minute, .second, .nanosecond]
-        let wanted = utc.dateComponents(parts, from: instant)
-        guard let found = local.date(from: wanted) else { return nil }
-        func shows(_ date: Date) -> Bool {
-            let shown = local.dateComponents(parts, from: date)
-            return shown.day == wanted.day && shown.hour == wanted.hour && shown.minute == wanted.minute
-        }
-        let isTwice = [-3600, -1800, 1800, 3600].contains { shows(found.addingTimeInterval($0)) }
-        guard shows(found), !isTwice else {
+        let seconds = instant.timeIntervalSince1970.rounded(.down)
+        let moments = WallClock(zone: .current).moments(Int(seconds))
+        guard let found = moments.first, moments.count == 1 else {
             throw ValidationError(
                 "\(text) does not occur, or occurs twice, in local time: write it in UTC, or with an offset such as +01:00"
             )
         }
-        return found
+        return Date(timeIntervalSince1970: Double(found)) + (instant.timeIntervalSince1970 - seconds)
     }
 
     /// Parses an ISO 8601 time, in UTC unless it has a zone.
     private static func date(parsing text: String) -> Date? {
-        var full = text.replacingOccurrences(of: " ", with: "T")
+        var full = text.replacing(text: " ", with: "T")
         if !full.contains("T") { full += "T00:00:00" }
         let clock = full[(full.firstIndex(of: "T") ?? full.startIndex)...]
         if !clock.contains("Z"), !clock.contains("+"), !clock.contains("-") {

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 
 /// A snapshot in results.
 struct SnapshotSummary: Encodable {
@@ -50,9 +50,7 @@ struct SnapshotSummary: Encodable {
 
     /// The heading of a list.
     static let heading =
-        "  " + "ID".padding(toLength: 16, withPad: " ", startingAt: 0) + "  "
-        + "TAKEN (UTC)".padding(toLength: 24, withPad: " ", startingAt: 0) + "  " + rightAligned("SIZE") + "  "
-        + rightAligned("ADDED") + "  VERIFIED"
+        "  ID                TAKEN (UTC)               \(rightAligned("SIZE"))  \(rightAligned("ADDED"))  VERIFIED"
 
     /// One line of a list.
     var line: String {

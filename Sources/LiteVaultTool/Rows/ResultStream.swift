@@ -1,5 +1,5 @@
 internal import DurableFile
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// Where rows go: standard output, or a new file. Bytes are collected and written in large pieces.
 ///

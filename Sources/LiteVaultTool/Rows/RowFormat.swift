@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// How `litevault query` prints rows. A blob is `x'…'` in hexadecimal digits in every format.
 enum RowFormat: String, ExpressibleByArgument, CaseIterable {
@@ -115,7 +116,7 @@ private final class CSVPrinter: RowPrinter {
         guard text.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) || text.isEmpty else {
             return text
         }
-        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        return "\"" + text.replacing(text: "\"", with: "\"\"") + "\""
     }
 }
 
@@ -230,7 +231,7 @@ private final class TablePrinter: RowPrinter {
 
     private static func cell(_ text: String, _ style: Style) -> String {
         let visible = Format.visible(text)
-        return style == .markdown ? visible.replacingOccurrences(of: "|", with: "\\|") : visible
+        return style == .markdown ? visible.replacing(text: "|", with: "\\|") : visible
     }
 }
 

@@ -1,5 +1,5 @@
-internal import Foundation
 internal import LiteVault
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
 internal import Subprocess

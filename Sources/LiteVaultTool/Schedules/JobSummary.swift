@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultSupport
 

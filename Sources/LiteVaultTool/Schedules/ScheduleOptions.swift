@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultSchedule
 internal import LiteVaultScheduleFile
 internal import Logging

@@ -1,6 +1,6 @@
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSchedule
 internal import LiteVaultSupport

@@ -1,6 +1,6 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
+internal import LiteVaultFoundation
 
 /// Checks before a key is read: nobody should have to type a passphrase to learn that a file is missing. The library repeats
 /// them where they matter.

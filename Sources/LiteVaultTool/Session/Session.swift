@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultBackup
+internal import LiteVaultFoundation
 internal import LiteVaultKeyring
 internal import LiteVaultSupport
 
@@ -153,7 +153,7 @@ struct Session {
         defer { Interruption.shared.remove(token) }
         console.show(question + " [y/N] ")
         defer { stopwatch.restart() }
-        let answer = console.readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        let answer = console.readLine()?.trimmed.lowercased() ?? ""
         guard answer == "y" || answer == "yes" else {
             throw Failure(.usage, "not confirmed; nothing was changed")
         }

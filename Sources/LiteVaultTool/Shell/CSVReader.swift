@@ -1,4 +1,5 @@
-internal import Foundation
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Reads CSV by RFC 4180, a record at a time. An empty field is nil, as `query` prints NULL; an empty text is in quotes.
 struct CSVReader {
@@ -15,13 +16,13 @@ struct CSVReader {
     init(_ next: @escaping () throws -> UInt8?) { self.next = next }
 
     /// Reads a file in blocks.
-    init(_ handle: FileHandle) {
+    init(_ file: InputFile) {
         var block: [UInt8] = []
         var position = 0
         self.init {
             if position == block.count {
                 try Interruption.shared.check()
-                block = try Array(handle.read(upToCount: 1 << 16) ?? Data())
+                block = try file.read(upTo: 1 << 16)
                 position = 0
                 if block.isEmpty { return nil }
             }

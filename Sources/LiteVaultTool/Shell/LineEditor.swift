@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 
 /// Reads lines from a terminal, with the usual keys: arrows, Ctrl-A, E, B, F, K, U, W, Y, P, N, R and L, Home, End, Delete,
 /// words with Ctrl or Alt, and Tab.
@@ -63,7 +63,7 @@ final class LineEditor {
         var settings = settings
         _ = tcsetattr(input, TCSADRAIN, &settings)
         let end = Array("\u{1B}[?2004l\n".utf8)
-        _ = Foundation.write(output, end, end.count)
+        _ = LiteVaultFoundation.write(output, end, end.count)
     }
 
     // MARK: Keys
@@ -187,7 +187,9 @@ final class LineEditor {
             line.removeBefore(count: replaced)
             return line.insert(first + (first.hasSuffix("(") ? "" : " "))
         }
-        let common = candidates.dropFirst().reduce(first) { $0.lowercased().commonPrefix(with: $1.lowercased()) }
+        let common = candidates.dropFirst().reduce(first.lowercased()) { common, other in
+            String(zip(common, other.lowercased()).prefix { $0 == $1 }.map(\.0))
+        }
         if common.count > replaced {
             line.removeBefore(count: replaced)
             return line.insert(String(first.prefix(common.count)))
@@ -244,7 +246,7 @@ final class LineEditor {
             let polled = poll(&ready, 1, milliseconds)
             if polled < 0, errno == EINTR { continue }
             guard polled > 0 else { return nil }
-            let count = Foundation.read(input, &block, block.count)
+            let count = LiteVaultFoundation.read(input, &block, block.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else { return nil }
             ahead = Array(block[1..<max(1, count)])

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// The commands of the shell that begin with a point.
 struct ShellCommands {
@@ -152,11 +153,10 @@ struct ShellCommands {
         guard try !database.isOwnFile(path) else {
             throw Failure(.usage, "this is the database itself", path: path, remedy: "Name a CSV file.")
         }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
+        guard let file = try? InputFile(path: path) else {
             throw Failure(.noInput, "the file cannot be read", path: path, remedy: "Check its permissions.")
         }
-        defer { try? handle.close() }
-        var reader = CSVReader(handle)
+        var reader = CSVReader(file)
         guard let names = try reader.record()?.map({ $0 ?? "" }), !names.contains("") else {
             throw Failure(.usage, "the first line does not name the columns", path: path, remedy: "Add such a line.")
         }

@@ -1,8 +1,8 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
 
 /// The database of a shell: a connection, and what it was opened with.
 struct ShellDatabase {

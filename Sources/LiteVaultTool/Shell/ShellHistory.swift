@@ -1,8 +1,9 @@
 internal import DurableFile
-internal import Foundation
 internal import LiteVault
 internal import LiteVaultCipher
 internal import LiteVaultCore
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// The lines that were typed: in memory and, if a file was named, in that file. Never those that may have a key in them.
 struct ShellHistory {
@@ -25,7 +26,7 @@ struct ShellHistory {
     init(path: String?) throws {
         self.path = path
         guard let path else { return }
-        let descriptor = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = LiteVaultFoundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT {
             try write(to: path, replacing: false)
             return
@@ -37,10 +38,10 @@ struct ShellHistory {
         }
         defer { close(descriptor) }
         var status = stat()
-        let header = Data((Self.header + "\n").utf8)
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        let header = Array((Self.header + "\n").utf8)
+        let file = InputFile(descriptor: descriptor)
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
-            try withErrorContext(path: path, { try handle.read(upToCount: header.count) }) == header
+            try file.read(upTo: header.count) == header
         else {
             throw Failure(
                 .usage, "this is not a history of the shell", path: path,
@@ -52,16 +53,17 @@ struct ShellHistory {
             let skipped = max(
                 UInt64(header.count), UInt64(max(0, status.st_size)) - min(UInt64(max(0, status.st_size)), Self.largest)
             )
-            try handle.seek(toOffset: skipped)
-            let text = String(decoding: try handle.read(upToCount: Int(Self.largest)) ?? Data(), as: UTF8.self)
+            guard lseek(descriptor, off_t(skipped), SEEK_SET) >= 0 else { throw SystemError(code: errno) }
+            let text = String(decoding: try file.read(upTo: Int(Self.largest)), as: UTF8.self)
             // Of a line that the limit has cut, the rest is left out.
             lines = text.split(separator: "\n").dropFirst(skipped > header.count ? 1 : 0).suffix(Self.most).map {
                 String($0.unicodeScalars.filter { $0.properties.generalCategory != .control })
             }
             // A kill or a full disk may have cut the last line.
             if !text.isEmpty, !text.hasSuffix("\n") {
-                try handle.seekToEnd()
-                try handle.write(contentsOf: Data("\n".utf8))
+                guard lseek(descriptor, 0, SEEK_END) >= 0, LiteVaultFoundation.write(descriptor, "\n", 1) == 1 else {
+                    throw SystemError(code: errno)
+                }
             }
         }
         // If that fails, the file stays as long as it is.
@@ -93,10 +95,10 @@ struct ShellHistory {
         let new = open.filter { !$0.allSatisfy(\.isWhitespace) }.filter { $0 != lines.last }
         lines = (lines + new).suffix(Self.most)
         guard let path, !new.isEmpty else { return nil }
-        let descriptor = Foundation.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = LiteVaultFoundation.open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         let bytes = Array((new.joined(separator: "\n") + "\n").utf8)
         // Other shells append to it too: a single call each.
-        let count = descriptor < 0 ? -1 : Foundation.write(descriptor, bytes, bytes.count)
+        let count = descriptor < 0 ? -1 : LiteVaultFoundation.write(descriptor, bytes, bytes.count)
         let code = count >= 0 ? ENOSPC : errno
         if descriptor >= 0 { close(descriptor) }
         guard count != bytes.count else { return nil }

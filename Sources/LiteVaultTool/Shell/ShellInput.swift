@@ -1,6 +1,6 @@
-internal import Foundation
 internal import LiteVaultCore
 internal import LiteVaultEngine
+internal import LiteVaultFoundation
 
 /// Standard input of the shell, line by line. On a terminal, lines are edited as the system's own line discipline allows.
 final class ShellInput {

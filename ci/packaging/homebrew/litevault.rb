@@ -8,6 +8,7 @@ class Litevault < Formula
   head "https://example.org/litevault.git", branch: "main"
 
   depends_on "pkgconf" => :build
+  depends_on "libyaml"
   depends_on "sqlcipher"
 
   uses_from_macos "swift" => :build

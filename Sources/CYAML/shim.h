@@ -1,0 +1,2 @@
+// libyaml (Debian: libyaml-dev, Homebrew: libyaml).
+#include <yaml.h>

@@ -1,0 +1,156 @@
+internal import CYAML
+
+/// Reads the one document of a YAML text, with libyaml.
+///
+/// A text from outside is harmless: nesting and the number of values are limited, references to anchors included.
+struct YAMLReader: ~Copyable {
+    /// The deepest nesting, and the maximum number of values with what references stand for.
+    private static let limits = (depth: 64, nodes: 100_000)
+
+    private var anchors: [String: (node: YAMLNode, count: Int)] = [:]
+    private var count = 0
+    // libyaml keeps pointers to its own parser: it must not move.
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+
+    /// The document of `text`; nil if there is none, or comments only.
+    ///
+    /// - Throws: ``YAMLError``.
+    static func document(_ text: String) throws(YAMLError) -> YAMLNode? {
+        let bytes = Array(text.utf8)
+        let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
+        defer { buffer.deallocate() }
+        buffer.initialize(from: bytes, count: bytes.count)
+        var reader = try YAMLReader(buffer, bytes.count)
+        return try reader.document()
+    }
+
+    /// - Parameter bytes: what is read; it has to exist as long as the reader.
+    private init(_ bytes: UnsafePointer<UInt8>, _ count: Int) throws(YAMLError) {
+        let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+        guard yaml_parser_initialize(parser) == 1 else {
+            parser.deallocate()
+            throw YAMLError(message: "there is no memory for the parser", line: 1)
+        }
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(parser, bytes, count)
+        self.parser = parser
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+    }
+
+    private mutating func document() throws(YAMLError) -> YAMLNode? {
+        _ = try next()  // the start of the stream
+        guard case .documentStart = try next() else { return nil }
+        let root = try node(try next(), depth: 0)
+        _ = try next()  // the end of the document
+        if case .documentStart(let line) = try next() {
+            throw YAMLError(message: "but found another document", line: line)
+        }
+        return root
+    }
+
+    /// The value that begins with an event.
+    private mutating func node(_ event: Event, depth: Int) throws(YAMLError) -> YAMLNode {
+        let before = count
+        count += 1
+        let (content, anchor, line): (YAMLNode.Content, String?, Int)
+        switch event {
+        case .alias(let name, let start):
+            guard let found = anchors[name] else { throw YAMLError(message: "found undefined alias", line: start) }
+            count += found.count
+            try checkCount(line: start)
+            return found.node
+        case .scalar(let text, let name, let start):
+            (content, anchor, line) = (.scalar(text), name, start)
+        case .sequenceStart(let name, let start):
+            (content, anchor, line) = (.sequence(try sequence(depth: depth, line: start)), name, start)
+        case .mappingStart(let name, let start):
+            (content, anchor, line) = (.mapping(try mapping(depth: depth, line: start)), name, start)
+        case .documentStart(let start), .end(let start):
+            throw YAMLError(message: "did not find a value", line: start)
+        }
+        try checkCount(line: line)
+        let node = YAMLNode(content: content, line: line)
+        // An anchor may be defined again. References stand for the last definition before them.
+        if let anchor { anchors[anchor] = (node, count - before) }
+        return node
+    }
+
+    private func checkCount(line: Int) throws(YAMLError) {
+        guard count <= Self.limits.nodes else {
+            throw YAMLError(message: "more than \(Self.limits.nodes) values", line: line)
+        }
+    }
+
+    private func checkDepth(_ depth: Int, line: Int) throws(YAMLError) {
+        guard depth < Self.limits.depth else {
+            throw YAMLError(message: "nested more than \(Self.limits.depth) levels deep", line: line)
+        }
+    }
+
+    private mutating func sequence(depth: Int, line: Int) throws(YAMLError) -> [YAMLNode] {
+        try checkDepth(depth, line: line)
+        var nodes: [YAMLNode] = []
+        while true {
+            let event = try next()
+            if case .end = event { return nodes }
+            nodes.append(try node(event, depth: depth + 1))
+        }
+    }
+
+    private mutating func mapping(depth: Int, line: Int) throws(YAMLError) -> [YAMLNode.Pair] {
+        try checkDepth(depth, line: line)
+        var pairs: [YAMLNode.Pair] = []
+        var keys: Set<YAMLNode> = []
+        while true {
+            let event = try next()
+            if case .end = event { return pairs }
+            let key = try node(event, depth: depth + 1)
+            guard keys.insert(key).inserted else {
+                throw YAMLError(message: "duplicate key '\(key.text?.prefix(64) ?? "")'", line: key.line)
+            }
+            pairs.append(.init(key: key, value: try node(try next(), depth: depth + 1)))
+        }
+    }
+
+    /// What the parser finds: the start of a value, with its anchor and line, or the end of what was started.
+    private enum Event {
+        case documentStart(Int)
+        case alias(String, Int)
+        case scalar(String, anchor: String?, Int)
+        case sequenceStart(anchor: String?, Int)
+        case mappingStart(anchor: String?, Int)
+        case end(Int)
+    }
+
+    private mutating func next() throws(YAMLError) -> Event {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else { throw failure() }
+        defer { yaml_event_delete(&event) }
+        let line = event.start_mark.line + 1
+        switch event.type {
+        case YAML_DOCUMENT_START_EVENT: return .documentStart(line)
+        case YAML_ALIAS_EVENT: return .alias(Self.text(event.data.alias.anchor) ?? "", line)
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+            return .scalar(text, anchor: Self.text(scalar.anchor), line)
+        case YAML_SEQUENCE_START_EVENT:
+            return .sequenceStart(anchor: Self.text(event.data.sequence_start.anchor), line)
+        case YAML_MAPPING_START_EVENT:
+            return .mappingStart(anchor: Self.text(event.data.mapping_start.anchor), line)
+        default: return .end(line)
+        }
+    }
+
+    private static func text(_ text: UnsafePointer<UInt8>?) -> String? { text.map { String(cString: $0) } }
+
+    private func failure() -> YAMLError {
+        let problem = parser.pointee.problem.map { String(cString: $0) } ?? "the parser has no memory"
+        // An error of the reader is in a byte, which has no line yet.
+        return YAMLError(message: problem, line: parser.pointee.problem_mark.line + 1)
+    }
+}

@@ -1,0 +1,96 @@
+internal import LiteVaultFoundation
+
+/// A lock with a queue of threads that wait for a change of what it guards.
+///
+/// Threads hold the lock while they read or change the state, and call ``wait(seconds:)`` while it is not as they need it. Where
+/// nobody waits, ``Locked`` is the better choice: it keeps the state itself.
+package final class Condition: @unchecked Sendable {  // the system's locks may be used by any thread
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let queue: UnsafeMutablePointer<pthread_cond_t>
+
+    /// Creates an unlocked condition.
+    package init() {
+        mutex = .allocate(capacity: 1)
+        queue = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        #if canImport(Darwin)
+            pthread_cond_init(queue, nil)
+        #else
+            // The time of day may be set while somebody waits.
+            var attributes = pthread_condattr_t()
+            pthread_condattr_init(&attributes)
+            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+            pthread_cond_init(queue, &attributes)
+            pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        pthread_cond_destroy(queue)
+        pthread_mutex_destroy(mutex)
+        queue.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs `body` while holding the lock, and returns what it returns.
+    package func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        lock()
+        defer { unlock() }
+        return try body()
+    }
+
+    /// Acquires the lock. The calling thread must not hold it.
+    package func lock() { pthread_mutex_lock(mutex) }
+
+    /// Releases the lock, which the calling thread holds.
+    package func unlock() { pthread_mutex_unlock(mutex) }
+
+    /// Wakes one of the threads that wait.
+    package func signal() { pthread_cond_signal(queue) }
+
+    /// Releases the lock, waits for ``signal()``, and acquires the lock again. It may return early: check the state.
+    ///
+    /// - Returns: false after `seconds` without a signal.
+    package func wait(seconds: Double) -> Bool {
+        var time = timespec(max(seconds, 0))
+        #if canImport(Darwin)
+            return pthread_cond_timedwait_relative_np(queue, mutex, &time) == 0
+        #else
+            var now = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &now)
+            time.tv_sec += now.tv_sec
+            time.tv_nsec += now.tv_nsec
+            if time.tv_nsec >= 1_000_000_000 {
+                (time.tv_sec, time.tv_nsec) = (time.tv_sec + 1, time.tv_nsec - 1_000_000_000)
+            }
+            return pthread_cond_timedwait(queue, mutex, &time) == 0
+        #endif
+    }
+}
+
+/// A lock that the thread holding it may acquire again.
+package final class RecursiveLock: @unchecked Sendable {  // the system's locks may be used by any thread
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    /// Creates an unlocked lock.
+    package init() {
+        mutex = .allocate(capacity: 1)
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_RECURSIVE))
+        pthread_mutex_init(mutex, &attributes)
+        pthread_mutexattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    /// Runs `body` while holding the lock, and returns what it returns.
+    package func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body()
+    }
+}

@@ -1,0 +1,63 @@
+internal import LiteVaultFoundation
+
+/// Threads of the system, for work that may block.
+package enum SystemThread {
+    private final class Start {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Runs `body` on a new thread, which nothing waits for.
+    ///
+    /// While the process has as many threads as the system allows, the caller waits until one has ended.
+    ///
+    /// - Parameter stackSize: in bytes; nil for the system's default.
+    package static func start(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
+        let argument = Unmanaged.passRetained(Start(body)).toOpaque()
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        while pthread_create(&thread, &attributes, Self.main, argument) != 0 { sleep(seconds: 0.01) }
+    }
+
+    #if canImport(Darwin)
+        private static let main: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { argument in
+            run(argument)
+            return nil
+        }
+    #else
+        private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
+            if let argument { run(argument) }
+            return nil
+        }
+    #endif
+
+    private static func run(_ argument: UnsafeMutableRawPointer) {
+        Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+    }
+
+    /// Blocks the calling thread, for at most 31 million years.
+    ///
+    /// - Parameter seconds: nothing happens if it is negative, zero or not a number.
+    package static func sleep(seconds: Double) {
+        guard seconds > 0 else { return }
+        var (span, rest) = (timespec(seconds), timespec())
+        while nanosleep(&span, &rest) != 0, errno == EINTR { span = rest }
+    }
+}
+
+extension timespec {
+    /// A span of `seconds`, at most 31 million years.
+    init(_ seconds: Double) {
+        let (whole, attoseconds) = Duration(seconds: seconds).components
+        self.init(tv_sec: time_t(whole), tv_nsec: Int(attoseconds / 1_000_000_000))
+    }
+}

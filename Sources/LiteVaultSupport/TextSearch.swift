@@ -1,0 +1,65 @@
+/// Searching and replacing text byte by byte, as SQL, shells and file formats read it.
+///
+/// Foundation compares user-perceived characters instead: for it, a quotation mark with a combining accent is not a quotation mark.
+extension StringProtocol {
+    /// The first occurrence of `other`, which is not empty; nil if there is none.
+    package func firstRange(ofText other: String) -> Range<String.Index>? {
+        let (bytes, wanted) = (utf8, Array(other.utf8))
+        guard let first = wanted.first else { return nil }
+        var rest = bytes[...]
+        while let start = rest.firstIndex(of: first) {
+            rest = rest[start...]
+            if rest.starts(with: wanted) { return start..<bytes.index(start, offsetBy: wanted.count) }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// The text with each occurrence of `old`, which is not empty, replaced by `new`.
+    package func replacing(text old: String, with new: String) -> String {
+        let wanted = Array(old.utf8)
+        guard let first = wanted.first, utf8.contains(first) else { return String(self) }
+        var result: [UInt8] = []
+        result.reserveCapacity(utf8.count + 16)
+        var rest = utf8[...]
+        while let start = rest.firstIndex(of: first) {
+            result.append(contentsOf: rest[..<start])
+            rest = rest[start...]
+            if rest.starts(with: wanted) {
+                result.append(contentsOf: new.utf8)
+                rest = rest.dropFirst(wanted.count)
+            } else {
+                result.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        result.append(contentsOf: rest)
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// The text without white space and line breaks at both ends.
+    package var trimmed: String { trimmed { $0.properties.isWhitespace } }
+
+    /// The text without the characters for which `isDropped` holds at both ends.
+    package func trimmed(_ isDropped: (Unicode.Scalar) -> Bool) -> String {
+        let scalars = unicodeScalars
+        guard let start = scalars.firstIndex(where: { !isDropped($0) }),
+            let end = scalars.lastIndex(where: { !isDropped($0) })
+        else { return "" }
+        return String(self[start..<scalars.index(after: end)])
+    }
+}
+
+extension String {
+    /// The last occurrence of `other`, which is not empty; nil if there is none.
+    package func lastRange(ofText other: String) -> Range<String.Index>? {
+        let (bytes, wanted) = (utf8, Array(other.utf8))
+        guard !wanted.isEmpty, bytes.count >= wanted.count else { return nil }
+        var start = bytes.index(bytes.endIndex, offsetBy: -wanted.count)
+        while true {
+            if bytes[start...].starts(with: wanted) { return start..<bytes.index(start, offsetBy: wanted.count) }
+            guard start > bytes.startIndex else { return nil }
+            start = bytes.index(before: start)
+        }
+    }
+}
