@@ -14,10 +14,14 @@ package struct Zone: Sendable, Equatable {
     package let name: String
     private let source: Source
 
-    /// The zone of a caller.
+    /// The zone of a caller: the one of its name in the system's database, if that has it.
     package init(_ zone: TimeZone) {
-        name = zone.identifier
-        source = .foundation(zone)
+        if let named = Zone(named: zone.identifier) {
+            self = named
+        } else {
+            name = zone.identifier
+            source = .foundation(zone)
+        }
     }
 
     /// The zone named `name`, such as Europe/Berlin or UTC; nil if neither the system nor Foundation knows it.
