@@ -1,3 +1,4 @@
+internal import DurableFile
 package import LiteVaultCapture
 internal import LiteVaultCipher
 package import LiteVaultFoundation
@@ -30,6 +31,8 @@ package final class DatabaseFollower: Sendable {
         var gap: SnapshotGap?
         /// The newest known snapshot.
         var newest = 0
+        /// Whether the database's name belongs to another file.
+        var isPromoted = false
         /// Whether no more segments will follow.
         var isRead = false
     }
@@ -90,6 +93,16 @@ package final class DatabaseFollower: Sendable {
     /// - Parameter deadline: segments that cannot be stored by then are abandoned.
     package func end(before deadline: Date) { with { $0.deadline = $0.deadline ?? deadline } }
 
+    /// Ends following for good: nothing that this file gets is stored under its name any more.
+    private func endPromoted(_ error: VaultError) {
+        let isFirst = with { shared in
+            defer { shared.isPromoted = true }
+            shared.deadline = shared.deadline ?? Date()
+            return !shared.isPromoted
+        }
+        if isFirst { report(.promoted(error)) }
+    }
+
     /// Informs the follower of a snapshot taken by another task or process.
     package func note(snapshot sequence: Int) { with { $0.newest = max($0.newest, sequence) } }
 
@@ -115,7 +128,8 @@ package final class DatabaseFollower: Sendable {
             do {
                 let directory = try repository.spoolDirectory()
                 try PackSpool.sweep(directory)
-                let writer = try await SegmentWriter.open(repository, database: options.database)
+                let writer = try await SegmentWriter.open(
+                    repository, database: options.database, at: (try? FileMetadata.resolvedPath(path)) ?? path)
                 do {
                     let database = repository.databaseID(options.database)
                     let newest = try await repository.newestSequence(database)
@@ -139,6 +153,8 @@ package final class DatabaseFollower: Sendable {
                     await writer.close()
                     throw error
                 }
+            } catch let error as VaultError where error.code == .promoted {
+                endPromoted(error)
             } catch {
                 await failed(.store, error, &pause, until: { self.isEnding })
             }
@@ -196,6 +212,11 @@ extension DatabaseFollower {
         var told: String?
         while !isOver {
             let looked = follower.looked
+            if session.writer.isLost {
+                // Without new commits, nothing else would tell.
+                with { $0.isBroken = true }
+                break
+            }
             do {
                 let outcome = try await poll(follower, session)
                 pause.reset()
@@ -343,6 +364,8 @@ extension DatabaseFollower {
                     }
                     pause.reset()
                     report(.based(snapshot))
+                } catch let error as VaultError where error.code == .promoted {
+                    endPromoted(error)
                 } catch {
                     if isOver { break }
                     await failed(.snapshot, error, &pause)

@@ -76,6 +76,8 @@ package enum FollowingEvent: Sendable {
     case gap(SnapshotGap)
     /// A step failed; it is retried after this many seconds.
     case failed(Step, any Error, again: Double)
+    /// A standby of the database was promoted. Following ends for good, with the error that says what to do.
+    case promoted(VaultError)
     /// Following has ended; this many segments could not be stored in time.
     case ended(lost: Int)
 }

@@ -97,6 +97,15 @@ final class SourceFile {
         return true
     }
 
+    /// Takes the EXCLUSIVE lock, if the SHARED one is held; false if another connection has the file open in WAL mode, or reads it.
+    func lockExclusive() throws -> Bool {
+        guard isLocked else { return false }
+        let code = methods.xLock?(file, SQLITE_LOCK_EXCLUSIVE)
+        if code.map({ $0 & 0xff }) == SQLITE_BUSY { return false }
+        try check(code, "locking")
+        return true
+    }
+
     /// Whether a connection holds the RESERVED lock: a write transaction is open.
     func isReserved() throws -> Bool {
         var result: Int32 = 0
@@ -149,6 +158,13 @@ final class SourceFile {
             .unsupported,
             "its -shm file is not writable, so no read mark can be set (SQLite code \(code ?? SQLITE_MISUSE))",
             path: path, remedy: "Run as a user with write access, and not through a read-only mount.")
+    }
+
+    /// Releases the index and removes its file. Only under the EXCLUSIVE lock.
+    func removeIndex() {
+        for slot in Array(slots.keys) { unlockSlot(slot) }
+        if isMapped { _ = methods.xShmUnmap?(file, 1) }
+        isMapped = false
     }
 
     func barrier() { methods.xShmBarrier?(file) }

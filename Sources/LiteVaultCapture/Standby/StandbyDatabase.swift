@@ -229,6 +229,17 @@ package final class StandbyDatabase {
         storeHeader()
     }
 
+    /// Leaves the database as SQLite does: with all of the log in the file and without a log, if nobody has it open; otherwise with
+    /// the log, which the others continue with.
+    ///
+    /// Every failure is that of tidying up only: the database is complete with its log. It must not be used afterwards.
+    package func finish() {
+        defer { file.unlock() }
+        guard !hasTail, (try? checkpoint()) == true || frame == 0, (try? file.lockExclusive()) == true else { return }
+        unlink(log.path)
+        file.removeIndex()
+    }
+
     private func frameBytes(_ page: UInt32, size: UInt32, _ content: [UInt8], _ sums: inout [UInt32]) throws -> [UInt8]
     {
         var bytes: [UInt8] = []

@@ -71,6 +71,8 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     /// When all blocks of the file were last read; absent if they were for this snapshot.
     var wholeRead: String?
     var gap: Gap?
+    /// The line of history that it continues, which a promotion began; absent without one.
+    var line: String?
     /// The newest segment stored before it, as far as its machine knew; absent if the log was not followed.
     var newestSegment: SegmentMark?
     /// The number of blocks that differ from the predecessor's, and the bytes of the packs that were written.
@@ -88,6 +90,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
         try require("epoch", epoch, in: RepositoryFormat.sequences)
         try require("time", time: time)
         try require("gap", time: gap?.since)
+        try require("line", line, digits: 32)
         try newestSegment?.check()
         try require("size", size, in: 1...RepositoryFormat.imageBytes)
         try require("blocks", Int64(blocks), in: Self.blocks(size)...Self.blocks(size))

@@ -16,6 +16,8 @@ struct DatabaseSurvey: Sendable {
     var unreadable: [Unreadable] = []
     /// The sequences whose names are occupied by a ``Fence``, in order.
     var fences: [Int] = []
+    /// The promotions among them, in order.
+    var promotions: [(sequence: Int, promotion: Promotion)] = []
     /// Why the repository is older than the state that this machine remembers; nil if it is not.
     var rollback: VaultError?
     /// Whether this machine remembered a snapshot of the database.
@@ -73,9 +75,9 @@ extension Repository {
                 survey.warnings.append(.stray(object.name))
             }
         }
-        let found = try await concurrently(named) { name, sequence -> Result<Snapshot?, VaultError>? in
+        let found = try await concurrently(named) { name, sequence -> Result<NamedObject, VaultError>? in
             do {
-                return .success(try await snapshotUnlessFence(name, database))
+                return .success(try await object(name, database))
             } catch let error as VaultError where error.code == .missing {
                 // Removed by retention since it was listed.
                 return nil
@@ -85,8 +87,10 @@ extension Repository {
         }
         for (one, result) in zip(named, found) {
             switch result {
-            case .success(let snapshot?): survey.snapshots.append(snapshot)
-            case .success(nil): survey.fences.append(one.sequence)
+            case .success(.snapshot(let snapshot)): survey.snapshots.append(snapshot)
+            case .success(.fence(let fence)):
+                survey.fences.append(one.sequence)
+                if let promotion = fence.promotion { survey.promotions.append((one.sequence, promotion)) }
             case .failure(let error):
                 survey.unreadable.append(.init(sequence: one.sequence, object: one.name, error: error))
                 survey.warnings.append(RepositoryWarning(error, one.name))

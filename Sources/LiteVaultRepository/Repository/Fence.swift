@@ -12,10 +12,15 @@ struct Fence: CheckedDocument {
     var repository: String
     var database: String
     var sequence: Int
+    /// The promotion that it records; absent if it only ends a writer's lease.
+    var promotion: Promotion?
 
     static let byteLimit = RepositoryFormat.documentBytes
 
-    func check() throws(OutOfLimits) { try require("sequence", sequence, in: RepositoryFormat.sequences) }
+    func check() throws(OutOfLimits) {
+        try require("sequence", sequence, in: RepositoryFormat.sequences)
+        try promotion?.check()
+    }
 }
 
 extension Repository {
@@ -70,16 +75,21 @@ extension Repository {
 
     /// Whether a document is the fence for its name.
     func isFence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Bool {
+        try fence(document, name, database) != nil
+    }
+
+    /// The fence in a document; nil if it is something else.
+    func fence(_ document: SealedDocument, _ name: String, _ database: String) throws -> Fence? {
         struct Kind: CheckedDocument {
             static let byteLimit = RepositoryFormat.documentBytes
             var type: String
             func check() throws(OutOfLimits) {}
         }
-        guard try document.value(Kind.self, key: key, name: name).type == "fence" else { return false }
+        guard try document.value(Kind.self, key: key, name: name).type == "fence" else { return nil }
         let fence = try document.value(Fence.self, key: key, name: name)
         guard fence.repository == config.id, fence.database == database,
             RepositoryFormat.snapshot(database, fence.sequence) == name
         else { throw VaultError(.damaged, "is stored under the wrong name: objects were swapped", path: name) }
-        return true
+        return fence
     }
 }

@@ -72,6 +72,8 @@ final class Lease: Sendable {
         var renewed = ContinuousClock.now
         var renewal: Task<Void, Never>?
         var isAbandoned = false
+        /// Whether another holder was found in its place.
+        var isLost = false
     }
 
     private init(
@@ -97,9 +99,11 @@ final class Lease: Sendable {
     /// - Parameters:
     ///   - purpose: what it protects, for messages.
     ///   - fence: for a lease to store snapshots: keeps a previous holder that did not release it from storing its own.
+    ///   - takesOver: whether it is taken from a holder that is alive, who then finds out with its next renewal.
     /// - Throws: `VaultError` `busy` if another process holds it.
     static func take(
-        _ short: String, of store: any ObjectStore, for purpose: String, fence: ((Record) async throws -> Void)? = nil
+        _ short: String, of store: any ObjectStore, for purpose: String, fence: ((Record) async throws -> Void)? = nil,
+        takesOver: Bool = false
     ) async throws -> Lease {
         let name = RepositoryFormat.lease(short)
         let supportsConditionalWrites = try await store.supportsConditionalWrites()
@@ -122,7 +126,7 @@ final class Lease: Sendable {
                 let held = try await holder(name, store)
                 record.note = held?.note
                 if let held, !held.released {
-                    guard held.isDead || isStale(present, now, staleAge) else {
+                    guard takesOver || held.isDead || isStale(present, now, staleAge) else {
                         throw VaultError(
                             .busy, "\(purpose) is in use by process \(held.process) on \(held.host)",
                             path: "\(store.location)/\(name)",
@@ -210,6 +214,9 @@ final class Lease: Sendable {
         try await write(released: false)
     }
 
+    /// Whether a renewal has found that another process took it.
+    var isLost: Bool { state.withLock { $0.isLost } }
+
     /// Leaves the lease for the next writer to break: the promised snapshot may still be stored.
     func abandon() { state.withLock { $0.isAbandoned = true } }
 
@@ -275,8 +282,9 @@ final class Lease: Sendable {
 
     /// The error for a lease that another process took over.
     func lost() -> VaultError {
-        VaultError(
-            .busy, "was taken over by another process, because it was not renewed in time",
+        state.withLock { $0.isLost = true }
+        return VaultError(
+            .busy, "was taken over by another process: it was not renewed in time, or the database was promoted",
             path: "\(store.location)/\(name)", remedy: "Try again.")
     }
 

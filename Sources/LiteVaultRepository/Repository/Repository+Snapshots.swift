@@ -20,6 +20,7 @@ extension Repository {
             rememberNewest(survey)
             var snapshots = survey.snapshots
             for index in snapshots.indices {
+                snapshots[index].cut = survey.cut(after: snapshots[index])
                 snapshots[index].verification = verifications.results[snapshots[index].hash.hexadecimal]
             }
             return (snapshots, survey.warnings + more)
@@ -41,11 +42,22 @@ extension Repository {
 
     /// As ``snapshot(_:database:)``; nil for a fence.
     func snapshotUnlessFence(_ name: String, _ database: String) async throws -> Snapshot? {
+        if case .snapshot(let snapshot) = try await object(name, database) { snapshot } else { nil }
+    }
+
+    /// What is stored under the name of a manifest.
+    enum NamedObject {
+        case snapshot(Snapshot)
+        case fence(Fence)
+    }
+
+    /// Reads what is stored under the name of a manifest.
+    func object(_ name: String, _ database: String) async throws -> NamedObject {
         let bytes = try await store.get(name, upTo: SealedDocument.limit(Manifest.self))
         let document = try SealedDocument(whole: bytes, name: name)
-        if try isFence(document, name, database) { return nil }
+        if let fence = try fence(document, name, database) { return .fence(fence) }
         let manifest = try document.value(Manifest.self, key: key, name: name)
-        return try snapshot(manifest, document.hash, name, database)
+        return .snapshot(try snapshot(manifest, document.hash, name, database))
     }
 
     /// The snapshot of a manifest read under a name.
@@ -72,10 +84,12 @@ extension Repository {
     /// As ``snapshot(_:database:)``, with the problems found beside it.
     func select(
         _ selection: SnapshotSelection, _ database: String?
-    ) async throws -> (snapshot: Snapshot, warnings: [RepositoryWarning], newest: Snapshot?) {
+    ) async throws -> SelectedSnapshot {
         let surveys = try await surveys(database)
         var warnings = notices + surveys.flatMap(\.warnings)
-        if case .id(let id) = selection { return (try choose(id, surveys), warnings, nil) }
+        if case .id(let id) = selection {
+            return SelectedSnapshot(snapshot: try choose(id, surveys), warnings: warnings)
+        }
         let present = surveys.filter { $0.newestSequence > 0 || $0.rollback != nil }
         guard present.count <= 1 else {
             let names = Set(present.compactMap(\.snapshots.last?.database)).sorted()
@@ -99,7 +113,8 @@ extension Repository {
                 warnings.append(RepositoryWarning(error, RepositoryFormat.forgetRecord(survey.database)))
             }
             if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
-            return (chosen, warnings, survey.snapshots.last)
+            return SelectedSnapshot(
+                snapshot: chosen, warnings: warnings, newest: survey.snapshots.last, cut: survey.cut(after: chosen))
         }
         // A request for the best available state continues from the newest readable snapshot.
         let takesLess = selection == .latestReachable
@@ -108,7 +123,16 @@ extension Repository {
         guard let last = survey.snapshots.last else {
             throw VaultError(.noInput, "there is no snapshot", path: store.location)
         }
-        return (last, warnings, last)
+        return SelectedSnapshot(snapshot: last, warnings: warnings, newest: last, cut: survey.cut(after: last))
+    }
+
+    /// A selected snapshot, with what was found beside it.
+    struct SelectedSnapshot {
+        let snapshot: Snapshot
+        let warnings: [RepositoryWarning]
+        var newest: Snapshot?
+        /// Where its line of history ends; nil if it is the current one.
+        var cut: HistoryCut?
     }
 
     private func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {

@@ -68,13 +68,14 @@ extension Repository {
     private func plan(
         _ selection: SnapshotSelection, _ database: String?, _ warning: (RepositoryWarning) -> Void
     ) async throws -> (snapshot: Snapshot, row: SegmentChain, takesLess: Bool) {
-        let (chosen, warnings, newest) = try await select(selection, database)
-        warnings.forEach(warning)
+        let selected = try await select(selection, database)
+        let chosen = selected.snapshot
+        selected.warnings.forEach(warning)
         var time: Date?
         if case .id = selection { return (chosen, SegmentChain(snapshot: chosen.time, wanted: nil), false) }
         if case .at(let limit) = selection { time = limit }
         let takesLess = selection == .latestReachable
-        let row = try await segments(after: chosen, newest: newest, until: time)
+        let row = try await segments(after: chosen, newest: selected.newest, until: time, cut: selected.cut)
         if let obstacle = row.obstacle, !takesLess { throw obstacle.error }
         return (chosen, row, takesLess)
     }

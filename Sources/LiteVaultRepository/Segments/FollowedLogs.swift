@@ -52,13 +52,14 @@ extension Repository {
             for snapshot in snapshots {
                 // As a restore chooses them.
                 let exact = snapshot.time.addingTimeInterval(-0.002)
-                guard let first = path.firstIndex(where: { $0.date >= exact }),
+                let last = path.lastIndex { snapshot.cut?.contains($0) ?? true } ?? -1
+                guard let first = path.firstIndex(where: { $0.date >= exact }), first <= last,
                     let start = try await record(first),
                     let began = Timestamp.date(start.began), began <= snapshot.time,
                     log.missing(before: start, snapshot) == nil
                 else { continue }
                 // The last segment of that run without a gap before it: both conditions become false only once.
-                var (low, high) = (first, path.count - 1)
+                var (low, high) = (first, last)
                 while low < high {
                     let middle = (low + high + 1) / 2
                     let isWhole = breaks[middle] == breaks[first]

@@ -82,10 +82,12 @@ extension Repository {
     ///
     /// - Parameters:
     ///   - newest: the newest snapshot, which carries the last known newest segment forward.
-    ///   - time: the time to reach; nil for as far as possible.
+    ///   - limit: the time to reach; nil for as far as possible.
+    ///   - cut: where the snapshot's line of history ends; nil if it is the current one.
     func segments(
-        after snapshot: Snapshot, newest: Snapshot?, until time: Date?
+        after snapshot: Snapshot, newest: Snapshot?, until limit: Date?, cut: HistoryCut? = nil
     ) async throws -> SegmentChain {
+        let time = cut.map { min($0.time, limit ?? $0.time) } ?? limit
         let database = snapshot.manifest.database
         let known = [snapshot, newest].compactMap(\.self)
         // Times are truncated to milliseconds, and clocks are corrected. An additional segment is harmless, as long as
@@ -106,7 +108,9 @@ extension Repository {
             log.joined.removeAll { unusable.contains($0.object) }
         }
         while true {
-            let path = SegmentCover.of(log.names.filter(span.contains), log.joined.filter(span.contains))
+            let path = SegmentCover.of(
+                log.names.filter { span.contains($0) && cut?.contains($0) ?? true },
+                log.joined.filter { span.contains($0) && cut?.contains($0) ?? true })
             let damaged = try await fetched.fetch(path)
             guard damaged.isEmpty else {
                 // What was joined takes its place, as far as it exists; the rest counts as missing.

@@ -16,7 +16,10 @@ extension SegmentWriter {
     /// - Throws: `VaultError` if the store does not respond. Damage is a reason not to continue.
     package func resumption() async throws -> SegmentResumption {
         if let loss { return .none(loss.reason) }
-        guard let snapshot = try await newestSnapshot() else {
+        if let snapshot = newestSnapshot, snapshot.manifest.line != line {
+            return .none("the database was promoted from a standby")
+        }
+        guard let snapshot = newestSnapshot else {
             return .none(newest == nil ? nil : "the newest snapshot cannot be read")
         }
         guard let newest else {
@@ -45,20 +48,5 @@ extension SegmentWriter {
         return FollowerStart(
             run: PackID().bytes, sequence: 0, began: snapshot.time,
             seen: UInt64(clamping: snapshot.time.milliseconds), mark: mark)
-    }
-
-    /// The newest snapshot; nil without one, or if it cannot be read.
-    private func newestSnapshot() async throws -> Snapshot? {
-        let names = try await repository.store.list(RepositoryFormat.snapshots(database)).map(\.name)
-            .filter { RepositoryFormat.sequence(ofSnapshot: $0, database) != nil }
-        for name in names.reversed() {
-            do {
-                // A fence is not a snapshot: its writer did not come to store one.
-                if let found = try await repository.snapshotUnlessFence(name, database) { return found }
-            } catch let error as VaultError where error.isDamage || error.code == .missing {
-                return nil
-            }
-        }
-        return nil
     }
 }

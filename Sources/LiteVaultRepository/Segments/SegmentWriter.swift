@@ -16,6 +16,10 @@ package actor SegmentWriter {
     package nonisolated let loss: SnapshotGap?
     /// The newest segment; nil if it does not exist, or is not the newest one that should.
     let newest: SegmentRecord?
+    /// The newest snapshot when it was opened; nil without one, or if that could not be read.
+    let newestSnapshot: Snapshot?
+    /// The line of history that it continues.
+    let line: String?
     /// What was stored since it was last joined; nil if nothing is.
     private var recent: [SegmentName]?
     /// What later segments may still be joined with.
@@ -29,9 +33,9 @@ package actor SegmentWriter {
 
     private init(
         repository: Repository, database: String, lease: Lease, last: SegmentMark?, notedFrom: Int, loss: SnapshotGap?,
-        newest: SegmentRecord?
+        newest: SegmentRecord?, newestSnapshot: Snapshot?, line: String?
     ) {
-        self.newest = newest
+        (self.newest, self.newestSnapshot, self.line) = (newest, newestSnapshot, line)
         self.repository = repository
         self.database = database
         self.lease = lease
@@ -42,15 +46,21 @@ package actor SegmentWriter {
 
     /// Acquires the lease.
     ///
-    /// - Parameter name: the database's name in the repository.
-    /// - Throws: `VaultError` `busy` if another process follows the database.
-    package static func open(_ repository: Repository, database name: String) async throws -> SegmentWriter {
+    /// - Parameters:
+    ///   - name: the database's name in the repository.
+    ///   - source: the path of the database, with links resolved.
+    /// - Throws: `VaultError` `busy` if another process follows the database, `promoted` if its name belongs to another file.
+    package static func open(
+        _ repository: Repository, database name: String, at source: String? = nil
+    ) async throws -> SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)
         let lease = try await Lease.take(
             Lease.follower + database, of: repository.store, for: "following the database '\(name)'")
         do {
             try await repository.requireCurrentKey()
+            let objects = try await repository.newestObjects(database)
+            let line = try repository.requireLine(objects.line, of: name, at: source)
             var log = try await repository.segmentLog(database, [], in: .everything)
             if log.names.last?.sequence ?? 0 < log.joined.map(\.sequence).max() ?? 0 {
                 // The newest segment is never joined: it is missing.
@@ -101,7 +111,8 @@ package actor SegmentWriter {
             return SegmentWriter(
                 repository: repository, database: database, lease: lease, last: last,
                 notedFrom: log.notedFrom ?? last?.notedFrom ?? number, loss: loss,
-                newest: loss == nil && newest?.sequence == last?.sequence ? newest : nil)
+                newest: loss == nil && newest?.sequence == last?.sequence ? newest : nil,
+                newestSnapshot: objects.snapshot, line: line)
         } catch {
             await lease.release()
             throw error
@@ -192,6 +203,9 @@ package actor SegmentWriter {
         }
         return compaction.result
     }
+
+    /// Whether another process was found to have taken the lease.
+    package nonisolated var isLost: Bool { lease.isLost }
 
     /// Releases the lease.
     package func close() async { await lease.release() }

@@ -86,13 +86,15 @@ extension Repository {
         let previous: Snapshot?
         /// Its block map; nil without one, or if it is damaged.
         var blockMap: BlockMap?
+        /// The line of history that it continues.
+        let line: String?
         var avoided: AvoidedPacks
         var warnings: [RepositoryWarning]
 
         /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
         func basis(_ followed: FollowedPages?) -> CaptureBasis? {
             guard let previous, case let last = previous.manifest, blockMap != nil, last.host == host,
-                last.source == source
+                last.source == source, last.line == line
             else {
                 return nil
             }
@@ -131,8 +133,10 @@ extension Repository {
                 path: RepositoryFormat.snapshot(database, highest),
                 advice: .repairUnlessOwn)
         }
+        let line = try requireLine(survey.line, of: name, at: source)
         let host = ProcessInfo.processInfo.hostName
-        if let last = survey.snapshots.last, options.database == nil, last.source != source {
+        if let last = survey.snapshots.last, options.database == nil, last.source != source, last.manifest.line == line
+        {
             throw VaultError(
                 .cannotCreate, "the repository has another database '\(name)', from \(last.source) on \(last.host)",
                 path: source, advice: .nameDatabase)
@@ -141,7 +145,7 @@ extension Repository {
         try await lease.promise(highest + 1)
         var plan = SnapshotPlan(
             name: name, source: source, host: host, sequence: highest + 1, previous: survey.snapshots.last,
-            avoided: .all, warnings: notices + survey.warnings + advisories.warnings)
+            line: line, avoided: .all, warnings: notices + survey.warnings + advisories.warnings)
         // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {
             plan.avoided = try await pendingDeletions().avoided
@@ -190,7 +194,7 @@ extension Repository {
             },
             file: report.file, wholeRead: wholeRead.map(Timestamp.text),
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
-            newestSegment: newestMark(database, previous: last),
+            line: plan.line, newestSegment: newestMark(database, previous: last),
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes,
             keyring: sink.keyring?.text)
     }
@@ -229,7 +233,12 @@ extension Repository {
     private func publish(_ manifest: Manifest, _ lease: Lease) async throws -> Snapshot {
         let name = RepositoryFormat.snapshot(manifest.database, manifest.sequence)
         let (bytes, hash) = try SealedDocument.seal(manifest, key: key, name: name)
-        try await lease.confirm()
+        do {
+            try await lease.confirm()
+        } catch let error as VaultError where error.code == .busy {
+            try await requireLine(newestObjects(manifest.database).line, of: manifest.name, at: manifest.source)
+            throw error
+        }
         do {
             let supportsConditionalWrites = try await store.supportsConditionalWrites()
             if !supportsConditionalWrites, try await store.attributes(name) != nil {
@@ -239,7 +248,10 @@ extension Repository {
         } catch let error as VaultError where error.code == .conflict {
             // A lost response, or a process that used the same number.
             guard try await store.get(name, upTo: SealedDocument.limit(Manifest.self)) == bytes else {
-                if try await isFence(name, manifest.database) { throw lease.lost() }
+                if try await isFence(name, manifest.database) {
+                    try await requireLine(newestObjects(manifest.database).line, of: manifest.name, at: manifest.source)
+                    throw lease.lost()
+                }
                 throw error
             }
         } catch {

@@ -10,7 +10,16 @@ extension Standby {
         let newest = try await repository.newestSequence(state.database)
         guard newest > max(current.snapshot, considered) else { return nil }
         let name = RepositoryFormat.snapshot(state.database, newest)
-        guard let found = try await repository.snapshotUnlessFence(name, state.database) else { return nil }
+        let found: Snapshot
+        switch try await repository.object(name, state.database) {
+        case .snapshot(let snapshot): found = snapshot
+        case .fence(let fence):
+            guard fence.promotion != nil else { return nil }
+            // Segments that the old primary may still store are not of the new line.
+            ended = "another standby was promoted, which has stored no snapshot yet"
+            return ended
+        }
+        if found.manifest.line != current.line { return "the database was promoted from another standby" }
         let log = found.manifest.log
         let isPassed =
             log?.salts == current.segment?.salts && Int64(log?.frames ?? 0) <= Int64(current.segment?.lastFrame ?? 0)
@@ -66,6 +75,7 @@ extension Standby {
             return try await restoreWhole(reason)
         } catch let error as VaultError where error.code == .busy {
             if let size = state.current?.pageSize { _ = try attach(pageSize: size) }
+            isInUse = true
             return .waiting("\(reason); it can replace the database when nobody has that open")
         }
     }
@@ -79,6 +89,7 @@ extension Standby {
         options.reusesExisting = exists
         options.keyring = .besideDatabase
         options.progress = self.options.progress
+        isInUse = false
         let (before, destination) = (state, destination)
         // Recorded before it gets its name: whatever has it after a crash is known.
         options.verify = { path in

@@ -18,7 +18,7 @@ public actor Standby {
     public nonisolated let destination: String
     let options: StandbyOptions
     /// Keeps other standbys away.
-    private var lock: LocalFile?
+    private var lock: StandbyLock?
     var state: StandbyState
     /// The destination, once its page size is known.
     var database: StandbyDatabase?
@@ -34,13 +34,15 @@ public actor Standby {
     /// A newer snapshot that segments may still lead to.
     var suspected = 0
     var isEnded = false
+    /// Whether a newer state could not be put in place, because somebody has the destination open.
+    var isInUse = false
     /// Whether an update is under way: it waits for the store several times.
     private var isUpdating = false
     /// The files of the segments that are about to be applied.
     var fetchedSegments: FetchedSegments?
 
     init(
-        _ repository: Repository, _ destination: String, _ options: StandbyOptions, _ lock: LocalFile,
+        _ repository: Repository, _ destination: String, _ options: StandbyOptions, _ lock: StandbyLock,
         _ state: StandbyState
     ) {
         (self.repository, self.destination, self.options) = (repository, destination, options)
@@ -181,44 +183,59 @@ extension Repository {
     public func standby(
         of database: String? = nil, at destination: String, options: StandbyOptions = .init()
     ) async throws -> Standby {
-        func requireOurs() throws {
-            guard access(destination, F_OK) == 0, try StandbyState.read(destination) == nil else { return }
+        try requireStandby(destination)
+        let lock = try StandbyLock(destination)
+        let state = try StandbyState.read(destination)
+        guard state?.promotion == nil else {
             throw VaultError(
-                .cannotCreate, "the destination already exists, and is not a standby's", path: destination,
-                remedy: "Choose another name, or remove the file.")
+                .cannotCreate, "is being promoted, and that was interrupted", path: destination,
+                remedy: "Run 'litevault follow-restore --promote' on it again, which completes the promotion.")
         }
-        try requireOurs()
-        let name = destination + ".standby-lock"
-        let lock = try Self.lock(name)
-        guard try lock.tryLock() else {
-            throw VaultError(
-                .busy, "another standby keeps it current", path: destination, remedy: "End that one first.")
-        }
-        try requireOurs()
+        return try await standby(of: database, at: destination, options: options, lock)
+    }
+
+    /// Requires that a file is a standby's, or does not exist.
+    private func requireStandby(_ destination: String) throws {
+        guard access(destination, F_OK) == 0, try StandbyState.read(destination) == nil else { return }
+        let isPromoted = try PromotedDatabase.read(destination) != nil
+        throw VaultError(
+            .cannotCreate,
+            isPromoted
+                ? "was promoted: it is a database of its own"
+                : "the destination already exists, and is not a standby's",
+            path: destination, remedy: "Choose another name, or remove the file.")
+    }
+
+    /// As ``standby(of:at:options:)``, with the lock.
+    func standby(
+        of database: String?, at destination: String, options: StandbyOptions, _ lock: StandbyLock
+    ) async throws -> Standby {
+        try requireStandby(destination)
         var state: StandbyState
         if let known = try StandbyState.read(destination) {
-            guard known.repository == config.id, database.map({ databaseID($0) == known.database }) ?? true else {
-                throw VaultError(
-                    .cannotCreate, "is a standby of '\(known.name)', perhaps of another repository", path: destination,
-                    remedy: "Choose another name for this one.")
-            }
+            try require(known, database, destination)
             state = known
         } else {
             let snapshot = try await snapshot(.latest, database: database)
             state = StandbyState(
                 repository: config.id, database: snapshot.manifest.database, name: snapshot.manifest.name)
         }
-        if access(destination, F_OK) != 0 { (state.current, state.next, state.file) = (nil, nil, nil) }
+        if access(destination, F_OK) != 0 {
+            (state.current, state.next, state.file) = (nil, nil, nil)
+            // That of another database, which had the name before.
+            unlink(PromotedDatabase.path(destination))
+        }
         let standby = Standby(self, destination, options, lock, state)
         try await standby.begin()
         return standby
     }
 
-    private static func lock(_ path: String) throws -> LocalFile {
-        do {
-            return try LocalFile(creating: path)
-        } catch let error as VaultError where error.code == .conflict {
-            return try LocalFile(updating: path)
+    /// Requires that a standby is one of a database of this repository.
+    func require(_ known: StandbyState, _ database: String?, _ destination: String) throws {
+        guard known.repository == config.id, database.map({ databaseID($0) == known.database }) ?? true else {
+            throw VaultError(
+                .cannotCreate, "is a standby of '\(known.name)', perhaps of another repository", path: destination,
+                remedy: "Choose another name for this one.")
         }
     }
 }

@@ -19,6 +19,8 @@ struct StandbyState: CheckedDocument, Sendable {
     var next: StandbyPoint?
     /// The inode and the last change of the database file, after the last checkpoint.
     var file: String?
+    /// The line of history that its promotion begins, which was begun and may be recorded in the repository.
+    var promotion: String?
 
     static let byteLimit = RepositoryFormat.documentBytes
 
@@ -26,6 +28,7 @@ struct StandbyState: CheckedDocument, Sendable {
         try require("version", version, in: 1...1)
         try require("repository", repository, digits: 32)
         try require("file", file, digits: 32)
+        try require("promotion", promotion, digits: 32)
         for point in [current, next].compactMap(\.self) { try point.check() }
     }
 
@@ -82,6 +85,8 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
     var salt: String
     /// Whether the database is in WAL mode.
     var isLogged: Bool
+    /// The line of history that it has a state of; absent if the database was never promoted.
+    var line: String?
     var segment: Segment?
     /// The time of the state, in milliseconds since 1970.
     var time: Int64
@@ -97,6 +102,7 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
     func check() throws(OutOfLimits) {
         try require("snapshot", snapshot, in: 0...RepositoryFormat.sequences.upperBound)
         try require("time", time, in: 0...SegmentName.times.upperBound)
+        try require("line", line, digits: 32)
         try require("page_size", pageSize, in: 512...65536)
         try require("sum", sum, digits: 64)
         try require("salts", salts, digits: 16)
@@ -115,6 +121,7 @@ struct StandbyPoint: CheckedDocument, Sendable, Equatable {
     init(_ result: RestoreResult, sum: ContentSum) {
         let manifest = result.snapshot.manifest
         (snapshot, salt, isLogged) = (manifest.sequence, manifest.salt, manifest.log != nil)
+        line = manifest.line
         segment = result.last.map { Segment($0.record, link: $0.link) }
         time = (result.segmentsUntil ?? result.snapshot.time).milliseconds
         pageSize = result.last?.record.pageSize

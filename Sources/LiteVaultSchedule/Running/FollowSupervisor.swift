@@ -43,6 +43,8 @@ package actor FollowSupervisor {
     private var loop: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var deadline: Date?
+    /// Why the last database that was promoted is no longer followed.
+    private var promoted: VaultError?
     /// The jobs being rescanned: a repository may be slow to open.
     private var scanning: Set<String> = []
     private let events: AsyncStream<(Key, FollowingEvent)>
@@ -90,6 +92,12 @@ package actor FollowSupervisor {
             }
             stopFollowers(within: grace.seconds)
         }
+    }
+
+    /// Throws when standbys of all databases that are followed were promoted, so that there is nothing left to follow.
+    func checkPromotion() throws {
+        guard let promoted, !entries.isEmpty, entries.values.allSatisfy({ $0.state.phase == .promoted }) else { return }
+        throw promoted
     }
 
     /// How long followers of the tool may take on shutdown to store commits they have already read.
@@ -248,6 +256,11 @@ package actor FollowSupervisor {
                     "step": "follow", "part": step.rawValue, "code": failure?.code.rawValue ?? "internal",
                     "again": "\(Int(again.rounded()))s",
                 ]))
+        case .promoted(let error):
+            log.error(
+                "\(error.message)",
+                metadata: more(["step": "follow", "code": error.code.rawValue, "remedy": error.remedy ?? ""]))
+            promoted = error
         case .ended(0): log.info("no longer following", metadata: about)
         case .ended(let lost):
             log.warning(

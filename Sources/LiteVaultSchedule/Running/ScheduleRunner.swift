@@ -77,10 +77,13 @@ package final class ScheduleRunner: Sendable {
     ///
     /// - Parameters:
     ///   - grace: how long runs that are under way may take to stop. They are then abandoned.
+    ///   - supervisor: that of the followed databases, if there are any.
     ///   - report: called for each run as it ends, one at a time.
-    /// - Throws: what the services' `check` throws when the program is asked to end, and what `report` throws.
+    /// - Throws: what the services' `check` throws when the program is asked to end, and what `report` throws; `VaultError` `promoted`
+    ///   when all jobs follow, and standbys of all their databases were promoted.
     package func run(
-        grace: Duration = .seconds(2), _ report: @escaping @Sendable (JobOutcome) throws -> Void
+        grace: Duration = .seconds(2), following supervisor: FollowSupervisor? = nil,
+        _ report: @escaping @Sendable (JobOutcome) throws -> Void
     ) async throws {
         let reporter = OutcomeReporter(report)
         let lanes = configuration.jobs.map { job in BlockingWork.task { await self.lane(job, reporter) } }
@@ -88,6 +91,7 @@ package final class ScheduleRunner: Sendable {
             while true {
                 try services.check()
                 try reporter.check()
+                if configuration.jobs.allSatisfy(\.follows) { try await supervisor?.checkPromotion() }
                 try await Task.sleep(nanoseconds: 100_000_000)
             }
         } catch {

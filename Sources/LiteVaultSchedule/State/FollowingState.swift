@@ -16,6 +16,8 @@ package struct FollowingState: Codable, Sendable, Equatable {
         case following
         /// Following failed, and is retried.
         case failed
+        /// A standby of the database was promoted: this file is no longer followed.
+        case promoted
         /// The following process has ended, or the file is gone.
         case ended
     }
@@ -55,7 +57,9 @@ package struct FollowingState: Codable, Sendable, Equatable {
         }
 
         /// Whether following needs attention.
-        package var isFailing: Bool { phase == .failed || trouble != nil || (phase == .waiting && gaps > 0) }
+        package var isFailing: Bool {
+            phase == .failed || phase == .promoted || trouble != nil || (phase == .waiting && gaps > 0)
+        }
     }
 
     /// The following process: the parts of its ``ProcessIdentity``.
@@ -147,8 +151,12 @@ extension FollowingState.Database {
             }
             code = failure?.code.rawValue ?? "internal"
             remedy = failure?.remedy
+        case .promoted(let error):
+            enter(.promoted, at: time)
+            (reason, code, remedy) = (error.message, error.code.rawValue, error.remedy)
         case .ended(let left):
-            enter(.ended, at: time)
+            // What there is to do about it stays to be seen.
+            if phase != .promoted { enter(.ended, at: time) }
             lost = left
         }
         return true

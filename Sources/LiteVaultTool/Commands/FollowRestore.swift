@@ -15,12 +15,19 @@ struct FollowRestore: VaultCommand {
         readers; with another salt or page size, or not in WAL mode, only while nobody has DEST open. A damaged segment ends \
         it: DEST stays at the last commit before. A store that does not respond is tried again. Looking each second \
         costs 87,840 LIST requests a day, and one GET for each segment.
+
+        --promote makes DEST the database, in seconds if it is current: the process that keeps it is asked to end; what is \
+        stored is applied; the repository is fenced, so that nothing that the old primary stores from then on counts; and DEST is an \
+        ordinary database. The old follower stops with the code 'promoted' (status 73) when it next renews its lease, within 200 seconds. \
+        DEST.promoted shows that DEST continues the history: move it with DEST. After a kill or a lost connection repeat the \
+        command. Without the repository it refuses, unless --force says that what may be lost is accepted.
         """,
         examples: [
             "litevault follow-restore --repository /backup/vaults --database vault.db \\",
             "    standby.db",
             "litevault follow-restore --repository r --interval 10s standby.db",
             "litevault follow-restore --repository r --once standby.db",
+            "litevault follow-restore --repository r --promote standby.db",
         ])
 
     @Argument(
@@ -41,27 +48,44 @@ struct FollowRestore: VaultCommand {
     @Flag(help: "Apply what the repository has, and end.")
     var once = false
 
+    @Flag(help: "Make DEST the database, instead of a copy of it, and end the old one's line of backups.")
+    var promote = false
+
+    @Flag(
+        help: .init(
+            "With --promote: also if the repository does not respond, is damaged, or another standby was promoted. Commits "
+                + "that are not in DEST are then lost. Without the repository the old primary is not stopped: end it, and repeat "
+                + "the command when the repository responds."))
+    var force = false
+
     @OptionGroup(title: "Output") var output: OutputOptions
 
     /// An event, or the result of `--once`.
     private struct Event: Encodable {
         let state: String
         let destination: String
-        let reached: String
+        var reached: String?
         var segments: Int?
         var pages: Int?
         var reason: String?
     }
 
     func validate() throws {
+        if force, !promote { throw ValidationError("--force needs --promote") }
+        if promote, once { throw ValidationError("--promote cannot be combined with --once") }
         guard interval >= .milliseconds(100) else { throw ValidationError("--interval must be at least 0.1s") }
     }
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
+        if promote { return try promotion(session) }
         let opened = try session.repository(repository)
         var options = StandbyOptions()
-        options.progress = session.backupProgress
+        let (progress, path) = (session.backupProgress, dest)
+        options.progress = { state in
+            try Self.checkHandOver(path)
+            try progress(state)
+        }
         let (dest, name, chosen, once, seconds) = (dest, database, options, once, interval.seconds)
         let (json, quiet, terminal, reporter) = (output.json, output.quiet, session.terminal, session.reporter)
         let show: @Sendable (StandbyUpdate, Date) throws -> Void = { update, reached in
@@ -72,14 +96,18 @@ struct FollowRestore: VaultCommand {
                 try terminal.printResult(line)
             }
         }
-        let last = try runBlocking {
-            let standby = try await opened.standby(of: name, at: dest, options: chosen)
+        let last: (StandbyUpdate, Date)? = try runBlocking {
+            let standby: Standby
+            do { standby = try await opened.standby(of: name, at: dest, options: chosen) } catch is HandedOver {
+                return nil
+            }
             if !once { try await show(.restored(reason: "started", until: standby.reached), standby.reached) }
             var pause = Backoff(1...60)
             var waiting: StandbyUpdate?
             while true {
                 try Interruption.shared.check()
                 do {
+                    try Self.checkHandOver(dest)
                     let update = try await standby.update()
                     pause.reset()
                     switch update {
@@ -96,13 +124,21 @@ struct FollowRestore: VaultCommand {
                         if !once { try show(update, await standby.reached) }
                         continue
                     }
-                    try await Self.sleep(seconds)
+                    try await Self.sleep(seconds, dest)
+                } catch is HandedOver {
+                    await standby.end()
+                    return nil
                 } catch let error as VaultError where error.isTemporary && !once {
                     let wait = pause.next()
                     reporter.warning("\(error.message); tried again in \(Int(wait.rounded(.up))) s", path: error.path)
-                    try await Self.sleep(wait)
+                    do { try await Self.sleep(wait, dest) } catch is HandedOver { continue }
                 }
             }
+        }
+        guard let last else {
+            var report = Report(Event(state: "handed-over", destination: dest))
+            report.appendLine("\(Format.visible(dest)) is being promoted: it is no longer kept current.")
+            return report
         }
         let (event, line) = Self.event(last.0, dest, last.1)
         var report = Report(event)
@@ -134,11 +170,12 @@ struct FollowRestore: VaultCommand {
         }
     }
 
-    /// Sleeps, and ends at a signal.
-    private static func sleep(_ seconds: Double) async throws {
+    /// Sleeps, and ends at a signal or when another process promotes the destination.
+    private static func sleep(_ seconds: Double, _ dest: String) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
         while true {
             try Interruption.shared.check()
+            try checkHandOver(dest)
             let rest = (end - ContinuousClock.now).seconds
             guard rest > 0 else { return }
             try await Task.sleep(nanoseconds: UInt64(min(rest, 0.1) * 1e9))
@@ -146,7 +183,86 @@ struct FollowRestore: VaultCommand {
     }
 }
 
+extension FollowRestore {
+    /// Another process promotes the destination.
+    private struct HandedOver: Error {}
+
+    private static func checkHandOver(_ dest: String) throws {
+        if Standby.isHandOverRequested(for: dest) { throw HandedOver() }
+    }
+
+    /// The result of `--promote`.
+    private struct Promoted: Encodable {
+        let state = "promoted"
+        let destination: String
+        let database: String
+        let reached: String
+        let fenced: Bool
+        let promotedBefore: Bool
+        let missing: String?
+        let seconds: Double
+    }
+
+    private func promotion(_ session: Session) throws -> Report {
+        var options = PromotionOptions()
+        options.isForced = force
+        options.progress = session.backupProgress
+        let (dest, name, chosen) = (dest, database, options)
+        let result: PromotionResult
+        let opened: Repository
+        do { opened = try session.repository(repository) } catch let error as VaultError where error.isUnreachable {
+            return try alone(session, error)
+        }
+        do {
+            result = try runBlocking { try await opened.promote(dest, database: name, options: chosen) }
+        } catch let error as VaultError where error.code == .io {
+            return try alone(session, error)
+        }
+        return report(result, session)
+    }
+
+    /// Promotes without the repository, if that is accepted.
+    private func alone(_ session: Session, _ error: VaultError) throws -> Report {
+        guard force else {
+            throw VaultError(
+                error.code, error.message, path: error.path,
+                remedy: (error.remedy.map { $0 + " " } ?? "")
+                    + "Repeat the command when the repository responds. --force "
+                    + "promotes without it: commits that are not in \(dest) are then lost, and the old primary is not stopped.",
+                cause: error)
+        }
+        session.reporter.warning(
+            "\(error.message): \(Format.visible(dest)) is promoted without the repository", path: error.path)
+        let path = dest
+        return report(try runBlocking { try await Standby.promoteAlone(path) }, session)
+    }
+
+    private func report(_ result: PromotionResult, _ session: Session) -> Report {
+        let time = Format.exactTime(result.reached)
+        var report = Report(
+            Promoted(
+                destination: dest, database: result.database, reached: time, fenced: result.isFenced,
+                promotedBefore: result.wasPromoted, missing: result.missing, seconds: session.elapsed))
+        let what = result.wasPromoted ? "was promoted before" : "is promoted"
+        report.appendLine(
+            "\(Format.visible(dest)) \(what): it has the state of \(time), and is the database "
+                + "'\(Format.visible(result.database))'. Keep \(Format.visible(dest)).promoted beside it.")
+        if let missing = result.missing {
+            session.reporter.warning("not all that is stored is in it: \(missing)", path: dest)
+        }
+        if !result.isFenced {
+            session.reporter.warning(
+                "the repository does not know of it, and the old primary is not stopped: end that one, and repeat this command when the "
+                    + "repository responds; until then nothing of it is backed up", path: dest)
+        }
+        return report
+    }
+}
+
 extension VaultError {
+    /// Whether the repository may not respond, or its disk not be mounted.
+    fileprivate var isUnreachable: Bool { [.io, .noInput, .missing, .damaged].contains(code) }
+
     /// Whether it may be gone at the next attempt.
     fileprivate var isTemporary: Bool { code == .io || code == .noSpace || code == .busy }
 }

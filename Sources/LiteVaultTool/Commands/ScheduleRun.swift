@@ -14,6 +14,9 @@ struct ScheduleRun: VaultCommand {
 
         Databases of jobs with 'follow' are followed: every commit is stored. On exit, commits already read are stored \
         first, which takes up to ten seconds.
+
+        A database of which a standby was promoted is no longer followed. If there is nothing else to do, the command ends \
+        with status 73.
         """,
         examples: ["litevault schedule run /etc/litevault/backup.yml --log json"])
 
@@ -31,7 +34,7 @@ struct ScheduleRun: VaultCommand {
             // // Followers store what they have already read before the process exits.
             if supervisor != nil { Interruption.shared.allowMoreTime(FollowSupervisor.grace + .seconds(2)) }
             do {
-                try await runner.run { outcome in
+                try await runner.run(following: supervisor) { outcome in
                     let summary = OutcomeSummary(outcome)
                     if json {
                         try terminal.printResult(

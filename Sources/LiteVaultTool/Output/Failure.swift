@@ -45,6 +45,7 @@ enum FailureCode: String, CaseIterable {
     case keyRejected = "key-rejected"
     case jobFailed = "job-failed"
     case config
+    case promoted
 
     /// The exit status of the process.
     var status: ExitStatus {
@@ -54,7 +55,7 @@ enum FailureCode: String, CaseIterable {
         case .damaged: .damaged
         case .noInput, .wrongKind: .noInput
         case .noEncryption, .unsupported: .unsupported
-        case .cannotCreate: .cannotCreate
+        case .cannotCreate, .promoted: .cannotCreate
         case .inputOutput, .noSpace: .inputOutput
         case .busy: .busy
         case .keyRejected: .keyRejected
@@ -92,7 +93,8 @@ enum ExitStatus: Int32, CaseIterable {
         case .damaged: "data is damaged, or a verification failed"
         case .noInput: "the source is missing, or not a database of the required kind"
         case .unsupported: "the linked engine has no encryption, or lacks a required feature"
-        case .cannotCreate: "the destination exists, has leftovers beside it, or cannot be created"
+        case .cannotCreate:
+            "the destination exists, has leftovers beside it, or cannot be created; a standby was promoted"
         case .inputOutput: "input/output error, or disk full"
         case .busy: "locked or in use by another process; try again"
         case .keyRejected: "the key is missing, wrong or malformed"

@@ -1,0 +1,158 @@
+public import LiteVaultCapture
+internal import LiteVaultFoundation
+
+extension VaultError.Code {
+    /// A standby of the database was promoted: the repository takes nothing more from this file under the database's name.
+    public static let promoted = Self(rawValue: "promoted")
+}
+
+/// The record of a promotion, in the fence that ends a line of history and begins another one.
+///
+/// Snapshots after that fence belong to the new line, and name it. What the old writers store later belongs to no line: a manifest
+/// finds its name taken, and segments behind the last one of the old line are not restored.
+struct Promotion: CheckedDocument, Sendable, Equatable {
+    static let byteLimit = RepositoryFormat.documentBytes
+
+    /// The line that begins: 32 random hexadecimal digits.
+    var line: String
+    /// The promoted database.
+    var host: String
+    var source: String
+    /// When it was promoted.
+    var time: String
+    /// The state that it had, in milliseconds since 1970, and the segment that leads there; absent if it is that of a snapshot.
+    var state: Int64
+    var segment: Int?
+
+    func check() throws(OutOfLimits) {
+        try require("line", line, digits: 32)
+        try require("time", time: time)
+        try require("state", state, in: 0...SegmentName.times.upperBound)
+        try require("segment", segment, in: RepositoryFormat.sequences)
+    }
+
+    /// Where segments of the old line end.
+    var cut: HistoryCut { HistoryCut(segment: segment, time: Date(timeIntervalSince1970: Double(state) / 1000)) }
+}
+
+/// The end of a line of history: segments behind it were stored by a writer that had lost the database.
+struct HistoryCut: Sendable {
+    let segment: Int?
+    let time: Date
+
+    /// Whether a segment, or all that a joined one has, is before the end.
+    func contains(_ name: SegmentName) -> Bool { segment.map { name.sequence <= $0 } ?? true }
+}
+
+/// The line of history that the newest objects of a database belong to.
+struct CurrentLine: Sendable {
+    /// Nil if the database was never promoted.
+    var line: String?
+    /// Who has it, for messages.
+    var holder = ""
+    var since: String?
+
+    /// That of a database that was never promoted.
+    init() {}
+
+    init(_ promotion: Promotion) {
+        (line, since) = (promotion.line, promotion.time)
+        holder = "\(promotion.source) on \(promotion.host)"
+    }
+
+    init(_ manifest: Manifest) {
+        line = manifest.line
+        holder = "\(manifest.source) on \(manifest.host)"
+    }
+}
+
+extension DatabaseSurvey {
+    /// The line of the newest readable object.
+    var line: CurrentLine {
+        if let last = promotions.last, last.sequence > snapshots.last?.sequence ?? 0 {
+            return CurrentLine(last.promotion)
+        }
+        guard let manifest = snapshots.last?.manifest, manifest.line != nil else { return CurrentLine() }
+        return promotions.last { $0.promotion.line == manifest.line }.map { CurrentLine($0.promotion) }
+            ?? CurrentLine(manifest)
+    }
+
+    /// Where the line of a snapshot ends; nil if it is the current one.
+    func cut(after snapshot: Snapshot) -> HistoryCut? {
+        promotions.first { $0.sequence > snapshot.sequence }?.promotion.cut
+    }
+}
+
+/// The newest snapshot of a database, and the line that the next one continues.
+struct NewestObjects: Sendable {
+    var line = CurrentLine()
+    /// Nil without one, or if the newest one cannot be read.
+    var snapshot: Snapshot?
+    /// The highest number of a snapshot or fence.
+    var sequence = 0
+}
+
+extension Repository {
+    /// Reads manifests from the newest on, until one that can be read.
+    func newestObjects(_ database: String) async throws -> NewestObjects {
+        var result = NewestObjects()
+        let names = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
+            .filter { RepositoryFormat.sequence(ofSnapshot: $0, database) != nil }
+        result.sequence = names.compactMap { RepositoryFormat.sequence(ofSnapshot: $0, database) }.max() ?? 0
+        var (promotion, isWhole): (Promotion?, Bool) = (nil, true)
+        for name in names.reversed() {
+            do {
+                switch try await object(name, database) {
+                case .snapshot(let snapshot):
+                    result.snapshot = isWhole ? snapshot : nil
+                    result.line = promotion.map(CurrentLine.init) ?? CurrentLine(snapshot.manifest)
+                    return result
+                // A fence is not a snapshot: its writer did not come to store one.
+                case .fence(let fence): promotion = promotion ?? fence.promotion
+                }
+            } catch let error as VaultError where error.isDamage {
+                isWhole = false
+            }
+        }
+        if let promotion { result.line = CurrentLine(promotion) }
+        return result
+    }
+
+    /// Requires that a database file continues the current line.
+    ///
+    /// - Parameters:
+    ///   - current: the line of the newest objects.
+    ///   - source: the path of the file, with links resolved.
+    /// - Returns: the line; nil if the database was never promoted.
+    /// - Throws: `VaultError` `promoted` if another file has it; `busy` if this one was promoted without the repository.
+    @discardableResult
+    func requireLine(_ current: CurrentLine, of name: String, at source: String?) throws -> String? {
+        let own = try source.flatMap { try PromotedDatabase.read($0) }.flatMap {
+            $0.repository == config.id && $0.database == databaseID(name) ? $0 : nil
+        }
+        if let own, !own.isFenced {
+            throw VaultError(
+                .busy, "was promoted while the repository did not respond, which does not know of it yet", path: source,
+                remedy: "Run 'litevault follow-restore --promote' on it again: that ends the line of the old database.")
+        }
+        if current.line == own?.line { return current.line }
+        guard current.line != nil else {
+            throw VaultError(
+                .promoted, "its promotion is missing in the repository, which may be an older state of itself",
+                path: source,
+                remedy: "Restore the repository from a copy; or back this database up under another name.")
+        }
+        throw elsewhere(current, name, source)
+    }
+
+    /// The error for a database whose name belongs to another file.
+    func elsewhere(_ current: CurrentLine, _ name: String, _ source: String?) -> VaultError {
+        let since = current.since.map { " since \($0)" } ?? ""
+        return VaultError(
+            .promoted, "a standby was promoted: the database '\(name)' is \(current.holder)\(since)", path: source,
+            remedy:
+                "Stop what writes to this file: nothing of it is stored any more. Move it away, and make a standby of "
+                + "the promoted database in its place ('litevault follow-restore'). To back it up as well, give it "
+                + "another name in the repository ('--database', or 'database' of the job).")
+    }
+}
