@@ -22,16 +22,19 @@ struct IndexProof {
     /// - Throws: ``VaultError`` `damaged` when an index does not have the entries of its table; `DatabaseError` when the database
     ///   cannot be read.
     func proveAll(longest: Int32 = 1 << 22, _ report: (Int64) throws -> Void) throws {
-        try database.withLock {
-            for object in try SchemaObject.all(of: database) where object.isStoredTable {
+        // One read transaction: each statement by itself would lock the file and look for a journal.
+        try database.reading {
+            let objects = try SchemaObject.all(of: database)
+            let indexed = Set(objects.lazy.filter { $0.type == "index" }.map(\.tableName))
+            for object in objects where object.isStoredTable && indexed.contains(object.name) {
                 let table = try TableShape(object.name, in: database)
                 let indexes = try IndexShape.all(of: table, in: database)
                 var plain = indexes.filter { $0.positions != nil }
                 var digests = plain.map { RowDigest($0.positions ?? []) }
-                let indexed = Set(plain.flatMap { $0.positions ?? [] })
+                let positions = Set(plain.flatMap { $0.positions ?? [] })
                 do {
                     try database.limitingValues(to: longest) {
-                        if !plain.isEmpty { try add(table.selection(ofColumnsAt: indexed), to: &digests, report) }
+                        if !plain.isEmpty { try add(table.selection(ofColumnsAt: positions), to: &digests, report) }
                     }
                 } catch let error as DatabaseError where error.resultCode.primary == .tooBig {
                     (plain, digests) = ([], [])

@@ -89,27 +89,30 @@ package final class NodeSource: Sendable {
         }
     }
 
-    /// Whether a file is an intact tree pack, by the hash at its end.
+    /// Whether a file is an intact tree pack, by the hash at its end; false if it cannot be read.
     static func isWhole(_ path: String, _ pack: PackID) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        do {
-            let file = try LocalFile(reading: path)
-            let content = try file.size() - Int64(RepositoryFormat.hashBytes)
-            guard content > Int64(RepositoryFormat.packHeader) else { return false }
-            let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
-            guard header.starts(with: RepositoryFormat.treeMagic), Array(header[24..<40]) == pack.bytes else {
-                return false
-            }
-            var digest = SHA256()
-            try file.forEachPiece { offset, bytes in
-                let count = min(Int64(bytes.count), max(0, content - offset))
-                digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]))
-            }
-            return try Array(digest.finalize()) == file.read(at: content, count: RepositoryFormat.hashBytes)
-        } catch {
-            return false
+        return (try? isIntact(path, pack)) ?? false
+    }
+
+    /// Whether a file is an intact tree pack, by the hash at its end. Reads it in pieces of 1 MiB.
+    ///
+    /// - Parameter repository: the identifier of the repository that it has to belong to; nil for any.
+    static func isIntact(_ path: String, _ pack: PackID, of repository: [UInt8]? = nil) throws -> Bool {
+        let file = try LocalFile(reading: path)
+        let content = try file.size() - Int64(RepositoryFormat.hashBytes)
+        guard content > Int64(RepositoryFormat.packHeader) else { return false }
+        let header = try file.read(at: 0, count: RepositoryFormat.packHeader)
+        let expected = DataPackWriter.header(
+            RepositoryFormat.treeMagic, repository: repository ?? Array(header[8..<24]), pack: pack)
+        guard header == expected else { return false }
+        var digest = SHA256()
+        try file.forEachPiece { offset, bytes in
+            let count = min(Int64(bytes.count), max(0, content - offset))
+            digest.update(bufferPointer: UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)]))
         }
+        return try Array(digest.finalize()) == file.read(at: content, count: RepositoryFormat.hashBytes)
     }
 
     /// Makes every pack of a block map available.
@@ -187,8 +190,12 @@ final class UncachedNodes {
 
     deinit { if let directory { try? FileManager.default.removeItem(atPath: directory) } }
 
-    /// Keeps a pack that was read, so that it is not read twice.
-    func keep(_ pack: PackID, _ bytes: [UInt8]) throws {
-        if directory != nil { try LocalFile(creating: source.path(pack)).write(bytes, at: 0) }
+    /// Whether a tree pack in the store is intact. ``source`` reads what was compared here.
+    ///
+    /// - Parameter repository: the repository's identifier.
+    /// - Throws: `VaultError` `missing` if there is no such object, `damaged` if it is larger than any tree pack.
+    func isIntact(_ pack: PackID, of repository: [UInt8]) async throws -> Bool {
+        try await source.prepare(pack)
+        return try NodeSource.isIntact(source.path(pack), pack, of: repository)
     }
 }

@@ -116,16 +116,12 @@ extension Repository {
         }
     }
 
-    /// Checks a tree pack. These are small: each is read as a whole.
+    /// Checks a tree pack by the hash at its end.
     private func checkTreePack(_ object: ObjectAttributes, _ maps: UncachedNodes, _ list: ProblemList) async throws {
         do {
-            let bytes = try await store.get(object.name, upTo: RepositoryFormat.wholeTreePack)
-            let content = Array(bytes.dropLast(RepositoryFormat.hashBytes))
             guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }),
-                content.starts(with: DataPackWriter.header(RepositoryFormat.treeMagic, repository: id, pack: pack)),
-                Hash256(of: content).withBytes({ $0.elementsEqual(bytes.suffix(RepositoryFormat.hashBytes)) })
+                try await maps.isIntact(pack, of: id)
             else { return list.add(object.name, "its hash does not match") }
-            try maps.keep(pack, bytes)
         } catch let error as VaultError where error.code == .missing {
             // Removed by pruning since it was listed. If a snapshot needs it, that is reported.
         } catch let error as VaultError where error.isDamage {
