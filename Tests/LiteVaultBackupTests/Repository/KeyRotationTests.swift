@@ -377,7 +377,7 @@ import Testing
         let old = try await filled(hooked)
         let once = OnceOnly()
         hooked.setHooks(after: { call, name in
-            guard call == "get", name.hasPrefix("tree/") else { return }
+            guard call == "get", name.hasPrefix("data/") else { return }
             try await once { _ = try await self.rotate(self.open("b")) }
         })
         #expect(try await !old.check().isRecorded)
