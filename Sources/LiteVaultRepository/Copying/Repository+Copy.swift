@@ -97,7 +97,8 @@ extension Repository {
                 remedy: "Upgrade the copy, or copy to an empty place.")
         }
         return try Repository(
-            store: found.opening(store, key: key, of: id, local: local), local: local, config: found, key: key, slot: slot, id: id, memory: memory
+            store: found.opening(store, key: key, of: id, local: local), local: local, config: found, key: key,
+            slot: slot, id: id, memory: memory
         ).recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }
 }

@@ -91,7 +91,8 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         guard type == "repository", let id = [UInt8](hexadecimal: id), id.count == 16 else {
             throw VaultError(.damaged, "is not a repository", path: location)
         }
-        guard minReader <= RepositoryFormat.version, features.allSatisfy({ [Self.slotsFeature, Self.sealedFeature].contains($0) }),
+        guard minReader <= RepositoryFormat.version,
+            features.allSatisfy({ [Self.slotsFeature, Self.sealedFeature].contains($0) }),
             identifiers == nil || identifiers == Self.keyed
         else {
             throw VaultError(

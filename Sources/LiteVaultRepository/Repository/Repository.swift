@@ -146,10 +146,10 @@ public struct Repository: Sendable {
             throw VaultError(.damaged, "has no identifier", path: store.location)
         }
         let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
-        let store =
+        let opening =
             forSecretsOnly && key == nil ? store : try config.opening(store, key: key, of: id, local: local)
         var found = Repository(
-            store: store, local: local, config: config, key: key, slot: opened?.slot, id: id,
+            store: opening, local: local, config: config, key: key, slot: opened?.slot, id: id,
             memory: memory)
         if config.previous != nil { found.notices.append(.unfinishedRotation) }
         return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)

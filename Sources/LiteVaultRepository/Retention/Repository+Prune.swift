@@ -105,7 +105,9 @@ extension Repository {
     /// Whether snapshots need less than half of the blocks of a data pack. One request for each if the repository is sealed.
     private func isSparse(_ pack: ObjectAttributes, _ live: Int) async throws -> Bool {
         do {
-            guard let blocks = RepositoryFormat.blocks(inDataPackOf: try await store.contentSize(pack)) else { return false }
+            guard let blocks = RepositoryFormat.blocks(inDataPackOf: try await store.contentSize(pack)) else {
+                return false
+            }
             return live * 2 < blocks
         } catch let error as VaultError where error.isDamage {
             // A check reports it.

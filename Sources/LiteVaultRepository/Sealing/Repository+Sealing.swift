@@ -1,5 +1,5 @@
 internal import Crypto
-public import LiteVaultCapture
+internal import LiteVaultCapture
 
 extension Repository {
     /// Whether everything that is stored in it is compressed and encrypted, except `repository.json`.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import LiteVaultFoundation
 public import LiteVaultCapture
 
 /// The result of sealing a repository that was not.
@@ -9,8 +9,9 @@ public struct SealingResult: Sendable, Equatable {
     public var isContinued = false
     /// The number of objects that were stored again.
     public var objects = 0
-    /// Their size in bytes before, and as they are stored now.
+    /// Their size in bytes before.
     public var before: Int64 = 0
+    /// Their size in bytes as they are stored now.
     public var after: Int64 = 0
 }
 
@@ -44,11 +45,14 @@ extension Repository {
                 .busy, "a new key was not completed", path: store.location, advice: .completeRotation)
         }
         var result = SealingResult(isContinued: isSealed)
-        let sealed = isSealed ? self : try await withLease("prune", for: "upgrading the repository") { _ in
-            // Before anything is changed, so that a writer at work does not leave an unfinished change.
-            try await endWriters()
-            return try await beginSealing(key)
-        }
+        let sealed =
+            isSealed
+            ? self
+            : try await withLease("prune", for: "upgrading the repository") { _ in
+                // Before anything is changed, so that a writer at work does not leave an unfinished change.
+                try await endWriters()
+                return try await beginSealing(key)
+            }
         // A lease of its own: the one before was stored in clear.
         try await sealed.withLease("prune", for: "upgrading the repository") { lease in
             // Who took a lease before the change may still store in clear. Who takes one later compares the format.

@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultCapture
 
 /// The form of a sealed object:
@@ -55,7 +55,8 @@ struct SealedObject {
                 case .table: (1, 0)
                 case .chunk(let index): (2, UInt64(index))
                 }
-            return withUnsafeBytes(of: kind.bigEndian) { Array($0) } + withUnsafeBytes(of: index.bigEndian) { Array($0) }
+            return withUnsafeBytes(of: kind.bigEndian) { Array($0) }
+                + withUnsafeBytes(of: index.bigEndian) { Array($0) }
         }
     }
 
@@ -105,7 +106,8 @@ extension SealedObject {
                     return (UInt32(content.count), try object.seal(content, .chunk(index)))
                 }
                 return (
-                    UInt32(small.count) | compressedBit, try small.withUnsafeBytes { try object.seal($0, .chunk(index)) }
+                    UInt32(small.count) | compressedBit,
+                    try small.withUnsafeBytes { try object.seal($0, .chunk(index)) }
                 )
             }
             withUnsafeBytes(of: entry.bigEndian) { table.append(contentsOf: $0) }
@@ -147,10 +149,6 @@ extension SealedObject {
         let size = number.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard size <= UInt64(RepositoryFormat.imageBytes) else { throw unknown.damaged("is too large") }
         self.size = Int64(size)
-    }
-
-    private init(key: SymmetricKey, name: String, size: Int64) {
-        (self.key, self.name, self.size) = (key, name, size)
     }
 
     /// Whether an object starts as sealed ones do.

@@ -1,6 +1,7 @@
 internal import DurableFile
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultSupport
 
 /// The store of a sealed repository: what is stored through it is compressed and encrypted, what is read is opened.
@@ -191,7 +192,9 @@ final class SealedStore: ObjectStore {
             return layout
         }
         let size: Int64
-        if let stored { size = stored } else {
+        if let stored {
+            size = stored
+        } else {
             guard let present = try await base.attributes(name) else {
                 throw VaultError(.missing, "there is no such object", path: name)
             }
@@ -204,7 +207,9 @@ final class SealedStore: ObjectStore {
         if end > start.count, end <= size { start += try await base.get(name, range: Int64(start.count)..<end) }
         let layout = try layout(name, start, size: size)
         known.withLock { known in
-            guard layout.count <= Self.knownChunks, known.layouts.updateValue(layout, forKey: name) == nil else { return }
+            guard layout.count <= Self.knownChunks, known.layouts.updateValue(layout, forKey: name) == nil else {
+                return
+            }
             known.order.append(name)
             if known.order.count > Self.knownLimit { known.layouts[known.order.removeFirst()] = nil }
         }

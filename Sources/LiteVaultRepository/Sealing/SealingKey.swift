@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+internal import LiteVaultFoundation
 internal import LiteVaultCapture
 internal import LiteVaultSupport
 

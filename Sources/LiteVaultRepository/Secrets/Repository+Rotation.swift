@@ -86,7 +86,7 @@ extension Repository {
             ]
             config.secret = nil
             config.add(feature: RepositoryConfig.slotsFeature)
-            if let sealing { config.sealing = try sealing.sealed(by: new) }
+            config.sealing = try self.sealing?.sealed(by: new)
             config.previous = try RepositoryKey.seal(key, by: new, of: id)
             stored = config
             return next

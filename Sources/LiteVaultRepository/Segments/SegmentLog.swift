@@ -207,7 +207,8 @@ extension Repository {
     /// The size of a segment; nil if it does not exist. No request in a repository that is not sealed, if its name is from a listing.
     private func contentSize(_ name: SegmentName) async throws -> Int64? {
         if !config.isSealed, let size = name.size { return size }
-        return try await store.attributes(name.object).map { try await store.contentSize($0) }
+        guard let present = try await store.attributes(name.object) else { return nil }
+        return try await store.contentSize(present)
     }
 
     /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.

@@ -36,7 +36,8 @@ struct Upgrade: VaultCommand {
         var report = Report(
             Result(
                 repository: repository.location, already: sealed.isSealed, continued: sealed.isContinued,
-                objects: sealed.objects, bytesBefore: sealed.before, bytesAfter: sealed.after, seconds: session.elapsed))
+                objects: sealed.objects, bytesBefore: sealed.before, bytesAfter: sealed.after, seconds: session.elapsed)
+        )
         report.appendLine(
             sealed.isSealed
                 ? "\(Format.visible(repository.location)) is sealed already."

@@ -45,7 +45,9 @@ import Testing
         let db = try Connection(path)
         try db.execute("PRAGMA journal_mode = DELETE; CREATE TABLE t(a)")
         try db.transaction {
-            for row in 0..<rows { try db.run("INSERT INTO t VALUES (?)", with: "a text that nobody should see: \(row)") }
+            for row in 0..<rows {
+                try db.run("INSERT INTO t VALUES (?)", with: "a text that nobody should see: \(row)")
+            }
         }
         try db.close()
         return path
@@ -99,14 +101,17 @@ import Testing
         arguments: [
             "an absent object is reported as missing", "a condition that does not hold stores nothing",
             "of many who put under one new name, one does", "of many who replace one version, one does",
-            "ranges are exact, and one past the end is damage", "files go in and out", "removing twice is removing once",
+            "ranges are exact, and one past the end is damage", "files go in and out",
+            "removing twice is removing once",
             "an invalid name is rejected",
         ])
     func `a sealed store is a store`(rule: String) async throws {
         try await ObjectStoreConformance.run(rule, create().store, scratch: scratch.folder)
     }
 
-    @Test func `a flipped byte anywhere, a shorter or longer object and swapped objects or chunks are damage`() async throws {
+    @Test func `a flipped byte anywhere, a shorter or longer object and swapped objects or chunks are damage`()
+        async throws
+    {
         let sealed = try await create().store
         let bytes = (0..<200_000).map { UInt8(97 + $0 / 7 % 20) } + ObjectStoreConformance.noise(100_000)
         try await sealed.put("data/a", bytes: bytes, condition: .none)
@@ -167,7 +172,9 @@ import Testing
 
     // MARK: Repositories
 
-    @Test func `without its secret a sealed repository says that it needs it, and a wrong one is rejected as ever`() async throws {
+    @Test func `without its secret a sealed repository says that it needs it, and a wrong one is rejected as ever`()
+        async throws
+    {
         let repository = try await create()
         #expect(repository.isSealed && repository.isAuthenticated)
         let (none, dirs, store) = (RepositorySecret?.none, local(), store)
@@ -177,7 +184,8 @@ import Testing
         #expect(await code { _ = try await create() } == .conflict)
         let other = DirectoryStore(scratch.path("other"))
         #expect(
-            await code { _ = try await Repository.create(other, secret: none, sealed: true, local: dirs) } == .keyRejected)
+            await code { _ = try await Repository.create(other, secret: none, sealed: true, local: dirs) }
+                == .keyRejected)
         #expect(try await other.list("").isEmpty)
         // Its secrets are listed without one.
         let listed = try await Repository.open(
@@ -188,15 +196,17 @@ import Testing
     @Test func `nothing of a plaintext database, its name, its path or this host is in any file`() async throws {
         let path = try plainDatabase()
         let repository = try await create()
-        // Without being told that plaintext is allowed.
+        // Nobody has to allow plaintext.
         let snapshot = try await repository.snapshot(of: path).snapshot
         #expect(snapshot.isPlaintext)
         _ = try await repository.check()
         try await repository.prune()
         let all = try files()
         #expect(all.count > 5)
-        let words = ["nobody should see", "customers", "SQLite format", scratch.folder, ProcessInfo.processInfo.hostName,
-                     "manifest", "\"snapshot\"", "LVdata", "LVtree"]
+        let words = [
+            "nobody should see", "customers", "SQLite format", scratch.folder, ProcessInfo.processInfo.hostName,
+            "manifest", "\"snapshot\"", "LVdata", "LVtree",
+        ]
         for (name, bytes) in all where name != ".lock" {
             for word in words {
                 #expect(bytes.range(of: Data(word.utf8)) == nil, "\(word) in \(name)")
@@ -269,7 +279,9 @@ import Testing
         #expect(try await restored(healed) == image.bytes)
     }
 
-    @Test func `a followed log is restored to every time, and is joined, copied and kept current by a standby`() async throws {
+    @Test func `a followed log is restored to every time, and is joined, copied and kept current by a standby`()
+        async throws
+    {
         let repository = try await create()
         let followed = try await SegmentTests.Followed(scratch, repository)
         try await followed.poll()

@@ -54,7 +54,9 @@ import Testing
         #expect(try await new.seal().isSealed)
     }
 
-    @Test(arguments: 0..<14) func `an upgrade that ends anywhere leaves a repository that works, and is continued`(puts: Int) async throws {
+    @Test(arguments: 0..<14) func `an upgrade that ends anywhere leaves a repository that works, and is continued`(
+        puts: Int
+    ) async throws {
         let hooked = HookedStore(store)
         let (_, image) = try await filled(hooked)
         let count = Count()
