@@ -208,7 +208,8 @@ import Testing
             "manifest", "\"snapshot\"", "LVdata", "LVtree",
         ]
         for (name, bytes) in all where name != ".lock" {
-            for word in words {
+            // Random bytes contain every short word, such as the name of some hosts.
+            for word in words where word.utf8.count > 5 {
                 #expect(bytes.range(of: Data(word.utf8)) == nil, "\(word) in \(name)")
             }
         }
