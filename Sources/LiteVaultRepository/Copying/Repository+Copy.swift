@@ -97,7 +97,7 @@ extension Repository {
                 remedy: "Upgrade the copy, or copy to an empty place.")
         }
         return try Repository(
-            store: found.opening(store, key: key, of: id, local: local), local: local, config: found, key: key,
+            store: found.opening(store, key: key, of: id, spool: local.spool), local: local, config: found, key: key,
             slot: slot, id: id, memory: memory
         ).recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }

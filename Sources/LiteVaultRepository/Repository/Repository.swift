@@ -147,7 +147,7 @@ public struct Repository: Sendable {
         }
         let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
         let opening =
-            forSecretsOnly && key == nil ? store : try config.opening(store, key: key, of: id, local: local)
+            forSecretsOnly && key == nil ? store : try config.opening(store, key: key, of: id, spool: local.spool)
         var found = Repository(
             store: opening, local: local, config: config, key: key, slot: opened?.slot, id: id,
             memory: memory)

@@ -74,7 +74,8 @@ final class SealedStore: ObjectStore {
         if Self.isClear(name) { return try await base.put(name, file: path, condition: condition) }
         let directory = try spool ?? base.spoolDirectory() ?? FileManager.default.temporaryDirectory.path
         try LocalDirectory.create(directory)
-        let (file, writer) = try PackSpool(directory: directory).create()
+        let file = try withErrorContext(path: directory) { try ReplacementFile(destination: directory + "/pack") }
+        let writer = try LocalFile(updating: file.path)
         defer { file.discard() }
         let source = try LocalFile(reading: path)
         try SealedObject.seal(name, key, size: try source.size()) {
@@ -253,5 +254,29 @@ extension ObjectStore {
     /// As ``contentSize(_:)``, for the name of an object and its size in the store.
     func contentSize(_ name: String, stored: Int64) async throws -> Int64 {
         try await (self as? SealedStore)?.size(name, stored: stored) ?? stored
+    }
+}
+
+extension RepositoryConfig {
+    /// The store as a repository of this kind uses it.
+    ///
+    /// - Parameter spool: where sealed objects wait to be stored; nil for the store's choice.
+    /// - Throws: `VaultError` `keyRejected` if it is sealed and there is no key, `damaged` if its key cannot be read.
+    func opening(
+        _ store: any ObjectStore, key: RepositoryKey?, of id: [UInt8], spool: String?
+    ) throws -> any ObjectStore {
+        guard let sealing else { return store.unsealed }
+        guard let key else { throw VaultError.sealedWithoutSecret(store.location) }
+        return SealedStore(
+            store, key: try SealingKey(opening: sealing, by: key.current, of: id), acceptsUnsealed: unsealed == true,
+            spool: spool)
+    }
+}
+
+extension VaultError {
+    static func sealedWithoutSecret(_ location: String) -> VaultError {
+        VaultError(
+            .keyRejected, "a sealed repository cannot be read without its secret, but none was given", path: location,
+            advice: .provideSecret)
     }
 }

@@ -63,25 +63,4 @@ extension RepositoryConfig {
         try seal(with: SealingKey(of: [UInt8](hexadecimal: id) ?? []), under: current)
         identifiers = Self.keyed
     }
-
-    /// The store as a repository of this kind uses it.
-    ///
-    /// - Throws: `VaultError` `keyRejected` if it is sealed and there is no key, `damaged` if its key cannot be read.
-    func opening(
-        _ store: any ObjectStore, key: RepositoryKey?, of id: [UInt8], local: LocalDirectories
-    ) throws -> any ObjectStore {
-        guard let sealing else { return store.unsealed }
-        guard let key else { throw VaultError.sealedWithoutSecret(store.location) }
-        return SealedStore(
-            store, key: try SealingKey(opening: sealing, by: key.current, of: id), acceptsUnsealed: unsealed == true,
-            spool: local.spool)
-    }
-}
-
-extension VaultError {
-    fileprivate static func sealedWithoutSecret(_ location: String) -> VaultError {
-        VaultError(
-            .keyRejected, "a sealed repository cannot be read without its secret, but none was given", path: location,
-            advice: .provideSecret)
-    }
 }
