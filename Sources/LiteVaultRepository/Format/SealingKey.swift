@@ -1,6 +1,6 @@
 internal import Crypto
-internal import LiteVaultFoundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// The key that every object of a sealed repository is encrypted under.

@@ -1,6 +1,6 @@
 internal import Crypto
-internal import LiteVaultFoundation
 internal import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// The form of a sealed object:
 ///

@@ -1,5 +1,5 @@
-internal import LiteVaultFoundation
 public import LiteVaultCapture
+internal import LiteVaultFoundation
 
 /// The result of sealing a repository that was not.
 public struct SealingResult: Sendable, Equatable {
