@@ -171,11 +171,13 @@ let package = Package(
             ]
                 + engine,
             swiftSettings: swift),
+        // Compresses what sealed repositories store.
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "LiteVaultRepository",
             dependencies: [
                 "LiteVaultFoundation", "LiteVaultCapture", "LiteVaultCore", "LiteVaultCipher", "LiteVaultSupport",
-                "DurableFile",
+                "DurableFile", "CZlib",
                 external("Crypto", of: "swift-crypto", for: "Backup"),
                 // By the name that both major versions have.
                 external("_CryptoExtras", of: "swift-crypto", for: "Backup"),

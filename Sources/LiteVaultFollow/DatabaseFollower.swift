@@ -144,7 +144,8 @@ package final class DatabaseFollower: Sendable {
                     let (newRuns, newRun) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                     return Session(
                         spool: try SegmentSpool(
-                            directory: directory, limit: options.spoolBytes, allowsPlaintext: options.allowsPlaintext,
+                            directory: directory, limit: options.spoolBytes,
+                            allowsPlaintext: options.allowsPlaintext || repository.isSealed,
                             pages: pages),
                         writer: writer,
                         changes: changes, changed: changed, newRuns: newRuns, newRun: newRun,
@@ -268,7 +269,7 @@ extension DatabaseFollower {
     }
 
     private func poll(_ follower: Follower, _ session: Session) async throws -> FollowerOutcome {
-        let (path, allowsPlaintext) = (path, options.allowsPlaintext)
+        let (path, allowsPlaintext) = (path, options.allowsPlaintext || repository.isSealed)
         let work = Look(follower: follower, spool: session.spool)
         return try await withDedicatedThread {
             if !work.follower.isAttached {

@@ -21,7 +21,8 @@ struct LiteVaultCommand: ParsableCommand {
         subcommands: [
             Encrypt.self, Decrypt.self, Rekey.self, Export.self, Migrate.self, Info.self, Verify.self, Query.self,
             Shell.self,
-            Dump.self, Stats.self, Diff.self, Vacuum.self, Backup.self, SnapshotCommand.self, SnapshotsCommand.self,
+            Dump.self, Stats.self, Diff.self, Vacuum.self, Backup.self, Init.self, Upgrade.self, SnapshotCommand.self,
+            SnapshotsCommand.self,
             Restore.self, RestoreAll.self, FollowRestore.self, Forget.self,
             Compact.self, Check.self, Repair.self, Copy.self, Schedule.self, Doctor.self, Key.self, Keygen.self,
             Secret.self, Topics.self,

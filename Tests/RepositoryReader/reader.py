@@ -8,6 +8,7 @@
     reader.py REPOSITORY roll NAME SEQUENCE DEST [TIME]
 
 The keyring that a snapshot carries is written to DEST.keys. The secret is read from the file that READER_SECRET_FILE names.
+Sealed repositories need the package `cryptography`, for speed alone.
 """
 import datetime
 import hashlib
@@ -16,8 +17,10 @@ import json
 import os
 import struct
 import sys
+import zlib
 
 BLOCK = 4096
+CHUNK = 64 << 10
 FAN_OUT = 32
 
 
@@ -68,13 +71,53 @@ def unseal(key, box, context):
     return chacha20(key, 1, nonce, sealed) if hmac.compare_digest(code.to_bytes(16, "little"), tag) else None
 
 
+def hkdf(key, salt, info):
+    """RFC 5869, SHA-256, 32 bytes."""
+    return hmac.new(hmac.new(salt, key, hashlib.sha256).digest(), info + b"\1", hashlib.sha256).digest()
+
+
+def opened(stored, name, sealing, repository):
+    """The content of a sealed object."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+    need(stored[:8] == b"LVseal\0\2" and len(stored) >= 64, f"{name}: not sealed")
+    key = ChaCha20Poly1305(hkdf(sealing, stored[8:40], b"litevault-repository 2 object" + repository + name.encode()))
+
+    def part(kind, index, box):
+        try:
+            return key.decrypt(struct.pack(">IQ", kind, index), box, b"")
+        except InvalidTag:
+            raise Damaged(f"{name}: part {kind}.{index}")
+
+    size, = struct.unpack(">Q", part(0, 0, stored[40:64]))
+    count = (size + CHUNK - 1) // CHUNK
+    place = 64 + 4 * count + 16
+    table = struct.unpack(f">{count}I", part(1, 0, stored[64:place]))
+    content = b""
+    for index, entry in enumerate(table):
+        length, wanted = (entry & 0x7FFFFFFF) + 16, min(CHUNK, size - index * CHUNK)
+        chunk = part(2, index, stored[place:place + length])
+        if entry >> 31:
+            expander = zlib.decompressobj()
+            chunk = expander.decompress(chunk, wanted + 1)
+            need(expander.eof, f"{name}: chunk {index}")
+        need(len(chunk) == wanted, f"{name}: chunk {index}")
+        content += chunk
+        place += length
+    need(place == len(stored), f"{name}: length")
+    return content
+
+
 class Repository:
     def __init__(self, folder, secret=None):
         self.folder = folder
-        self.key = self.previous = None
+        self.key = self.previous = self.sealing = None
+        self.content = ("", b"")
         config = self.document("repository.json")
         need(config["type"] == "repository", "not a repository")
-        need(config["min_reader"] <= 1 and set(config["features"]) <= {"secret-slots"}, "needs a newer reader")
+        need(config["min_reader"] <= 2 and set(config["features"]) <= {"secret-slots", "sealed"}, "needs a newer reader")
+        need("sealing" not in config or secret is not None, "is sealed, and needs its secret")
         self.id = bytes.fromhex(config["id"])
         if secret is not None:
             slots = config.get("secrets", [])
@@ -94,8 +137,22 @@ class Repository:
                 once = hmac.new(once, b"litevault-repository 1 previous\1", hashlib.sha256).digest()
                 self.previous = unseal(once, bytes.fromhex(config["previous"]), b"")
                 need(self.previous, "the previous key")
+            if "sealing" in config:
+                once = hkdf(self.key, self.id, b"litevault-repository 2 sealing")
+                self.sealing = unseal(once, bytes.fromhex(config["sealing"]), b"")
+                need(self.sealing, "the key of objects")
+        self.unsealed = config.get("unsealed", False)
+        self.keyed = config.get("identifiers") == "keyed"
 
     def get(self, name, offset=0, length=-1):
+        if self.sealing and name != "repository.json":
+            if self.content[0] != name:
+                with open(os.path.join(self.folder, name), "rb") as file:
+                    stored = file.read()
+                if not self.unsealed or stored[:6] == b"LVseal":
+                    stored = opened(stored, name, self.sealing, self.id)
+                self.content = (name, stored)
+            return self.content[1][offset:None if length < 0 else offset + length]
         with open(os.path.join(self.folder, name), "rb") as file:
             file.seek(offset)
             return file.read(length)
@@ -114,6 +171,9 @@ class Repository:
         return value
 
     def database(self, name):
+        if self.keyed:
+            naming = hkdf(self.sealing, self.id, b"litevault-repository 2 database")
+            return hmac.new(naming, name.encode(), hashlib.sha256).hexdigest()[:32]
         return hashlib.sha256(self.id + name.encode()).hexdigest()[:32]
 
     def names(self):

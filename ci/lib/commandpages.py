@@ -14,7 +14,7 @@ GROUPS = {
     "Encryption": "encrypt decrypt rekey export migrate keygen",
     "Reading and comparing": "info verify query shell dump stats diff",
     "Copying": "vacuum backup",
-    "Repositories": "snapshot snapshots restore restore-all follow-restore forget compact check repair copy secret",
+    "Repositories": "init upgrade snapshot snapshots restore restore-all follow-restore forget compact check repair copy secret",
     "Running backups": "schedule doctor",
     "Keyrings": "key",
     "What commands have in common": "topics",

@@ -25,12 +25,13 @@ final class PackTables {
         guard let pack = object.name.split(separator: "/").last.flatMap({ PackID(hexadecimal: $0) }),
             RepositoryFormat.data(pack) == object.name
         else { throw VaultError(.damaged, "invalid name of a data pack", path: object.name) }
-        guard let blocks = RepositoryFormat.blocks(inDataPackOf: object.size) else {
+        let size = try await store.contentSize(object)
+        guard let blocks = RepositoryFormat.blocks(inDataPackOf: size) else {
             throw VaultError(.damaged, "invalid length of a data pack", path: object.name)
         }
         let header = try await store.get(object.name, range: 0..<Int64(RepositoryFormat.packHeader))
         let tableStart = Int64(RepositoryFormat.packHeader + blocks * blockSize)
-        let tail = try await store.get(object.name, range: tableStart..<object.size)
+        let tail = try await store.get(object.name, range: tableStart..<size)
         let table = Array(tail.dropLast(RepositoryFormat.hashBytes))
         guard header == DataPackWriter.header(RepositoryFormat.dataMagic, repository: repository, pack: pack),
             Array(tail.suffix(RepositoryFormat.hashBytes)) == Hash256(of: header + table).withBytes(Array.init)

@@ -37,10 +37,26 @@ final class CopyRun {
         // After the manifests: what they need was stored before them.
         packs.source = try await Self.packs(source.store)
         let needed = plans.reduce(into: Set<String>()) { $0.formUnion($1.packs) }
-        let absent = needed.filter { packs.target[$0] == nil || packs.target[$0] != packs.source[$0] }.sorted()
+        let absent = try await absent(of: needed)
         let failed = try await copy(packs: absent, lease)
         for plan in plans { try await finish(plan, without: failed, lease) }
         return result
+    }
+
+    /// The packs that the copy does not have, or not in their size.
+    private func absent(of needed: Set<String>) async throws -> [String] {
+        let differing = needed.filter { packs.target[$0] == nil || packs.target[$0] != packs.source[$0] }.sorted()
+        guard let target, source.isSealed || target.isSealed else { return differing }
+        // The same content may have been compressed by another version of zlib, or not at all.
+        let (source, here, there) = (source, packs.source, packs.target)
+        let isSame = try await concurrently(differing) { name -> Bool in
+            guard let size = there[name], let original = here[name] else { return false }
+            do {
+                return try await target.store.contentSize(name, stored: size)
+                    == source.store.contentSize(name, stored: original)
+            } catch let error as VaultError where error.isDamage { return false }
+        }
+        return zip(differing, isSame).filter { !$1 }.map(\.0)
     }
 
     /// What is to be copied of one database.
@@ -299,7 +315,9 @@ extension CopyRun {
         // A companion file's name is removed with the temporary file, and swept with it after a kill.
         let path = named.path + "-journal"
         do {
-            try await source.store.fetch(name, into: path, upTo: size)
+            // That of a sealed object says little about the size of its content.
+            let limit = source.isSealed ? RepositoryFormat.segmentBytes + Repository.segmentHead : size
+            try await source.store.fetch(name, into: path, upTo: limit)
         } catch let error as VaultError where error.code == .missing {
             throw VaultError(.missing, "is missing", path: name)
         } catch let error as VaultError where error.code == .damaged {
@@ -310,7 +328,9 @@ extension CopyRun {
             try await target.store.put(name, file: path, condition: condition)
         } catch let error as VaultError where error.code == .conflict {
             // The response to the first attempt was lost.
-            guard try await target.store.attributes(name)?.size == size else { throw error }
+            guard let present = try await target.store.attributes(name),
+                try await target.store.contentSize(present) == LocalFile(reading: path).size()
+            else { throw error }
         }
     }
 }

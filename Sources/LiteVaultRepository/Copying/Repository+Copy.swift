@@ -62,6 +62,7 @@ extension Repository {
     private func copyTarget(
         _ store: any ObjectStore, acceptsReplacement: Bool, creating: Bool
     ) async throws -> Repository? {
+        let store = store.unsealed
         let name = RepositoryFormat.config
         let limit = SealedDocument.limit(RepositoryConfig.self)
         let memory = LocationMemory(store, local)
@@ -90,8 +91,14 @@ extension Repository {
         }
         // Only the secret tells a copy from a forgery.
         _ = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: key, name: name)
+        guard found.isSealed || !isSealed else {
+            throw VaultError(
+                .config, "is a copy that is not sealed, of a repository that is", path: store.location,
+                remedy: "Upgrade the copy, or copy to an empty place.")
+        }
         return try Repository(
-            store: store, local: local, config: found, key: key, slot: slot, id: id, memory: memory
+            store: found.opening(store, key: key, of: id, spool: local.spool), local: local, config: found, key: key,
+            slot: slot, id: id, memory: memory
         ).recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
     }
 }

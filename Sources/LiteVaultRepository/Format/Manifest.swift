@@ -35,7 +35,7 @@ struct Manifest: CheckedDocument, Sendable, Equatable {
     }
 
     var type = "snapshot"
-    var format = RepositoryFormat.version
+    var format = RepositoryFormat.unsealedVersion
     /// Identifiers of the repository and of the database in it.
     var repository: String
     var database: String

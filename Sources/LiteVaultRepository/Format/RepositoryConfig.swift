@@ -9,7 +9,7 @@ internal import _CryptoExtras
 struct RepositoryConfig: CheckedDocument, Sendable {
     var type = "repository"
     /// The version that wrote it.
-    var format = RepositoryFormat.version
+    var format = RepositoryFormat.unsealedVersion
     /// The oldest versions that can read it, and that may write to it.
     var minReader = 1
     var minWriter = 1
@@ -27,14 +27,38 @@ struct RepositoryConfig: CheckedDocument, Sendable {
     var secrets: [SecretSlot]?
     /// While a new key is introduced, the one before, sealed.
     var previous: String?
+    /// In a sealed repository, the key of its objects, sealed.
+    var sealing: String?
+    /// Whether objects of before may not be sealed yet: while a repository is upgraded.
+    var unsealed: Bool?
+    /// How names of databases become identifiers: "keyed" in a repository that was created sealed, by a hash if absent.
+    var identifiers: String?
 
     static let byteLimit = RepositoryFormat.documentBytes
     /// The feature of a repository without its first secret: an older reader would take it for one that has none.
     static let slotsFeature = "secret-slots"
+    /// The feature of a sealed repository.
+    static let sealedFeature = "sealed"
+    /// The value of ``identifiers``.
+    static let keyed = "keyed"
 
     var slots: [SecretSlot] { secrets ?? [] }
 
     var hasSecret: Bool { secret != nil || !slots.isEmpty || features.contains(Self.slotsFeature) }
+
+    var isSealed: Bool { sealing != nil }
+
+    /// Adds a feature, after those that it has.
+    mutating func add(feature: String) {
+        if !features.contains(feature) { features.append(feature) }
+    }
+
+    /// Makes it that of a sealed repository, which versions that cannot open sealed objects refuse.
+    mutating func seal(with key: SealingKey, under current: SymmetricKey) throws {
+        (format, minReader, minWriter) = (RepositoryFormat.version, RepositoryFormat.version, RepositoryFormat.version)
+        add(feature: Self.sealedFeature)
+        sealing = try key.sealed(by: current)
+    }
 
     /// Checks what newer versions cannot change; ``require(location:)`` checks the rest.
     func check() throws(OutOfLimits) {
@@ -44,6 +68,7 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         try require("secrets", slots.count, in: 0...SecretSlot.limit)
         for slot in slots { try slot.check(self) }
         try require("previous", previous, digits: 2 * SecretSlot.sealedBytes)
+        try require("sealing", sealing, digits: 2 * SecretSlot.sealedBytes)
         // Every value is within its limits, so the sum is, too.
         try require("iterations", slots.reduce(0) { $0 + $1.iterations }, in: 0...SecretSlot.iterationLimit)
         guard zip(slots, slots.dropFirst()).allSatisfy({ $0.number < $1.number }) else {
@@ -66,11 +91,17 @@ struct RepositoryConfig: CheckedDocument, Sendable {
         guard type == "repository", let id = [UInt8](hexadecimal: id), id.count == 16 else {
             throw VaultError(.damaged, "is not a repository", path: location)
         }
-        guard minReader <= RepositoryFormat.version, features.allSatisfy({ $0 == Self.slotsFeature }) else {
+        guard minReader <= RepositoryFormat.version,
+            features.allSatisfy({ [Self.slotsFeature, Self.sealedFeature].contains($0) }),
+            identifiers == nil || identifiers == Self.keyed
+        else {
             throw VaultError(
                 .unsupported, "the repository has format \(minReader)\(features.map { ", \($0)" }.joined())",
                 path: location, advice: .update)
         }
+        guard isSealed == features.contains(Self.sealedFeature), isSealed || (unsealed == nil && identifiers == nil),
+            !isSealed || hasSecret
+        else { throw VaultError(.damaged, "is sealed without a key", path: location, advice: .restoreIdentity) }
     }
 }
 
@@ -104,8 +135,8 @@ extension RepositoryConfig {
     }
 }
 
-/// The secret of a repository, which authenticates what is written to it. It is not a database key, does not encrypt
-/// anything, and is never stored.
+/// The secret of a repository. It authenticates what is written to the repository and, if that is sealed, leads to the key that
+/// everything stored is encrypted under. It is not a database key, and is never stored.
 public struct RepositorySecret: Sendable {
     /// A form of secret.
     enum Form { case passphrase, raw }

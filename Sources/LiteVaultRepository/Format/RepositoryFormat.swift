@@ -1,9 +1,11 @@
 internal import LiteVaultCapture
 
-/// The constants of the repository format, version 1. The page "Repository format" of the documentation describes it.
+/// The constants of the repository format. The page "Repository format" of the documentation describes it.
 package enum RepositoryFormat {
-    /// The version that this code writes, and the newest that it reads.
-    package static let version = 1
+    /// The newest version that this code reads and writes: that of sealed repositories.
+    package static let version = 2
+    /// The version of repositories that are not sealed, and of all documents in either.
+    static let unsealedVersion = 1
     /// The maximum number of entries in a node of a block map. Nodes are small: a changed block costs one node per
     /// level.
     package static let fanOut = 32

@@ -4,7 +4,7 @@ internal import LiteVaultFoundation
 /// The record stored before the frames of a log segment.
 struct SegmentRecord: CheckedDocument, Sendable, Equatable {
     var type = "segment"
-    var format = RepositoryFormat.version
+    var format = RepositoryFormat.unsealedVersion
     var repository: String
     var database: String
     /// The sequence number, from 1, which segments of a database count separately from snapshots.

@@ -18,6 +18,7 @@ extension Repository {
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         dryRun: Bool = false
     ) async throws -> RepairReport.Action? {
+        let store = store.unsealed
         let name = RepositoryFormat.config
         var bytes: [UInt8]?
         do {

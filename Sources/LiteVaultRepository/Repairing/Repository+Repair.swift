@@ -326,9 +326,11 @@ private final class Repair {
         return Int64(status.st_size) <= RepositoryFormat.segmentBytes + 65_536
     }
 
-    /// Copies an object to `damaged/` and verifies the copy; nil if the object no longer exists.
+    /// Copies an object to `damaged/`, as it is in the store, and verifies the copy; nil if the object no longer exists.
     private func keep(_ name: String) async throws -> String? {
         guard let lease else { return nil }
+        // What is damaged can perhaps not be opened.
+        let store = store.unsealed
         try await lease.confirm()
         let spool = PackSpool(directory: try repository.spoolDirectory())
         let (file, _) = try spool.create()
@@ -386,6 +388,7 @@ private final class Repair {
     }
 
     private func hash(_ name: String) async throws -> String? {
+        let store = store.unsealed
         guard let size = try await store.attributes(name)?.size else { return nil }
         var digest = SHA256()
         for offset in stride(from: 0, to: size, by: 8 << 20) {

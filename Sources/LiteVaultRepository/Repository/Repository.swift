@@ -4,10 +4,10 @@ internal import LiteVaultFoundation
 
 /// A repository of database snapshots in an object store.
 ///
-/// A repository can be read with or without its secret; with the secret, everything read is authenticated. A repository that
-/// has a secret cannot be written to without it.
+/// A repository can be read with or without its secret, unless it is sealed; with the secret, everything read is authenticated. A
+/// repository that has a secret cannot be written to without it.
 public struct Repository: Sendable {
-    /// The store that holds its objects.
+    /// The store that holds its objects. That of a sealed repository seals what is put, and opens what is read.
     public let store: any ObjectStore
     /// The local directories for the newest snapshots seen, cached block maps and temporary files.
     public let local: LocalDirectories
@@ -26,7 +26,7 @@ public struct Repository: Sendable {
     ///
     /// - Parameters:
     ///   - store: the store that holds it.
-    ///   - secret: the repository's secret; nil reads without authentication.
+    ///   - secret: the repository's secret; nil reads without authentication. A sealed repository needs it.
     ///   - local: local directories of this machine.
     ///   - acceptsReplacement: whether to accept the repository as it is even if this machine has used another one, or a
     ///     newer state of this one, at this location. It is remembered from then on. False by default.
@@ -36,7 +36,22 @@ public struct Repository: Sendable {
         _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
         acceptsReplacement: Bool = false
     ) async throws -> Repository {
-        guard let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement)
+        try await open(
+            store, secret: secret, local: local, acceptsReplacement: acceptsReplacement, forSecretsOnly: false)
+    }
+
+    /// As ``open(_:secret:local:acceptsReplacement:)``.
+    ///
+    /// - Parameter forSecretsOnly: whether nothing but ``secretSlots`` and its like will be asked for, which a sealed repository tells without
+    ///   a secret, too.
+    package static func open(
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool,
+        forSecretsOnly: Bool
+    ) async throws -> Repository {
+        guard
+            let found = try await find(
+                store, secret: secret, local: local, acceptsReplacement: acceptsReplacement,
+                forSecretsOnly: forSecretsOnly)
         else {
             if !acceptsReplacement { try requireUnknown(store, local) }
             throw VaultError(
@@ -63,7 +78,7 @@ public struct Repository: Sendable {
     /// As ``openOrCreate(_:secret:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
     package static func openOrCreate(
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, iterations: Int,
-        acceptsReplacement: Bool = false
+        acceptsReplacement: Bool = false, sealed: Bool = false
     ) async throws -> Repository {
         if let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement) {
             try found.requireWritable()
@@ -77,8 +92,9 @@ public struct Repository: Sendable {
                 advice: .restoreIdentity)
         }
         if !acceptsReplacement { try requireUnknown(store, local) }
-        let config = RepositoryConfig.new(secret: secret, iterations: iterations)
+        var config = RepositoryConfig.new(secret: secret, iterations: iterations)
         let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
+        if sealed, let key { try config.seal(under: key.current) }
         let document = try SealedDocument.seal(config, key: key)
         do {
             let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
@@ -92,8 +108,10 @@ public struct Repository: Sendable {
     }
 
     private static func find(
-        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool,
+        forSecretsOnly: Bool = false
     ) async throws -> Repository? {
+        let store = store.unsealed
         let memory = LocationMemory(store, local)
         let before = memory?.secrets()
         let bytes: [UInt8]
@@ -128,8 +146,10 @@ public struct Repository: Sendable {
             throw VaultError(.damaged, "has no identifier", path: store.location)
         }
         let key = try opened.map { try RepositoryKey(current: $0.key, sealed: config.previous, of: id) }
+        let opening =
+            forSecretsOnly && key == nil ? store : try config.opening(store, key: key, of: id, spool: local.spool)
         var found = Repository(
-            store: store, local: local, config: config, key: key, slot: opened?.slot, id: id,
+            store: opening, local: local, config: config, key: key, slot: opened?.slot, id: id,
             memory: memory)
         if config.previous != nil { found.notices.append(.unfinishedRotation) }
         return try found.recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
@@ -156,11 +176,13 @@ public struct Repository: Sendable {
     }
 
     /// The identifier of a database. It is derived from the name, so that concurrent first snapshots agree.
-    static func databaseID(_ name: String, repository: [UInt8]) -> String {
-        String(Hash256(of: repository + Array(name.utf8)).hexadecimal.prefix(32))
+    package func databaseID(_ name: String) -> String {
+        if config.identifiers == RepositoryConfig.keyed, let sealing { return sealing.identifier(name) }
+        return String(Hash256(of: id + Array(name.utf8)).hexadecimal.prefix(32))
     }
 
-    package func databaseID(_ name: String) -> String { Self.databaseID(name, repository: id) }
+    /// The key of its objects; nil if it is not sealed.
+    var sealing: SealingKey? { (store as? SealedStore)?.key }
 
     /// Reads a document of this repository.
     ///
@@ -193,14 +215,17 @@ extension Repository {
         let bytes = try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
         let document = try SealedDocument(whole: bytes, name: name)
         guard document.isAuthentic(key.current) else { throw newKey }
+        let present = try document.decode(RepositoryConfig.self, name: name)
         // The one before no longer counts once the change is completed.
-        if key.previous != nil, try document.decode(RepositoryConfig.self, name: name).previous == nil { throw newKey }
+        if key.previous != nil, present.previous == nil { throw newKey }
+        // What is stored from now on has to be sealed.
+        if present.isSealed != config.isSealed { throw newKey }
     }
 
     /// The error for a repository that was opened under another key.
     var newKey: VaultError {
         VaultError(
-            .busy, "was given a new key meanwhile, or was replaced",
+            .busy, "was given a new key or sealed meanwhile, or was replaced",
             path: "\(store.location)/\(RepositoryFormat.config)",
             remedy: "Open the repository again.")
     }

@@ -61,7 +61,7 @@ extension Repository {
         for pack in packs {
             if let live = used[pack.name] {
                 result.kept += 1
-                if let live, let blocks = RepositoryFormat.blocks(inDataPackOf: pack.size), live * 2 < blocks {
+                if let live, try await isSparse(pack, live) {
                     sparse.append(pack.name)
                 }
                 continue
@@ -100,6 +100,19 @@ extension Repository {
         }
         try await store.removeLeftovers()
         return result
+    }
+
+    /// Whether snapshots need less than half of the blocks of a data pack. One request for each if the repository is sealed.
+    private func isSparse(_ pack: ObjectAttributes, _ live: Int) async throws -> Bool {
+        do {
+            guard let blocks = RepositoryFormat.blocks(inDataPackOf: try await store.contentSize(pack)) else {
+                return false
+            }
+            return live * 2 < blocks
+        } catch let error as VaultError where error.isDamage {
+            // A check reports it.
+            return false
+        }
     }
 
     /// The leases of active writers.

@@ -85,7 +85,8 @@ extension Repository {
                 try SecretSlot(number: next, name: name, derivation: derivation, sealing: sealing, new, of: id)
             ]
             config.secret = nil
-            config.features = [RepositoryConfig.slotsFeature]
+            config.add(feature: RepositoryConfig.slotsFeature)
+            config.sealing = try self.sealing?.sealed(by: new)
             config.previous = try RepositoryKey.seal(key, by: new, of: id)
             stored = config
             return next
@@ -102,7 +103,7 @@ extension Repository {
     /// Takes every lease of a writer once: then none is at work that began under the old key. A follower's note is sealed again.
     ///
     /// - Throws: `VaultError` `busy` if a writer is at work.
-    private func endWriters() async throws {
+    func endWriters() async throws {
         for object in try await store.list("leases/") {
             let short = String(object.name.dropFirst("leases/".count))
             let isFollower = short.hasPrefix(Lease.follower)
@@ -176,7 +177,7 @@ extension Repository {
             let isSegment = name.hasPrefix("segments/")
             let head =
                 isSegment
-                ? try await store.get(name, range: 0..<min(present.size, Self.segmentHead))
+                ? try await store.get(name, range: 0..<min(store.contentSize(present), Self.segmentHead))
                 : try await store.get(name, upTo: RepositoryFormat.listBytes + 256)
             if let document = try? SealedDocument(head, name: name), document.isAuthentic(key.current) {
                 return .present

@@ -245,7 +245,7 @@ extension RepositoryConfig {
     fileprivate mutating func remove(_ number: Int) {
         if number == 1 {
             secret = nil
-            features = [Self.slotsFeature]
+            add(feature: Self.slotsFeature)
         }
         secrets = slots.filter { $0.number != number }
     }

@@ -118,10 +118,13 @@ final class FetchedSegments: Sendable {
             return Segment(record: record, hash: head.document.hash, offset: head.length, path: nil)
         }
         let path = directory + "/" + Self.file(name)
-        try await fetch(name, into: path, upTo: size)
+        try await fetch(name, into: path, upTo: repository.config.isSealed ? Self.limit : size)
         let file = try LocalFile(reading: path)
-        let start = try file.read(at: 0, count: Int(min(size, try file.size(), Repository.segmentHead)))
+        let start = try file.read(at: 0, count: Int(min(try file.size(), Repository.segmentHead)))
         let (record, head) = try repository.segment(name, database, start: start, size: try file.size())
+        // What a sealed segment takes here is known only now.
+        let excess = try file.size() - size
+        room.withLock { $0 -= max(0, excess) }
         return Segment(record: record, hash: head.document.hash, offset: head.length, path: path)
     }
 

@@ -195,14 +195,20 @@ extension Repository {
         _ name: SegmentName, _ database: String
     ) async throws -> (record: SegmentRecord, head: (document: SealedDocument, length: Int64)) {
         func missing() -> VaultError { VaultError(.missing, "is missing", path: name.object) }
-        let known = if let size = name.size { size } else { try await store.attributes(name.object)?.size }
-        guard let size = known else { throw missing() }
         do {
+            guard let size = try await contentSize(name) else { throw missing() }
             let bytes = try await store.get(name.object, range: 0..<min(size, Self.segmentHead))
             return try segment(name, database, start: bytes, size: size)
         } catch let error as VaultError where error.code == .missing && error.path != name.object {
             throw missing()
         }
+    }
+
+    /// The size of a segment; nil if it does not exist. No request in a repository that is not sealed, if its name is from a listing.
+    private func contentSize(_ name: SegmentName) async throws -> Int64? {
+        if !config.isSealed, let size = name.size { return size }
+        guard let present = try await store.attributes(name.object) else { return nil }
+        return try await store.contentSize(present)
     }
 
     /// The record in the first bytes of a segment of `size` bytes, and the offset of its frames.

@@ -34,7 +34,7 @@ extension Repository {
     ) async throws -> SnapshotResult {
         try requireWritable()
         let source = try withErrorContext(path: path) {
-            try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext)
+            try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext || isSealed)
             return try FileMetadata.resolvedPath(path)
         }
         let name = options.database ?? source.split(separator: "/").last.map(String.init) ?? source
@@ -50,7 +50,8 @@ extension Repository {
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
                 trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis(options.followed),
-                readsAll: wholeRead == nil, avoiding: plan.avoided, allowsPlaintext: options.allowsPlaintext,
+                readsAll: wholeRead == nil, avoiding: plan.avoided,
+                allowsPlaintext: options.allowsPlaintext || isSealed,
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
                 try await withDedicatedThread { try capture(sink) }
@@ -214,7 +215,9 @@ extension Repository {
                         try await store.put(name, file: path, condition: .absent)
                     } catch let error as VaultError where error.code == .conflict {
                         // The name is random: the object is ours, and the response to the first attempt was lost.
-                        guard try await store.attributes(name)?.size == size else { throw error }
+                        guard let present = try await store.attributes(name),
+                            try await store.contentSize(present) == size
+                        else { throw error }
                     }
                     return size
                 }

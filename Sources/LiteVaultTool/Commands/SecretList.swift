@@ -19,17 +19,18 @@ struct SecretList: VaultCommand {
         let authenticated: Bool
         @Nullable var opened: Int?
         let rotationUnfinished: Bool
+        let sealed: Bool
         let secrets: [SecretSummary]
     }
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        let opened = try session.repository(repository)
+        let opened = try session.repository(repository, forSecretsOnly: true)
         let secrets = opened.secretSlots.map(SecretSummary.init)
         var report = Report(
             Result(
                 repository: repository.location, authenticated: opened.isAuthenticated, opened: opened.openedSlot,
-                rotationUnfinished: opened.isRotationUnfinished, secrets: secrets))
+                rotationUnfinished: opened.isRotationUnfinished, sealed: opened.isSealed, secrets: secrets))
         report.appendLine(
             "\(Format.visible(repository.location)): \(Format.count(secrets.count, "secret"))"
                 + (opened.isAuthenticated ? "" : ", unauthenticated"))

@@ -3,14 +3,19 @@ internal import LiteVaultSupport
 
 extension Session {
     /// Opens the repository that the options name, or creates it.
-    func repository(_ options: RepositoryOptions, creating: Bool = false) throws -> Repository {
+    ///
+    /// - Parameter forSecretsOnly: whether only its secrets will be listed, which needs none of them.
+    func repository(
+        _ options: RepositoryOptions, creating: Bool = false, forSecretsOnly: Bool = false
+    ) throws -> Repository {
         let store = try options.store()
         let secret = try repositorySecret(options.secret, for: options.location)
         let (local, accepts) = (options.local, options.accepts)
         return try runBlocking {
             creating
                 ? try await Repository.openOrCreate(store, secret: secret, local: local, acceptsReplacement: accepts)
-                : try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
+                : try await Repository.open(
+                    store, secret: secret, local: local, acceptsReplacement: accepts, forSecretsOnly: forSecretsOnly)
         }
     }
 

@@ -1,0 +1,145 @@
+public import LiteVaultCapture
+internal import LiteVaultFoundation
+
+/// The result of sealing a repository that was not.
+public struct SealingResult: Sendable, Equatable {
+    /// Whether all of it was sealed already.
+    public var isSealed = false
+    /// Whether it continued what had been interrupted.
+    public var isContinued = false
+    /// The number of objects that were stored again.
+    public var objects = 0
+    /// Their size in bytes before.
+    public var before: Int64 = 0
+    /// Their size in bytes as they are stored now.
+    public var after: Int64 = 0
+}
+
+// Format 2 for a repository of format 1, where it is.
+
+extension Repository {
+    /// Compresses and encrypts all of a repository that was created without, and seals what is stored from now on.
+    ///
+    /// From its first step on, older versions of LiteVault refuse the repository. Every object but `repository.json` is stored again, one
+    /// by one, so the store needs little more space than before. An interruption leaves a repository that works, with objects of both
+    /// kinds; the next call completes it. Nothing else may write meanwhile. A `Repository` that was opened before has to be opened
+    /// again: it throws `busy` when it is to write, and reports damage when it reads.
+    ///
+    /// The identifiers of databases in names of objects stay hashes of their names, so that anybody with access to the store can try names. What the
+    /// store itself keeps of replaced objects, such as old versions in a bucket, is as readable as before.
+    ///
+    /// - Parameter progress: called with the bytes done; an error that it throws ends the work.
+    /// - Returns: what was done.
+    /// - Throws: `VaultError` `unsupported` for a repository without a secret, and in a store without conditional writes; `keyRejected` without the
+    ///   secret; `busy` if another process works in it, or a new key was not completed; `io`, `noSpace`.
+    public func seal(progress: @escaping BackupProgress.Report = { _ in }) async throws -> SealingResult {
+        let key = try requireKey()
+        if isSealed, !isSealingUnfinished { return SealingResult(isSealed: true) }
+        guard try await store.supportsConditionalWrites() else {
+            throw VaultError(
+                .unsupported, "the store has no conditional writes, which an upgrade needs", path: store.location,
+                remedy: "Create a sealed repository in another place, and store new snapshots there.")
+        }
+        guard key.previous == nil else {
+            throw VaultError(
+                .busy, "a new key was not completed", path: store.location, advice: .completeRotation)
+        }
+        var result = SealingResult(isContinued: isSealed)
+        let sealed =
+            isSealed
+            ? self
+            : try await withLease("prune", for: "upgrading the repository") { _ in
+                // Before anything is changed, so that a writer at work does not leave an unfinished change.
+                try await endWriters()
+                return try await beginSealing(key)
+            }
+        // A lease of its own: the one before was stored in clear.
+        try await sealed.withLease("prune", for: "upgrading the repository") { lease in
+            // Who took a lease before the change may still store in clear. Who takes one later compares the format.
+            try await sealed.endWriters()
+            try await sealed.sealObjects(&result, lease, progress)
+            try await sealed.changeSecrets { config, _, _ in
+                config.unsealed = nil
+            } isMade: { config, _ in
+                config.unsealed == nil
+            }
+        }
+        return result
+    }
+
+    /// The repository as a sealed one with objects that are not sealed yet, stored as `repository.json`.
+    private func beginSealing(_ key: RepositoryKey) async throws -> Repository {
+        let sealing = SealingKey(of: id)
+        var stored: RepositoryConfig?
+        try await changeSecrets { config, current, _ in
+            try config.seal(with: sealing, under: current)
+            config.unsealed = true
+            stored = config
+        } isMade: { config, _ in
+            config.sealing == stored?.sealing
+        }
+        guard let stored else { throw VaultError.changedIdentity(store.location) }
+        return Repository(
+            store: try stored.opening(store, key: key, of: id, spool: local.spool), local: local, config: stored,
+            key: key,
+            slot: slot, id: id, memory: memory, notices: notices)
+    }
+
+    private func sealObjects(
+        _ result: inout SealingResult, _ lease: Lease, _ progress: @escaping BackupProgress.Report
+    ) async throws {
+        var seen: Set<String> = []
+        // Who joins segments or records a check needs no lease: a request of before the change may have been late.
+        for _ in 0..<10 {
+            let objects = try await store.list("").filter {
+                RepositoryFormat.isObject($0.name) && $0.name != RepositoryFormat.config && !seen.contains($0.name)
+                    // Stores write it themselves, to try conditions. It says nothing.
+                    && $0.name != RepositoryFormat.lease("conditions")
+            }
+            if objects.isEmpty { return }
+            seen.formUnion(objects.map(\.name))
+            let total = objects.lazy.map(\.size).sum
+            var done: Int64 = 0
+            // Some at a time, so that the lease is confirmed between them.
+            for start in stride(from: 0, to: objects.count, by: 32) {
+                try progress(BackupProgress(.storing, done, of: total))
+                try await lease.confirmIfDue()
+                let some = Array(objects[start..<min(start + 32, objects.count)])
+                for sizes in try await concurrently(some, { try await sealObject($0.name) }) {
+                    guard let (before, after) = sizes else { continue }
+                    result.objects += 1
+                    (result.before, result.after) = ([result.before, before].sum, [result.after, after].sum)
+                }
+                done = [done, some.lazy.map(\.size).sum].sum
+            }
+        }
+    }
+
+    /// Stores an object again, sealed.
+    ///
+    /// - Returns: its size before and after; nil if it is sealed, or does not exist.
+    private func sealObject(_ name: String) async throws -> (before: Int64, after: Int64)? {
+        let base = store.unsealed
+        for _ in 0..<5 {
+            // The tag first: if the object changes after that, the write fails.
+            guard let present = try await base.attributes(name) else { return nil }
+            let start = try await base.get(name, range: 0..<min(present.size, Int64(SealedObject.headBytes)))
+            if SealedObject.isSealed(start) { return nil }
+            do {
+                if present.size <= 1 << 20 {
+                    let bytes = try await base.get(name, upTo: 1 << 20)
+                    try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
+                } else {
+                    let path = try spoolDirectory() + "/upgrade-\(PackID().hexadecimal).tmp"
+                    defer { unlink(path) }
+                    let local = base.localPath(name)
+                    if local == nil { try await base.fetch(name, into: path) }
+                    try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))
+                }
+                return (present.size, try await base.attributes(name)?.size ?? 0)
+            } catch let error as VaultError where error.code == .conflict { continue }
+        }
+        throw VaultError(
+            .busy, "is being changed by others", path: "\(store.location)/\(name)", remedy: "Try again.")
+    }
+}

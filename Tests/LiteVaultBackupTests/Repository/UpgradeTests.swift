@@ -1,0 +1,119 @@
+import Foundation
+import LiteVaultBackup
+import Testing
+
+/// A repository of format 1 is sealed where it is.
+@Suite(.limited) struct UpgradeTests {
+    let sealing = SealingTests()
+    var scratch: Scratch { sealing.scratch }
+    var store: DirectoryStore { sealing.store }
+
+    /// A repository that is not sealed, with two snapshots, one forgotten, and a check's record.
+    private func filled(_ store: (any ObjectStore)? = nil) async throws -> (Repository, TestImage) {
+        let repository = try await Repository.openOrCreate(
+            store ?? self.store, secret: sealing.secret(), local: sealing.local(), iterations: 10)
+        var image = try TestImage(scratch.path("customers.db"), blocks: 600)
+        for block in 0..<3 {
+            try image.change(block: block)
+            try await repository.snapshot(image)
+        }
+        var policy = RetentionPolicy()
+        policy.last = 2
+        _ = try await repository.forget(policy)
+        _ = try await repository.check()
+        return (repository, image)
+    }
+
+    private func unsealed() throws -> [String] {
+        try sealing.files().filter { name, bytes in
+            name.contains("/") && !name.hasPrefix(".") && !bytes.starts(with: Data("LVseal".utf8))
+        }.map(\.key)
+    }
+
+    private struct Interrupted: Error {}
+
+    @Test func `everything in it is sealed, and what was open before cannot write`() async throws {
+        let (old, image) = try await filled()
+        let ids = try await old.snapshots().map(\.id)
+        let result = try await sealing.open().seal()
+        #expect(result.objects > 5 && !result.isContinued && !result.isSealed)
+        #expect(try unsealed() == [])
+        let document = String(decoding: try await store.get("repository.json"), as: UTF8.self)
+        #expect(document.contains(#""min_reader":2"#) && document.contains(#""sealed""#))
+        #expect(await sealing.code { try await old.snapshot(image) } == .busy)
+        #expect(await sealing.code { try await old.prune() } == .busy)
+        let new = try await sealing.open()
+        #expect(new.isSealed && !new.isSealingUnfinished)
+        #expect(try await new.snapshots().map(\.id) == ids)
+        #expect(try await sealing.problems(new) == [])
+        #expect(try await sealing.restored(new) == image.bytes)
+        for (name, bytes) in try sealing.files() where name != ".lock" {
+            #expect(bytes.range(of: Data("customers".utf8)) == nil, "\(name)")
+        }
+        #expect(try await new.snapshot(image).snapshot.changed == 0)
+        #expect(try await new.seal().isSealed)
+    }
+
+    @Test(arguments: 0..<14) func `an upgrade that ends anywhere leaves a repository that works, and is continued`(
+        puts: Int
+    ) async throws {
+        let hooked = HookedStore(store)
+        let (_, image) = try await filled(hooked)
+        let count = Count()
+        hooked.setHooks(before: { call, _ in if call == "put", count.next() > puts { throw Interrupted() } })
+        _ = try? await sealing.open(hooked).seal()
+        hooked.setHooks()
+        // The lease was not released: that of this process counts as left behind.
+        let between = try await sealing.open(hooked)
+        #expect(try await sealing.problems(between) == [])
+        #expect(try await sealing.restored(between) == image.bytes)
+        if between.isSealingUnfinished {
+            var image = image
+            try image.change(block: 7)
+            try await between.snapshot(image)
+            #expect(try await sealing.restored(between) == image.bytes)
+        }
+        _ = try await sealing.open(hooked).seal()
+        #expect(try unsealed() == [])
+        let done = try await sealing.open()
+        #expect(!done.isSealingUnfinished)
+        #expect(try await sealing.problems(done) == [])
+    }
+
+    @Test func `without a secret there is nothing to seal with`() async throws {
+        let repository = try await Repository.openOrCreate(store, secret: nil, local: sealing.local(), iterations: 10)
+        #expect(await sealing.code { _ = try await repository.seal() } == .unsupported)
+        #expect(try await store.list("").count == 1)
+    }
+
+    @Test func `a copy that is not sealed is not continued in clear`() async throws {
+        let (old, image) = try await filled()
+        let far = DirectoryStore(scratch.path("far"))
+        _ = try await old.copy(to: far)
+        _ = try await sealing.open().seal()
+        let new = try await sealing.open()
+        #expect(await sealing.code { _ = try await new.copy(to: far) } == .config)
+        // Once that is upgraded, too, under a key of its own, it is.
+        _ = try await sealing.open(far).seal()
+        var changed = image
+        try changed.change(block: 9)
+        try await new.snapshot(changed)
+        let copied = try await new.copy(to: far)
+        #expect(copied.snapshots == 1 && copied.present == 2 && copied.warnings == [])
+        #expect(try await sealing.restored(sealing.open(far)) == changed.bytes)
+        // And one that is not sealed is copied to a sealed one.
+        #expect(try await sealing.problems(sealing.open(far)) == [])
+    }
+}
+
+private final class Count: @unchecked Sendable {  // its lock guards the number
+    private let lock = NSLock()
+    private var number = 0
+
+    func next() -> Int {
+        lock.withLock {
+            number += 1
+            return number
+        }
+    }
+}
