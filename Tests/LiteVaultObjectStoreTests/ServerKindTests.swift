@@ -234,7 +234,9 @@ import Testing
                 Issue.record("went through")
             } catch {
                 let error = try #require(error as? VaultError)
-                #expect(error.code == .io && error.message.hasSuffix("failed 2 times: \(words)"), "\(error)")
+                // On a busy machine the time for all attempts can be over after the first.
+                #expect(error.code == .io && error.message.hasSuffix(": \(words)"), "\(error)")
+                #expect(error.message.contains("failed 2 times") || error.message.contains("failed once"), "\(error)")
             }
         }
     }
