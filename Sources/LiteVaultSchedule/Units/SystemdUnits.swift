@@ -29,7 +29,8 @@ package struct SystemdUnits: Sendable {
                 "Restart=on-failure", "RestartSec=30",
                 "# On stop, followers store commits they have read, within ten seconds.",
                 "TimeoutStopSec=30", "# Its exit statuses when stopped.", "SuccessExitStatus=130 143",
-                "# Its databases were promoted elsewhere: starting it again changes nothing.", "RestartPreventExitStatus=73",
+                "# Its databases were promoted elsewhere: starting it again changes nothing.",
+                "RestartPreventExitStatus=73",
                 "# Followers keep six files open for each database.", "LimitNOFILE=8192",
             ]
         }
