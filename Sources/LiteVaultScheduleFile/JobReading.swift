@@ -26,7 +26,8 @@ extension BackupJob {
         [
             "name", "sources", "exclude", "allow-none", "every", "at", "time-zone", "jitter", "retry", "repository",
             "s3",
-            "database", "allow-plaintext", "follow", "full-read", "concurrency", "retention", "verify", "hooks",
+            "database", "allow-plaintext", "follow", "full-read", "unchanged", "concurrency", "retention", "verify",
+            "hooks",
             "heartbeat",
             "limits",
         ] + KeyReference.keys("repository-secret")
@@ -56,6 +57,7 @@ extension BackupJob {
         allowsPlaintext = try section.flag("allow-plaintext") ?? allowsPlaintext
         following = try FollowSettings(section)
         fullRead = try section.span("full-read") ?? fullRead
+        skipsUnchanged = try Self.skipsUnchanged(section)
         concurrency = try section.number("concurrency")
         let retention = try section.section(
             "retention",
@@ -70,6 +72,15 @@ extension BackupJob {
         heartbeat = try section.text("heartbeat")
         let job = self
         try section.checking { () throws(InvalidSetting) in try job.check() }
+    }
+
+    private static func skipsUnchanged(_ section: ConfigurationSection) throws -> Bool {
+        switch try section.text("unchanged") {
+        case nil, "snapshot": return false
+        case "skip": return true
+        case let text?:
+            throw section.error("unchanged", "invalid value '\(text)' (expected snapshot, skip)")
+        }
     }
 
     private static func recurrence(

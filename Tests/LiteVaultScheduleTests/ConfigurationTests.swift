@@ -175,6 +175,17 @@ import Testing
         #expect(try list("sources: '\(scratch.folder)/none*', allow-none: true").problems.isEmpty)
     }
 
+    @Test func `unchanged databases get a snapshot, or are skipped`() throws {
+        func job(_ more: String) throws -> BackupJob {
+            try #require(read("repository: /r\njobs:\n  - {name: a, sources: /a, every: 1h\(more)}\n").jobs.first)
+        }
+        #expect(try !job("").skipsUnchanged && !job(", unchanged: snapshot").skipsUnchanged)
+        #expect(try job(", unchanged: skip").skipsUnchanged)
+        for wrong in ["yes", "never", "[skip]"] {
+            #expect(throws: VaultError.self, "\(wrong)") { try job(", unchanged: \(wrong)") }
+        }
+    }
+
     @Test func `follow is a flag or a mapping`() throws {
         func job(_ text: String) throws -> BackupJob {
             try #require(

@@ -92,6 +92,36 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(try await runner(jobs).runDue().isEmpty)
     }
 
+    @Test func `with 'unchanged: skip' only databases whose files have changed get a snapshot`() async throws {
+        for name in ["a1", "a2", "a3"] { try makeDatabase(name) }
+        // Times of the last two seconds do not identify a file.
+        try await Task.sleep(for: .seconds(2.2))
+        let skipping = job("a", "every: 1h, unchanged: skip, hooks: {after: 'well'}")
+        func run(_ jobs: String) async throws -> (stored: [String], unchanged: Int) {
+            clock.advance(3600)
+            let outcome = try #require(try await runner(jobs).runDue().first)
+            #expect(outcome.isSuccess)
+            return (outcome.stored.map(\.database).sorted(), outcome.unchanged)
+        }
+        #expect(try await run(skipping) == (["a1", "a2", "a3"], 0))
+        #expect(try await run(skipping) == ([], 3))
+        let state = try #require(try runner(skipping).status().first?.state)
+        #expect((state.databases, state.unchanged) == (0, 3))
+        #expect(Metrics.text(Metrics.samples(try runner(skipping).status())).contains("last_unchanged_databases{job=\"a\"} 3"))
+        try makeDatabase("a2", seed: 2)
+        #expect(try await run(skipping) == (["a2"], 2))
+        // It was written a moment ago.
+        #expect(try await run(skipping) == (["a2"], 2))
+        #expect(try await run(job("a", "every: 1h")) == (["a1", "a2", "a3"], 0))
+        #expect(try await run(job("a", "every: 1h, unchanged: skip, full-read: 0s")) == (["a1", "a2", "a3"], 0))
+        for file in try FileManager.default.contentsOfDirectory(atPath: scratch.path("state"))
+        where file.hasSuffix(".unchanged") {
+            try FileManager.default.removeItem(atPath: scratch.path("state/" + file))
+        }
+        #expect(try await run(skipping) == (["a1", "a2", "a3"], 0))
+        #expect(journal.all.count == 5)
+    }
+
     @Test func `a failure in one job or database stops nothing else`() async throws {
         try makeDatabase("good1")
         try makeDatabase("mixed1")

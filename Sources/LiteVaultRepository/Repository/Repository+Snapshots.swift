@@ -30,6 +30,11 @@ extension Repository {
             warnings: warnings + found.flatMap(\.1))
     }
 
+    /// Lists the names of all manifests. None is read.
+    ///
+    /// - Throws: `VaultError` if the store cannot be listed.
+    package func manifestNames() async throws -> [String] { try await store.list("snapshots/").map(\.name) }
+
     /// Reads a manifest, and compares its content with its name.
     ///
     /// - Throws: `VaultError` `missing` if there is none, or a fence in its place.

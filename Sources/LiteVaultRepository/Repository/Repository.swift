@@ -175,6 +175,9 @@ public struct Repository: Sendable {
         }
     }
 
+    /// The identifier of the repository: 32 lowercase hexadecimal digits.
+    package var identifier: String { config.id }
+
     /// The identifier of a database. It is derived from the name, so that concurrent first snapshots agree.
     package func databaseID(_ name: String) -> String {
         if config.identifiers == RepositoryConfig.keyed, let sealing { return sealing.identifier(name) }

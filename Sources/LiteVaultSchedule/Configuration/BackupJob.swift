@@ -26,6 +26,9 @@ public struct BackupJob: Sendable, Equatable {
     public var following: FollowSettings?
     /// The time after which a database is read as a whole again: a week by default; zero always does.
     public var fullRead = Duration.seconds(7 * 86_400)
+    /// Whether a database whose files are untouched since its newest snapshot gets no new one. False by default: each run stores a
+    /// snapshot of each database.
+    public var skipsUnchanged = false
     /// The maximum number of this job's databases backed up at the same time; nil, the default, is that of the schedule.
     public var concurrency: Int?
     /// Which snapshots are kept; nil, the default, keeps all.

@@ -15,6 +15,8 @@ struct JobRun: Sendable {
     /// Failures of following the job's databases.
     let following: [JobState.Problem]
     let concurrency: Int
+    /// The file of ``UnchangedDatabases``.
+    let memory: String
     let log: Logger
     let state: JobState?
     let start: Date
@@ -68,13 +70,16 @@ struct JobRun: Sendable {
             let path: String
             let result: Result<SnapshotResult, any Error>
         }
+        let memory = await unchangedDatabases(repository)
+        let changed = list.databases.filter { path, name in !(memory?.isUnchanged(path, named: name) ?? false) }
+        outcome.unchanged = list.databases.count - changed.count
         await withTaskGroup(of: Done.self) { group in
-            var waiting = list.databases.makeIterator()
+            var waiting = changed.makeIterator()
             func start() {
                 guard (try? services.check()) != nil, let (path, name) = waiting.next() else { return }
                 group.addTask {
                     do {
-                        return Done(path: path, result: .success(try await snapshot(path, name, repository)))
+                        return Done(path: path, result: .success(try await snapshot(path, name, repository, memory)))
                     } catch {
                         return Done(path: path, result: .failure(error))
                     }
@@ -89,13 +94,34 @@ struct JobRun: Sendable {
                 start()
             }
         }
+        do { try memory?.save(keeping: list.databases) } catch {
+            // The snapshots are stored: without the memory, the next run stores them again.
+            log.warning("cannot remember which databases are unchanged: \(error)", metadata: ["job": "\(job.name)"])
+        }
         if (try? services.check()) == nil { outcome.isInterrupted = true }
     }
 
-    private func snapshot(_ path: String, _ name: String, _ repository: Repository) async throws -> SnapshotResult {
+    /// What is remembered of the databases' files; nil if each of them gets a snapshot.
+    private func unchangedDatabases(_ repository: Repository) async -> UnchangedDatabases? {
+        guard job.skipsUnchanged else { return nil }
+        let known = UnchangedDatabases(memory, repository: repository.identifier, fullRead: job.fullRead)
+        do {
+            try await known.confirm { try await repository.manifestNames() }
+            return known
+        } catch {
+            // Nothing counts as stored that could not be seen.
+            log.warning(
+                "the snapshots of unchanged databases cannot be listed: \(error)", metadata: ["job": "\(job.name)"])
+            return nil
+        }
+    }
+
+    private func snapshot(
+        _ path: String, _ name: String, _ repository: Repository, _ memory: UnchangedDatabases?
+    ) async throws -> SnapshotResult {
         // The base snapshot that a follower has just taken will do.
         try await SnapshotTaker(
-            job: job, services: services, semaphore: semaphore, coordinator: coordinator, log: log
+            job: job, services: services, semaphore: semaphore, coordinator: coordinator, unchanged: memory, log: log
         ).snapshot(of: path, named: name, into: repository, after: job.follows ? start : nil)
     }
 
@@ -219,6 +245,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var end: Date
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
+    /// The databases that needed no snapshot, as their files are untouched since the newest one.
+    package internal(set) var unchanged = 0
     /// Snapshots that retention removed.
     package internal(set) var removed = 0
     /// Whether the verification passed; nil when none was due.
@@ -255,6 +283,7 @@ extension JobState {
         problems = Array(outcome.problems.prefix(100))
         failed = outcome.problems.count
         databases = outcome.stored.count
+        unchanged = outcome.unchanged
         stored = outcome.storedBytes
         if let verified = outcome.verified {
             lastVerification = lastStart

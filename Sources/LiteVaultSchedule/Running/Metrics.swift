@@ -50,6 +50,9 @@ package enum Metrics {
         }
         metric("last_failures", "Failures of the last run.") { $0.state.map { Double($0.failed) } }
         metric("last_databases", "Databases that the last run stored.") { $0.state.map { Double($0.databases) } }
+        metric("last_unchanged_databases", "Databases that the last run found unchanged, and did not store.") {
+            $0.state?.unchanged.map(Double.init)
+        }
         metric("last_stored_bytes", "Bytes that the last run stored.") { $0.state.map { Double($0.stored) } }
         metric("last_verification_timestamp_seconds", "When the last verification began.") {
             $0.state?.lastVerification

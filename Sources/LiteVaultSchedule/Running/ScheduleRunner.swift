@@ -222,8 +222,8 @@ package final class ScheduleRunner: Sendable {
     private func jobRun(_ job: BackupJob, _ services: ScheduleServices, _ start: Date) -> JobRun {
         JobRun(
             job: job, services: services, repositories: repositories, semaphore: semaphore, coordinator: coordinator,
-            following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency, log: log,
-            state: state.job(job.name), start: start)
+            following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency,
+            memory: state.unchangedPath(job.name), log: log, state: state.job(job.name), start: start)
     }
 
     /// Prunes once a day, as it reads all of the repository's index.

@@ -9,6 +9,8 @@ struct SnapshotTaker: Sendable {
     let services: ScheduleServices
     let semaphore: AsyncSemaphore
     let coordinator: SnapshotCoordinator
+    /// Where the databases' files are remembered; nil if they are not.
+    var unchanged: UnchangedDatabases?
     let log: Logger
 
     /// Takes a snapshot, or returns one that was taken after `time`.
@@ -38,12 +40,15 @@ struct SnapshotTaker: Sendable {
         options.allowsPlaintext = job.allowsPlaintext
         options.tool = services.tool
         options.gap = gap
-        options.fullReadInterval = job.fullRead
+        options.fullReadInterval = unchanged?.fullReadInterval(path, named: name) ?? job.fullRead
         options.followed = coordinator.followed.value[SnapshotCoordinator.key(job.repository, name)]
         let check = services.check
         options.progress = { _ in try check() }
+        // Before the snapshot: what changes later is in neither of them, or in the snapshot only.
+        let mark = unchanged.flatMap { _ in SourceMark(path) }
         let result = try await repository.snapshot(of: path, options: options)
         let snapshot = result.snapshot
+        unchanged?.record(snapshot, of: path, named: name, mark)
         if result.unreachableCommits > 0 {
             log.warning(
                 "the log has commits behind a damaged frame, which are not in the snapshot",

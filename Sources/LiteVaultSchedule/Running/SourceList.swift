@@ -1,4 +1,4 @@
-internal import LiteVaultBackup
+package import LiteVaultBackup
 internal import LiteVaultFoundation
 
 /// The databases that a job's sources match.
@@ -45,6 +45,33 @@ package struct SourceList: Sendable, Equatable {
     package static func == (left: SourceList, right: SourceList) -> Bool {
         left.databases.map(\.path) == right.databases.map(\.path)
             && left.databases.map(\.name) == right.databases.map(\.name) && left.problems == right.problems
+    }
+
+    /// Whether a snapshot is that of a database of a job: backed up from a path that the job's sources match, under the name that the
+    /// job gives it. The database need not exist any more.
+    package static func matches(_ job: BackupJob, _ snapshot: Snapshot) -> Bool {
+        job.sources.contains { source in
+            paths(of: snapshot.source, below: source).contains { path in
+                // As `glob` does: a wildcard matches no slash, and no dot at the start of a name.
+                (source == path || fnmatch(source, path, FNM_PATHNAME | FNM_PERIOD) == 0)
+                    && !isExcluded(path, job.exclude) && name(job.database, path) == snapshot.database
+            }
+        }
+    }
+
+    /// A path as recorded in a snapshot, and as it reads where a directory of the source is a symbolic link: links are resolved there.
+    private static func paths(of recorded: String, below source: String) -> [String] {
+        let parts = source.split(separator: "/").prefix { part in !part.contains(where: { "*?[".contains($0) }) }
+        var found = [recorded]
+        for count in 1..<max(2, parts.count + 1) {
+            let directory = "/" + parts.prefix(count).joined(separator: "/")
+            guard let resolved = realpath(directory, nil) else { break }
+            defer { free(resolved) }
+            let text = String(cString: resolved)
+            if text == recorded { found.append(directory) }
+            if recorded.hasPrefix(text + "/") { found.append(directory + recorded.dropFirst(text.count)) }
+        }
+        return found
     }
 
     /// Expands the template of a database's name for the database at `path`.

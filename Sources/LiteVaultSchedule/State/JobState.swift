@@ -30,7 +30,8 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
                 try require("a time", seconds: time)
             }
             for count in [
-                Int64(job.failed), Int64(job.databases), job.stored, job.allRuns ?? 0, job.allFailures ?? 0,
+                Int64(job.failed), Int64(job.databases), Int64(job.unchanged ?? 0), job.stored, job.allRuns ?? 0,
+                job.allFailures ?? 0,
                 job.allStored ?? 0,
             ] {
                 try require("a count", count, in: Self.counts)
@@ -76,6 +77,8 @@ package struct JobState: Codable, Sendable, Equatable {
     /// The number of databases of the last run, and the bytes that it stored.
     package var databases = 0
     package var stored: Int64 = 0
+    /// The databases of the last run that needed no snapshot; nil in the state of an earlier version.
+    package var unchanged: Int?
     package var lastVerification: Double?
     package var lastVerificationPassed: Bool?
     /// The last verification that passed, and the last of those that restored the databases.

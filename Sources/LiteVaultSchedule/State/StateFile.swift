@@ -103,6 +103,11 @@ package final class StateFile: Sendable {
         return Array(text.utf8.prefix(63)) + [UInt8](repeating: 32, count: max(0, 63 - text.utf8.count)) + [10]
     }
 
+    /// The file that remembers which databases of a job are unchanged.
+    func unchangedPath(_ job: String) -> String {
+        "\(path.dropLast(".json".count))-\(Array(SHA256.hash(data: Array(job.utf8)).prefix(8)).hexadecimal).unchanged"
+    }
+
     /// The state of a job; nil when it never ran.
     package func job(_ name: String) -> JobState? { state.withLock { $0.jobs[name] } }
 

@@ -21,9 +21,12 @@ struct Schedule: ParsableCommand {
               litevault schedule run-due backup.yml     from a timer or cron: run due jobs
               litevault schedule run backup.yml         as a service: run jobs as they are due
               litevault schedule status backup.yml
+              litevault schedule restore backup.yml hourly restored
               litevault schedule print-units backup.yml
 
             \(ExitStatus.helpPointer)
             """,
-        subcommands: [ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, SchedulePrintUnits.self])
+        subcommands: [
+            ScheduleRunDue.self, ScheduleRun.self, ScheduleStatus.self, ScheduleRestore.self, SchedulePrintUnits.self,
+        ])
 }

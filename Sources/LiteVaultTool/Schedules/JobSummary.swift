@@ -20,6 +20,7 @@ struct OutcomeSummary: Encodable {
     let end: String
     @Nullable var next: String?
     let stored: Int64
+    let unchanged: Int
     let removed: Int
     @Nullable var verified: Bool?
     let snapshots: [Stored]
@@ -28,7 +29,7 @@ struct OutcomeSummary: Encodable {
     let line: String
 
     private enum CodingKeys: CodingKey {
-        case job, succeeded, interrupted, start, end, next, stored, removed, verified, snapshots, failures
+        case job, succeeded, interrupted, start, end, next, stored, unchanged, removed, verified, snapshots, failures
     }
 
     init(_ outcome: JobOutcome) {
@@ -39,6 +40,7 @@ struct OutcomeSummary: Encodable {
         end = Format.time(outcome.end)
         next = outcome.next.map(Format.time)
         stored = outcome.storedBytes
+        unchanged = outcome.unchanged
         removed = outcome.removed
         verified = outcome.verified
         snapshots = outcome.stored.map {
@@ -51,6 +53,7 @@ struct OutcomeSummary: Encodable {
         var line =
             "\(outcome.job): \(Format.count(outcome.stored.count, "database")), "
             + "\(Format.size(outcome.storedBytes)) stored in \(Format.duration(seconds))"
+        if outcome.unchanged > 0 { line += ", \(outcome.unchanged) unchanged" }
         if outcome.removed > 0 { line += ", \(Format.count(outcome.removed, "old snapshot")) removed" }
         if let verified = outcome.verified { line += verified ? ", verified" : ", verification FAILED" }
         if !outcome.problems.isEmpty { line += "; \(Format.count(outcome.problems.count, "failure"))" }

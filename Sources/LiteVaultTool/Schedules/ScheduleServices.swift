@@ -15,10 +15,20 @@ extension Session {
         _ options: ScheduleOptions, _ log: LogOptions, _ output: OutputOptions
     ) throws -> ScheduleRunner {
         let configuration = try options.configuration()
-        let keys = ScheduleKeys(self)
-        try keys.reserveSources(of: configuration)
+        let services = try scheduleServices(configuration, options, output)
         let state = try options.stateFile(configuration)
         try state.lock()
+        return ScheduleRunner(
+            configuration, state: state, services: services, log: log.logger(output, terminal),
+            host: ProcessInfo.processInfo.hostName)
+    }
+
+    /// What the tool provides to the jobs of a configuration. The variables that it refers to are removed from the environment.
+    func scheduleServices(
+        _ configuration: ScheduleConfiguration, _ options: ScheduleOptions, _ output: OutputOptions
+    ) throws -> ScheduleServices {
+        let keys = ScheduleKeys(self)
+        try keys.reserveSources(of: configuration)
         let local = options.directories.applied(to: configuration)
         let quiet = output.json || output.quiet
         var services = ScheduleServices(tool: "litevault \(Version.number)", local: local)
@@ -32,9 +42,7 @@ extension Session {
         services.hook = { try await HookCommand(text: $0, variables: $1, limit: $2, quiet: quiet).run() }
         services.heartbeat = { try await sendHeartbeat(to: $0, within: $1) }
         services.check = { try Interruption.shared.check() }
-        return ScheduleRunner(
-            configuration, state: state, services: services, log: log.logger(output, terminal),
-            host: ProcessInfo.processInfo.hostName)
+        return services
     }
 }
 

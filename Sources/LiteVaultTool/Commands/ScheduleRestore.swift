@@ -1,0 +1,78 @@
+internal import ArgumentParser
+internal import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import LiteVaultSchedule
+
+/// `litevault schedule restore`: restores the databases of a job as they were at one moment.
+struct ScheduleRestore: VaultCommand {
+    static let configuration = configured(
+        "restore", "Restore the databases of a job, as they were at one moment.",
+        """
+        Finds the repository and its secret in the configuration, and the databases by the job's 'sources', 'exclude' and \
+        'database': those that were backed up from such a path. The databases themselves need not exist. Each is \
+        restored into DIR under its name in the repository, or with --to-sources to the path that it was backed up \
+        from. Nothing is overwritten; --if-missing skips existing databases. Needs no database key. \
+        A database that cannot be restored does not keep the others from being restored.
+        """,
+        examples: [
+            "litevault schedule restore /etc/litevault/backup.yml hourly restored",
+            "litevault schedule restore backup.yml hourly restored --at '2026-11-21 13:30 local'",
+            "litevault schedule restore /etc/litevault/backup.yml hourly --to-sources --if-missing",
+        ])
+
+    @OptionGroup var schedule: ScheduleOptions
+
+    @Argument(help: "The name of the job.")
+    var job: String
+
+    @Argument(help: "The directory for the databases.", completion: .directory, transform: PathArgument.literal)
+    var dir: String?
+
+    @Flag(help: "Restore each database to the path that it was backed up from.")
+    var toSources = false
+
+    @Option(
+        help: .init(
+            "The moment: UTC without a zone, local time with 'local' behind it, 'latest' (default), or "
+                + "'latest-reachable'.",
+            valueName: "time"),
+        transform: TimeArgument.selection(parsing:))
+    var at: SnapshotSelection?
+
+    @Flag(help: "Skip existing databases: continues a restore that was interrupted.")
+    var ifMissing = false
+
+    @Flag(help: "Restore nothing: show what would be restored.")
+    var dryRun = false
+
+    @Flag(help: "Do not restore keyrings.")
+    var noKeyring = false
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws {
+        if let dir, dir.isEmpty { throw ValidationError("DIR is empty") }
+        if (dir == nil) != toSources { throw ValidationError("give either DIR or --to-sources") }
+    }
+
+    func perform(_ session: Session) throws -> Report {
+        let configuration = try schedule.configuration()
+        guard let job = configuration.jobs.first(where: { $0.name == job }) else {
+            throw Failure(
+                .noInput, "the configuration has no job '\(job)'", path: configuration.name,
+                remedy: "Its jobs are: \(Format.list(configuration.jobs.map(\.name))).")
+        }
+        let services = try session.scheduleServices(configuration, schedule, output)
+        var restore = RestoreOfMany(directory: dir, location: job.repository.location)
+        (restore.selection, restore.skipsPresent, restore.isDry) = (at ?? .latest, ifMissing, dryRun)
+        restore.restoresKeyrings = !noKeyring
+        restore.nothingChosen = "no database was backed up from the sources of the job '\(job.name)'"
+        try restore.checkDirectory()
+        let opened = try runBlocking {
+            try await Repository.open(
+                try services.store(job.repository), secret: try job.repository.secret.map(services.secret),
+                local: services.local)
+        }
+        return try restore.run(opened, session) { SourceList.matches(job, $0) }
+    }
+}

@@ -1,0 +1,219 @@
+internal import LiteVaultBackup
+internal import LiteVaultFoundation
+
+/// Restores several databases of a repository as they were at one moment, for `restore-all` and `schedule restore`.
+///
+/// The failure of one does not keep the others from being restored.
+struct RestoreOfMany {
+    /// Where the databases go, under their names in the repository; nil restores each to the path it was backed up from.
+    let directory: String?
+    /// The repository, for messages.
+    let location: String
+    var selection = SnapshotSelection.latest
+    /// Whether existing databases are skipped, instead of being a failure.
+    var skipsPresent = false
+    /// Whether nothing is written.
+    var isDry = false
+    var restoresKeyrings = true
+    /// The message if no database is chosen.
+    var nothingChosen = "no database has such a name"
+
+    private enum State: String, Encodable { case restored, ready, present, absent, failed }
+
+    private struct Item: Encodable {
+        let database: String
+        let state: State
+        let destination: String?
+        var snapshot: String?
+        var time: String?
+        var reached: String?
+        var segments: Int?
+        var imageSize: Int64?
+        var code: String?
+        var message: String?
+        var remedy: String?
+    }
+
+    private struct Result: Encodable {
+        let repository: String
+        let authenticated: Bool
+        @Nullable var directory: String?
+        let wanted: String
+        let dryRun: Bool
+        let total: Int
+        let restored: Int
+        let present: Int
+        let absent: Int
+        let failed: Int
+        let seconds: Double
+        let items: [Item]
+    }
+
+    /// Rejects a directory that is not empty, unless existing databases are skipped.
+    ///
+    /// - Throws: `cannot-create`.
+    func checkDirectory() throws(Failure) {
+        guard let directory, !skipsPresent else { return }
+        guard let content = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
+            return try Preflight.requireAbsent(directory)
+        }
+        guard content.isEmpty else {
+            throw Failure(
+                .cannotCreate, "is not empty", path: directory,
+                remedy: "Name another directory, or use --if-missing to restore only what is not there.")
+        }
+    }
+
+    /// Restores the chosen databases.
+    ///
+    /// - Parameter isChosen: decides by a database's newest snapshot.
+    /// - Returns: the report, which has a failure if a database could not be restored.
+    /// - Throws: `no-input` if no database is chosen, `no-space`, and what ends the command at a signal. What has its name then is
+    ///   complete.
+    func run(_ opened: Repository, _ session: Session, _ isChosen: (Snapshot) -> Bool) throws -> Report {
+        let warnings = WarningList()
+        let found = try runBlocking { try await opened.snapshots() }
+        found.warnings.forEach(warnings.add)
+        let newest = Dictionary(found.map { ($0.database, $0) }) { $0.sequence < $1.sequence ? $1 : $0 }
+        let chosen = newest.values.filter(isChosen).sorted { $0.database < $1.database }
+        guard !chosen.isEmpty else {
+            throw Failure(
+                .noInput, newest.isEmpty ? "the repository has no snapshot" : nothingChosen, path: location,
+                remedy: "See 'litevault snapshots --repository \(location)'.")
+        }
+        var items: [Item] = []
+        for snapshot in chosen {
+            try Interruption.shared.check()
+            items.append(try restore(snapshot, from: opened, warnings, session))
+        }
+        return report(items, opened, warnings, session)
+    }
+
+    /// Restores one database. Its failure is part of the result, unless it would be that of all others, too.
+    ///
+    /// - Throws: `no-space`, and what ends the command at a signal.
+    private func restore(
+        _ newest: Snapshot, from opened: Repository, _ warnings: WarningList, _ session: Session
+    ) throws -> Item {
+        let name = newest.database
+        do {
+            let destination = try destination(of: newest)
+            if skipsPresent, Preflight.size(destination) != nil {
+                return Item(database: name, state: .present, destination: destination)
+            }
+            var options = RestoreOptions()
+            options.keyring = restoresKeyrings ? .besideDatabase : .none
+            options.progress = session.backupProgress
+            let (chosen, isDry, selection) = (options, isDry, selection)
+            let found = try runBlocking {
+                if isDry { return try await opened.planRestore(selection, database: name, warning: warnings.add) }
+                try Self.createDirectory(LocalDirectory.parent(of: destination))
+                return try await opened.restore(
+                    selection, database: name, to: destination, options: chosen, warning: warnings.add)
+            }
+            var item = Item(database: name, state: isDry ? .ready : .restored, destination: destination)
+            item.snapshot = found.snapshot.id
+            item.time = Format.exactTime(found.snapshot.time)
+            item.reached = Format.exactTime(found.segmentsUntil ?? found.snapshot.time)
+            item.segments = found.segments.count
+            item.imageSize = found.snapshot.size
+            return item
+        } catch {
+            try Interruption.shared.check()
+            let failure = Failure(error)
+            // The next one would find no space, either.
+            if failure.code == .noSpace { throw failure }
+            if case .at = selection, failure.code == .noInput {
+                return Item(database: name, state: .absent, destination: nil)
+            }
+            var item = Item(database: name, state: .failed, destination: nil)
+            (item.code, item.message, item.remedy) = (failure.code.rawValue, failure.message, failure.remedy)
+            return item
+        }
+    }
+
+    private static func createDirectory(_ path: String) throws {
+        do { try LocalDirectory.create(path) } catch let error as VaultError where error.code != .noSpace {
+            throw Failure(
+                .cannotCreate, "the directory cannot be created: \(error.message)", path: path,
+                remedy: "Name another directory.")
+        }
+    }
+
+    /// The path to restore a database to.
+    private func destination(of newest: Snapshot) throws(Failure) -> String {
+        guard let directory else {
+            // Of a manifest, which anybody may have written who can write to the repository.
+            guard newest.source.hasPrefix("/"), !newest.source.utf8.contains(0) else {
+                throw Failure(
+                    .cannotCreate, "was not backed up from an absolute path", path: newest.database,
+                    remedy: "Restore it with 'litevault restore', to a path of your choice.")
+            }
+            return newest.source
+        }
+        let name = newest.database
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0.utf8.contains(0) }) else {
+            throw Failure(
+                .cannotCreate, "the name leads out of the directory", path: name,
+                remedy: "Restore it with 'litevault restore', to a path of your choice.")
+        }
+        guard !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix) else {
+            throw Failure(
+                .cannotCreate, "SQLite would take it for a part of the database beside it", path: name,
+                remedy: "Restore it with 'litevault restore', under another name.")
+        }
+        return directory + "/" + name
+    }
+
+    private func report(
+        _ items: [Item], _ opened: Repository, _ warnings: WarningList, _ session: Session
+    ) -> Report {
+        func count(_ state: State) -> Int { items.count { $0.state == state } }
+        let (done, failed) = (count(.restored) + count(.ready), count(.failed))
+        let wanted: String =
+            switch selection {
+            case .at(let time): Format.exactTime(time)
+            case .latestReachable: "latest-reachable"
+            default: "latest"
+            }
+        var report = Report(
+            Result(
+                repository: location, authenticated: opened.isAuthenticated, directory: directory, wanted: wanted,
+                dryRun: isDry, total: items.count, restored: count(.restored), present: count(.present),
+                absent: count(.absent), failed: failed, seconds: session.elapsed, items: items))
+        for item in items {
+            let text =
+                switch item.state {
+                case .restored, .ready: "\(item.reached ?? ""), \(Format.size(item.imageSize ?? 0))"
+                case .present: "is there already"
+                case .absent: "had no snapshot yet"
+                case .failed: "failed: \(Format.visible(item.message ?? ""))"
+                }
+            report.appendLine("  \(Format.visible(item.database)): \(text)")
+        }
+        let left = [
+            (count(.present), "there already"), (count(.absent), "without a snapshot then"), (failed, "failed"),
+        ]
+        .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        report.appendLine(
+            "\(isDry ? "Would restore" : "Restored") \(Format.count(done, "database")) to "
+                + (directory.map(Format.visible) ?? (done == 1 ? "its path" : "their paths"))
+                + (left.isEmpty ? "." : "; \(left.joined(separator: ", "))."))
+        let reached = items.compactMap(\.reached).sorted()
+        if let first = reached.first, let last = reached.last, first != last {
+            report.appendLine("Their states are from \(first) to \(last).")
+        }
+        // A database all of whose snapshots are damaged is not in the list.
+        session.add(
+            warnings.all, of: location, after: Format.count(done, "database") + " can be restored", to: &report)
+        if failed > 0 {
+            let codes = Set(items.compactMap(\.code))
+            report.failure = Failure(
+                (codes.count == 1 ? codes.first.flatMap(FailureCode.init(rawValue:)) : nil) ?? .jobFailed,
+                "\(failed) of \(Format.count(items.count, "database")) cannot be restored", path: location,
+                remedy: "The others \(isDry ? "can be" : "are"). 'litevault check' examines the repository.")
+        }
+        return report
+    }
+}

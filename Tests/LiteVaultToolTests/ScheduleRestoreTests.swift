@@ -1,0 +1,111 @@
+import Foundation
+import LiteVault
+import Testing
+
+/// `schedule restore`: the databases of a job, found by its configuration.
+@Suite struct ScheduleRestoreTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        for name in ["app/a.db", "app/b.db", "app/test.db", "other/c.db"] {
+            try FileManager.default.createDirectory(
+                at: URL(fileURLWithPath: workspace.path(name)).deletingLastPathComponent(),
+                withIntermediateDirectories: true)
+            try workspace.makeDatabase(name)
+        }
+        try workspace.write("the secret of the repository", to: "secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: workspace.path("secret"))
+        try workspace.write(
+            """
+            repository: repository
+            repository-secret-file: secret
+            state-folder: state
+            jobs:
+              - {name: app, sources: app/*.db, exclude: 'test*', every: 1s, allow-plaintext: yes}
+              - {name: other, sources: other/c.db, every: 1s, allow-plaintext: yes}
+              - {name: none, sources: none/*, every: 1h, allow-none: yes}
+
+            """, to: "backup.yml")
+        let run = try workspace.tool.run(["schedule", "run-due", "backup.yml", "--json", "--quiet"])
+        #expect(run.status == 0, "\(run.errors)")
+    }
+
+    private func restore(_ arguments: String..., status: Int32 = 0, location: SourceLocation = #_sourceLocation) throws
+        -> [String: Any]
+    {
+        let run = try workspace.tool.run(["schedule", "restore", "backup.yml"] + arguments + ["--json"])
+        #expect(run.status == status, "\(run.errors)", sourceLocation: location)
+        return try run.json(location)
+    }
+
+    private func states(_ result: [String: Any]) -> [String: String] {
+        let items = result["items"] as? [[String: Any]] ?? []
+        return Dictionary(
+            uniqueKeysWithValues: items.compactMap { item in
+                (item["database"] as? String).map { ($0, item["state"] as? String ?? "") }
+            })
+    }
+
+    @Test func `the databases of a job are restored when the machine has nothing but the configuration`() throws {
+        let before = try ["a.db", "b.db"].map { try workspace.bytes("app/" + $0) }
+        for name in ["app", "other", "state"] {
+            try FileManager.default.removeItem(atPath: workspace.path(name))
+        }
+        let result = try restore("app", "out")
+        #expect(states(result) == ["a.db": "restored", "b.db": "restored"])
+        #expect(try ["a.db", "b.db"].map { try workspace.bytes("out/" + $0) } == before)
+        #expect(states(try restore("other", "more", "--dry-run")) == ["c.db": "ready"])
+        #expect(!FileManager.default.fileExists(atPath: workspace.path("more")))
+    }
+
+    @Test func `each goes back to the path that it came from, and nothing is overwritten`() throws {
+        let before = try workspace.bytes("app/a.db")
+        try FileManager.default.removeItem(atPath: workspace.path("app/a.db"))
+        let kept = try workspace.bytes("app/b.db")
+        let refused = try restore("app", "--to-sources", status: 73)
+        #expect(states(refused) == ["a.db": "restored", "b.db": "failed"])
+        #expect(refused["directory"] is NSNull)
+        #expect(try workspace.bytes("app/a.db") == before)
+        try FileManager.default.removeItem(atPath: workspace.path("app/a.db"))
+        #expect(states(try restore("app", "--to-sources", "--if-missing")) == ["a.db": "restored", "b.db": "present"])
+        #expect(try workspace.bytes("app/b.db") == kept)
+    }
+
+    @Test func `a source below a symbolic link is found by the path in the configuration`() throws {
+        try FileManager.default.moveItem(atPath: workspace.path("app"), toPath: workspace.path("real"))
+        try FileManager.default.createSymbolicLink(
+            atPath: workspace.path("app"), withDestinationPath: workspace.path("real"))
+        try workspace.makeDatabase("app/linked.db")
+        let run = try workspace.tool.run(
+            ["schedule", "run-due", "backup.yml", "--json", "--quiet", "--state-folder", "another"])
+        #expect(run.status == 0, "\(run.errors)")
+        // Those from before the link were backed up from the path itself.
+        let result = try restore("app", "out")
+        #expect(states(result) == ["a.db": "restored", "b.db": "restored", "linked.db": "restored"])
+    }
+
+    @Test func `a moment is chosen, and a database without a snapshot then is left out`() throws {
+        let result = try restore("app", "out", "--at", "2020-01-01T00:00:00Z")
+        #expect(states(result) == ["a.db": "absent", "b.db": "absent"])
+    }
+
+    @Test(arguments: [
+        (["nobody", "out"], 66, "no-input", "no job 'nobody'"),
+        (["none", "out"], 66, "no-input", "from the sources of the job 'none'"),
+        (["app", "app"], 73, "cannot-create", "is not empty"),
+    ])
+    func `what cannot be restored is said, and what to do`(
+        _ arguments: [String], _ status: Int, _ code: String, _ message: String
+    ) throws {
+        let run = try workspace.tool.run(["schedule", "restore", "backup.yml", "--json"] + arguments)
+        #expect(Int(run.status) == status)
+        #expect(try run.failureCode() == code)
+        #expect(run.errors.contains(message))
+    }
+
+    @Test func `either a directory or the sources' own paths have to be given`() throws {
+        #expect(try workspace.tool.run(["schedule", "restore", "backup.yml", "app"]).status == 64)
+        #expect(try workspace.tool.run(["schedule", "restore", "backup.yml", "app", "out", "--to-sources"]).status == 64)
+    }
+}
