@@ -8,7 +8,7 @@ extension ScheduleConfiguration {
     private static let known =
         [
             "version", "repository", "s3", "state-folder", "concurrency", "metrics-file", "time-zone", "limits", "jobs",
-        ] + KeyReference.keys("repository-secret")
+        ] + KeyReference.keys("repository-secret") + ["repository-sealed"]
 
     /// Reads the file at `path`.
     ///

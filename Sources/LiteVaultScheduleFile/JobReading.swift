@@ -30,7 +30,7 @@ extension BackupJob {
             "hooks",
             "heartbeat",
             "limits",
-        ] + KeyReference.keys("repository-secret")
+        ] + KeyReference.keys("repository-secret") + ["repository-sealed"]
 
     /// Parses a job. Relative paths start at the directory of the configuration file.
     init(_ node: YAMLNode, _ defaults: JobDefaults, file: String) throws {

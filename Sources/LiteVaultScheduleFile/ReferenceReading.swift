@@ -6,10 +6,12 @@ extension RepositoryReference {
     /// Parses the repository of a section, with `inherited` for absent settings; nil when neither names a repository.
     init?(_ section: ConfigurationSection, directory: String, inherited: RepositoryReference?) throws {
         let secret = try KeyReference(section, prefix: "repository-secret", directory: directory)
+        let sealed = try section.flag("repository-sealed")
         let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])
         guard let text = try section.text("repository") else {
-            guard secret == nil, s3 == nil || inherited == nil else {
-                throw section.error(nil, "there is a 'repository-secret' or 's3', but no 'repository'")
+            guard secret == nil, sealed == nil, s3 == nil || inherited == nil else {
+                throw section.error(
+                    nil, "there is a 'repository-secret', 'repository-sealed' or 's3', but no 'repository'")
             }
             guard let inherited else { return nil }
             self = inherited
@@ -29,6 +31,7 @@ extension RepositoryReference {
         usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
         // A secret belongs to one repository.
         self.secret = secret ?? (location == inherited?.location ? inherited?.secret : nil)
+        isSealed = sealed ?? (location == inherited?.location ? inherited?.isSealed : nil) ?? false
     }
 }
 

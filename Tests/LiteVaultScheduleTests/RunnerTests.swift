@@ -122,6 +122,32 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(journal.all.count == 5)
     }
 
+    @Test func `with 'repository-sealed' plaintext is stored encrypted, and a repository that is not sealed is refused`()
+        async throws
+    {
+        let plain = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 7, count: 4096 - 16)
+        try makeDatabase("a1")
+        try Data(plain).write(to: URL(fileURLWithPath: scratch.path("db/a1")))
+        func runs(_ place: String, _ more: String) async throws -> [[String]] {
+            clock.advance(3600)
+            let jobs = job("a", "every: 1h, repository: '\(scratch.path(place))', repository-secret-file: one\(more)")
+            return try await runner(jobs).runDue().map { $0.problems.map(\.code) }
+        }
+        #expect(try await runs("sealed", ", repository-sealed: true") == [[]])
+        #expect(try await runs("open", "") == [["wrong-kind"]])
+        #expect(try await runs("open", ", repository-sealed: true") == [["config"]])
+        // What there is stays sealed, whatever the configuration says.
+        #expect(try await runs("sealed", "") == [[]])
+        let packs = try FileManager.default.subpathsOfDirectory(atPath: scratch.path("sealed/data"))
+        for pack in packs where !pack.hasSuffix("/") {
+            let bytes = FileManager.default.contents(atPath: scratch.path("sealed/data/" + pack)) ?? Data()
+            #expect(bytes.range(of: Data("SQLite format 3".utf8)) == nil)
+        }
+        #expect(throws: VaultError.self) {
+            try runner(job("a", "every: 1h, repository: '\(scratch.path("other"))', repository-sealed: true"))
+        }
+    }
+
     @Test func `a failure in one job or database stops nothing else`() async throws {
         try makeDatabase("good1")
         try makeDatabase("mixed1")

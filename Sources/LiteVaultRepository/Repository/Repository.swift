@@ -66,16 +66,19 @@ public struct Repository: Sendable {
     /// The parameters are those of ``open(_:secret:local:acceptsReplacement:)``. If this machine has used a repository here that
     /// is gone, a new one is created only with `acceptsReplacement`.
     ///
+    /// - Parameter sealed: whether a new repository compresses and encrypts what is stored; an existing one stays as it is.
     /// - Throws: as ``open(_:secret:local:acceptsReplacement:)``, and `keyRejected` if it has a secret and none is given.
     public static func openOrCreate(
-        _ store: any ObjectStore, secret: RepositorySecret? = nil, local: LocalDirectories = .standard,
-        acceptsReplacement: Bool = false
+        _ store: any ObjectStore, secret: RepositorySecret? = nil, sealed: Bool = false,
+        local: LocalDirectories = .standard, acceptsReplacement: Bool = false
     ) async throws -> Repository {
-        try await openOrCreate(
-            store, secret: secret, local: local, iterations: 600_000, acceptsReplacement: acceptsReplacement)
+        guard secret != nil || !sealed else { throw VaultError.sealedWithoutSecret(store.location) }
+        return try await openOrCreate(
+            store, secret: secret, local: local, iterations: 600_000, acceptsReplacement: acceptsReplacement,
+            sealed: sealed)
     }
 
-    /// As ``openOrCreate(_:secret:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
+    /// As ``openOrCreate(_:secret:sealed:local:acceptsReplacement:)``, with the number of iterations of the key derivation.
     package static func openOrCreate(
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, iterations: Int,
         acceptsReplacement: Bool = false, sealed: Bool = false

@@ -10,6 +10,9 @@ public struct RepositoryReference: Sendable, Hashable {
     public var usesPathStyle = false
     /// The source of the repository's secret; nil, the default, without one.
     public var secret: KeyReference?
+    /// Whether everything that is stored has to be encrypted: the first run creates a sealed repository, and one that is not sealed is
+    /// refused. Needs a secret. False by default.
+    public var isSealed = false
     /// How long the store may be silent, return errors or be locked: the limit `store` of the job.
     package var timeLimit = TimeLimits().store
 
@@ -27,6 +30,10 @@ public struct RepositoryReference: Sendable, Hashable {
         guard location.hasPrefix("/") || location.lowercased().hasPrefix("s3://") else {
             throw InvalidSetting(
                 "repository", "invalid repository '\(location)' (expected a directory or s3://BUCKET/PREFIX)")
+        }
+        if isSealed, secret == nil {
+            throw InvalidSetting(
+                "repository-sealed", "a sealed repository needs a secret", "Set repository-secret-file, for example.")
         }
     }
 }

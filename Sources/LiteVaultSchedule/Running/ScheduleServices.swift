@@ -84,8 +84,14 @@ actor OpenRepositories {
             open[reference]
             ?? BlockingWork.task { [services] in
                 let secret = try reference.secret.map(services.secret)
-                return try await Repository.openOrCreate(
-                    try services.store(reference), secret: secret, local: services.local)
+                let opened = try await Repository.openOrCreate(
+                    try services.store(reference), secret: secret, sealed: reference.isSealed, local: services.local)
+                guard opened.isSealed || !reference.isSealed else {
+                    throw VaultError(
+                        .config, "is not sealed, as 'repository-sealed' asks", path: reference.location,
+                        remedy: "Seal it with 'litevault upgrade', or remove the setting.")
+                }
+                return opened
             }
         open[reference] = task
         do {

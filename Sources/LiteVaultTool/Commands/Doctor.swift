@@ -95,11 +95,8 @@ struct Doctor: VaultCommand {
     /// Examines a repository, and a database that is backed up to it.
     private func examine(_ location: String, _ session: Session, into findings: inout Findings) {
         let local = stores.directories.applied(to: .standard)
-        let size = subject.flatMap {
-            FileExamination.database($0, allowsPlaintext: allowPlaintext, into: &findings)
-        }
-        if let subject, let size {
-            findings.ok(.database, "can be backed up, \(Format.size(size))", path: subject)
+        let source = subject.flatMap { FileExamination.database($0, into: &findings) }
+        if let subject, source != nil {
             FileExamination.leftovers(
                 in: FileExamination.directory(of: subject), .leftover,
                 remedy: "Remove it; a new operation on its file does, too.", into: &findings)
@@ -112,10 +109,14 @@ struct Doctor: VaultCommand {
             }
             let spool = local.plannedSpool(of: store)
             FileExamination.leftovers(in: spool, .spool, remedy: "The next snapshot removes it.", into: &findings)
-            if let size { FileExamination.spoolSpace(size, in: spool, into: &findings) }
+            if let source { FileExamination.spoolSpace(source.size, in: spool, into: &findings) }
             let found = RepositoryExamination(store: store, secret: secret, local: local, mayBeAbsent: false)
                 .examine(into: &findings)
-            if let found { examine(found, into: &findings) }
+            if let source, source.isStorable(allowsPlaintext: allowPlaintext || found.isSealed == true, into: &findings)
+            {
+                findings.ok(.database, "can be backed up, \(Format.size(source.size))", path: source.path)
+            }
+            if let snapshots = found.snapshots { examine(snapshots, into: &findings) }
         } catch {
             let failure = Failure(error)
             findings.problem(failure.code == .keyRejected ? .secret : .repository, failure, path: location)

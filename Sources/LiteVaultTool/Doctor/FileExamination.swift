@@ -7,10 +7,31 @@ internal import LiteVaultFoundation
 struct FileExamination {
     // MARK: Databases
 
+    /// A database that can be read.
+    struct Database {
+        let path: String
+        /// Bytes.
+        let size: Int64
+        let isPlaintext: Bool
+
+        /// Whether the database can be stored.
+        ///
+        /// - Parameter allowsPlaintext: whether plaintext is allowed, or the repository encrypts it.
+        func isStorable(allowsPlaintext: Bool, into findings: inout Findings) -> Bool {
+            if !isPlaintext || allowsPlaintext { return true }
+            findings.problem(
+                .database, "is not encrypted, and plaintext is not allowed", path: path,
+                remedy:
+                    "Encrypt it ('litevault encrypt'), use a sealed repository ('litevault init --sealed', 'litevault upgrade'), or allow "
+                    + "plaintext (--allow-plaintext, 'allow-plaintext: true' of the job).")
+            return false
+        }
+    }
+
     /// Examines a database.
     ///
-    /// - Returns: its size in bytes; nil if it cannot be backed up.
-    static func database(_ path: String, allowsPlaintext: Bool, into findings: inout Findings) -> Int64? {
+    /// - Returns: nil if it cannot be backed up.
+    static func database(_ path: String, into findings: inout Findings) -> Database? {
         do {
             try Preflight.requireSource(path)
             guard access(path, R_OK) == 0 else {
@@ -19,22 +40,15 @@ struct FileExamination {
                     remedy: "Run the backup as its owner, or allow its group to read it.")
                 return nil
             }
-            switch try DatabaseFile(path).kind() {
-            case .encryptedOrUnknown, .plaintextHeader: break
-            case .plain where allowsPlaintext: break
-            case .plain:
-                findings.problem(
-                    .database, "is not encrypted, and plaintext is not allowed", path: path,
-                    remedy:
-                        "Encrypt it ('litevault encrypt'), or allow plaintext (--allow-plaintext, 'allow-plaintext: "
-                        + "true' of the job).")
-                return nil
+            let kind = try DatabaseFile(path).kind()
+            switch kind {
+            case .encryptedOrUnknown, .plaintextHeader, .plain: break
             case .empty:
                 findings.warning(
                     .database, "is empty", path: path, remedy: "If it should have content, restore it from a snapshot.")
             case .notADatabase: throw Failure.notADatabase(path)
             }
-            return Preflight.size(path) ?? 0
+            return Database(path: path, size: Preflight.size(path) ?? 0, isPlaintext: kind == .plain)
         } catch {
             findings.problem(.database, error, path: path)
             return nil

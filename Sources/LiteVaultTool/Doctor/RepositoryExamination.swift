@@ -16,10 +16,16 @@ struct RepositoryExamination {
     let mayBeAbsent: Bool
     let now = Date()
 
+    /// What an examination has found.
+    struct Examined {
+        /// Nil if they cannot be read.
+        var snapshots: SnapshotList?
+        /// Whether everything that is stored is encrypted; nil if the repository cannot be opened.
+        var isSealed: Bool?
+    }
+
     /// Opens it, and examines everything that does not belong to one database.
-    ///
-    /// - Returns: its snapshots; nil if it cannot be read.
-    func examine(into findings: inout Findings) -> SnapshotList? {
+    func examine(into findings: inout Findings) -> Examined {
         var quiet = local
         quiet.remembers = false
         let (store, secret, directories) = (store, secret, quiet)
@@ -28,11 +34,11 @@ struct RepositoryExamination {
             repository = try runBlocking { try await Repository.open(store, secret: secret, local: directories) }
         } catch let error as VaultError where error.code == .noInput && mayBeAbsent {
             absent(into: &findings)
-            return nil
+            return Examined()
         } catch {
             let code = (error as? VaultError)?.code
             findings.problem(code == .keyRejected ? .secret : .repository, error, path: store.location)
-            return nil
+            return Examined()
         }
         if repository.hasSecret, !repository.isAuthenticated {
             findings.problem(
@@ -46,10 +52,11 @@ struct RepositoryExamination {
         }
         do {
             let clock = try inspectStore(into: &findings)
-            return try objects(of: repository, clock: clock, into: &findings)
+            return Examined(
+                snapshots: try objects(of: repository, clock: clock, into: &findings), isSealed: repository.isSealed)
         } catch {
             findings.problem(.repository, error, path: store.location)
-            return nil
+            return Examined(isSealed: repository.isSealed)
         }
     }
 

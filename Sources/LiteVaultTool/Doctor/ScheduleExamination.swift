@@ -34,7 +34,7 @@ struct ScheduleExamination {
             }
         }
         // Each repository is opened once, however many jobs it has.
-        var repositories: [RepositoryReference: SnapshotList?] = [:]
+        var repositories: [RepositoryReference: RepositoryExamination.Examined] = [:]
         var scanned: Set<String> = []
         var sizes: [String: Int64] = [:]
         for job in configuration.jobs {
@@ -43,23 +43,15 @@ struct ScheduleExamination {
             for problem in list.problems {
                 findings.problem(.sources, problem.message, path: problem.source, remedy: problem.remedy ?? "")
             }
-            var whole: [Int64] = []
-            for (path, _) in list.databases {
-                guard let size = FileExamination.database(path, allowsPlaintext: job.allowsPlaintext, into: &findings)
-                else { continue }
-                whole.append(size)
-                let directory = FileExamination.directory(of: path)
-                sizes[directory] = max(sizes[directory] ?? 0, size)
+            var databases = list.databases.compactMap { FileExamination.database($0.path, into: &findings) }
+            for database in databases {
+                let directory = FileExamination.directory(of: database.path)
+                sizes[directory] = max(sizes[directory] ?? 0, database.size)
                 if scanned.insert(directory).inserted {
                     FileExamination.leftovers(
                         in: directory, .leftover, remedy: "Remove it; a new operation on its file does, too.",
                         into: &findings)
                 }
-            }
-            if !whole.isEmpty {
-                findings.ok(
-                    .database,
-                    "\(Format.count(whole.count, "database")) can be backed up, \(Format.size(whole.reduce(0, +)))")
             }
             if let key = job.verification?.key { secrets.databaseKey(key, into: &findings) }
             let hooks = job.hooks
@@ -68,14 +60,23 @@ struct ScheduleExamination {
                     key, command in
                     command.map { (key, $0) }
                 }, into: &findings)
-            let snapshots: SnapshotList?
-            if let known = repositories[job.repository] {
-                snapshots = known
-            } else {
-                snapshots = repository(job, secrets, largest: whole.max() ?? 0, into: &findings)
-                repositories[job.repository] = snapshots
+            let found =
+                repositories[job.repository]
+                ?? repository(job, secrets, largest: databases.map(\.size).max() ?? 0, into: &findings)
+            repositories[job.repository] = found
+            let encrypts = found.isSealed ?? job.repository.isSealed
+            databases = databases.filter {
+                $0.isStorable(allowsPlaintext: job.allowsPlaintext || encrypts, into: &findings)
             }
-            if let snapshots { ages(of: list, in: snapshots, job, into: &findings) }
+            if !databases.isEmpty {
+                findings.ok(
+                    .database,
+                    "\(Format.count(databases.count, "database")) can be backed up, "
+                        + Format.size(databases.reduce(0) { $0 + $1.size }))
+            }
+            if let snapshots = found.snapshots {
+                ages(of: list, in: snapshots, job, state?.job(job.name)?.lastSuccess, into: &findings)
+            }
             if let state { results(job, state, into: &findings) }
         }
         findings.job = nil
@@ -196,13 +197,13 @@ struct ScheduleExamination {
 
     private func repository(
         _ job: BackupJob, _ secrets: SecretExamination, largest: Int64, into findings: inout Findings
-    ) -> SnapshotList? {
+    ) -> RepositoryExamination.Examined {
         let reference = job.repository
         var secret: RepositorySecret?
         if let source = reference.secret {
             secret = secrets.secret(source, into: &findings)
             // Without it everything would look like a wrong secret.
-            if secret == nil { return nil }
+            if secret == nil { return .init() }
         }
         do {
             let store = try StoreOptions.store(
@@ -217,13 +218,17 @@ struct ScheduleExamination {
                 .examine(into: &findings)
         } catch {
             findings.problem(.repository, error, path: reference.location)
-            return nil
+            return .init()
         }
     }
 
     /// Compares the age of each database's newest snapshot with how often the job runs.
-    private func ages(of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, into findings: inout Findings)
-    {
+    ///
+    /// - Parameter success: when the last run without a failure began. With `unchanged: skip`, it has looked at each database.
+    private func ages(
+        of list: SourceList, in snapshots: SnapshotList, _ job: BackupJob, _ success: Double?,
+        into findings: inout Findings
+    ) {
         let newest = Dictionary(grouping: snapshots, by: \.database).compactMapValues { $0.map(\.time).max() }
         let delay = Recurrence.delay(job.name, host: Self.host, jitter: job.jitter)
         var oldest: Date?
@@ -236,7 +241,8 @@ struct ScheduleExamination {
             }
             oldest = min(oldest ?? time, time)
             // One run may be under way; a second one that is due means that the first did not happen.
-            let last = min(time, now).addingTimeInterval(-delay)
+            let looked = job.skipsUnchanged ? max(time, Date(timeIntervalSince1970: success ?? 0)) : time
+            let last = min(looked, now).addingTimeInterval(-delay)
             let missed = job.recurrence.next(after: last).flatMap { job.recurrence.next(after: $0) }?
                 .addingTimeInterval(delay + job.retry.seconds)
             if let missed, missed < now {
