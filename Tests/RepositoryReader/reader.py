@@ -5,7 +5,7 @@
     reader.py REPOSITORY restore NAME SEQUENCE|latest DEST
     reader.py REPOSITORY log NAME
     reader.py REPOSITORY joined NAME
-    reader.py REPOSITORY roll NAME SEQUENCE DEST [TIME]
+    reader.py REPOSITORY roll NAME SEQUENCE|latest DEST [TIME]
 
 The keyring that a snapshot carries is written to DEST.keys. The secret is read from the file that READER_SECRET_FILE names.
 Sealed repositories need the package `cryptography`, for speed alone.
@@ -193,10 +193,18 @@ class Repository:
         name = f"snapshots/{database}/{sequence:010d}"
         found = self.document(name)
         if found["type"] != "fence":
-            return False
+            return None
         need(found["repository"] == self.id.hex() and found["database"] == database, f"{name}: of another place")
         need(found["sequence"] == sequence, f"{name}: of another place")
-        return True
+        return found
+
+    def promotion(self, database, sequence):
+        """What ends the line of a snapshot: the first promotion behind it; None if its line goes on."""
+        for number in sorted(int(name) for name in os.listdir(os.path.join(self.folder, "snapshots", database))):
+            found = self.fence(database, number) if number > sequence else None
+            if found and "promotion" in found:
+                return found["promotion"]
+        return None
 
     def manifest(self, database, sequence):
         name = f"snapshots/{database}/{sequence:010d}"
@@ -322,6 +330,9 @@ class Repository:
         objects += self.joined(database)
         start = milliseconds(manifest["time"]) - 2
         objects = [one for one in objects if start <= one["seen"] <= until]
+        promotion = self.promotion(database, manifest["sequence"])
+        if promotion:
+            objects = [one for one in objects if one["sequence"] <= promotion.get("segment", 0)]
         objects.sort(key=lambda one: (one["_first"], -one["sequence"]))
         count, last = 0, None
         with open(destination, "r+b") as file:
@@ -372,7 +383,8 @@ def main(arguments):
                 print(one["_first"], one["sequence"], one["joined"]["level"], one["joined"]["pages"], one["time"])
         elif arguments[1] == "roll":
             database = repository.database(arguments[2])
-            manifest = repository.manifest(database, int(arguments[3]))
+            number = repository.sequences(database)[-1] if arguments[3] == "latest" else arguments[3]
+            manifest = repository.manifest(database, int(number))
             repository.restore(manifest, arguments[4])
             until = milliseconds(arguments[5]) if len(arguments) > 5 else 1 << 62
             count, last = repository.roll(manifest, arguments[4], until)

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 
 from faults import judge, tracing
@@ -19,6 +20,7 @@ INJECTIONS = 8  # Cases, chosen at random; all of them with LITEVAULT_FAULT_FULL
 CALLS = {"pwrite64": 24, "fsync": 22, "ftruncate": 3, "renameat2": 8, "renameat": 8, "linkat": 6, "unlink": 16, "flock": 4}
 LIMIT = 5  # Seconds that a promotion may take.
 PATIENCE = 900
+READER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "RepositoryReader/reader.py")
 
 
 class Promoted(Standby):
@@ -130,6 +132,7 @@ def beside_the_old(settings, box, standby):
         until("commits beyond it", lambda: len(writer.db.commits) > commits + 10, PATIENCE)
         time.sleep(1)
         expect(box.restored() == count, lambda: "the old follower's segments were restored")
+        expect(read_by_another(box) == count, lambda: "the format's description restores the old follower's segments")
         taken = box.litevault("snapshot", box.path("db/app.db"), *box.options, "--database", "app.db", status=73)
         expect(taken["error"]["code"] == "promoted" and standby.path in taken["error"]["message"], lambda: f"{taken}")
     finally:
@@ -143,6 +146,17 @@ def beside_the_old(settings, box, standby):
     expect(box.restored() == count and box.litevault("check", *box.options, "--read-data")["intact"], "not intact")
     expect(standby.took < LIMIT * 10, f"{standby.took} s")
     return f"{count} of {commits} commits, {told['seconds']:.2f} s"
+
+
+def read_by_another(box):
+    """The newest state of the line that ended, by the reader that was written from the description of the format."""
+    path = box.path("by-another.db")
+    done = subprocess.run([sys.executable, READER, box.repository, "roll", "app.db", "latest", path], capture_output=True)
+    expect(done.returncode == 0, lambda: done.stderr.decode()[-500:])
+    try:
+        return state_of(path)
+    finally:
+        os.remove(path)
 
 
 def idle(settings, box, standby):
