@@ -121,8 +121,11 @@ extension DatabaseFile {
     }
 
     /// Rejects files that cannot be databases, and encrypted ones without a key or the reverse.
-    func requireSuitable(hasKey: Bool) throws {
-        switch (try kind(), hasKey) {
+    func requireSuitable(hasKey: Bool) throws { try Self.requireSuitable(kind(), hasKey: hasKey, path: path) }
+
+    /// As ``requireSuitable(hasKey:)``, for a database of a kind that is known.
+    static func requireSuitable(_ kind: FileKind, hasKey: Bool, path: String) throws {
+        switch (kind, hasKey) {
         case (.empty, _):
             throw VaultError(
                 .wrongKind, "The file is empty: it does not contain a database", path: path, remedy: "Check the path.")

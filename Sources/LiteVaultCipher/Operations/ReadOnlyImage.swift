@@ -31,7 +31,7 @@ public struct PendingLog: Sendable, Equatable {
 /// to it and from removing the log; two read marks of the log's index, if there is one, keep the log from being
 /// checkpointed and reset. Without an index to lock, a connection that starts to use the database meanwhile changes the
 /// file or the log, which ``isUnchanged`` reports afterwards.
-final class ReadOnlyImage {
+final class ReadOnlyImage: DatabaseBytes {
     private let file: EngineFile
     private let size: Int64
     private var side: SideFile?
@@ -84,25 +84,12 @@ final class ReadOnlyImage {
 
     /// Opens a connection to the image for `body`, and closes it.
     func open<T>(_ unlocker: KeyUnlocker?, _ body: (Connection) throws -> T) throws -> T {
-        let name = "litevault-" + UUID().uuidString
-        let source = lv_byte_source(context: Unmanaged.passUnretained(self).toOpaque(), size: size) {
-            context, buffer, count, offset in
-            guard let context else { return -1 }
-            let image = Unmanaged<ReadOnlyImage>.fromOpaque(context).takeUnretainedValue()
-            return image.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
-        }
-        guard let files = lv_read_only_files(name, source) else {
-            throw VaultError(.internalFailure, "Memory for reading the file cannot be allocated", path: file.path)
-        }
+        let files = try SourceFileSystem(self, path: file.path)
         // A connection that could not be closed still uses the file system.
         var isClosed = true
-        defer { if isClosed { lv_read_only_files_end(files) } }
-        let location = Connection.Location.uri(
-            file.path.engineFileName, parameters: [.mode(.readOnly), .vfs(name)])
+        defer { if isClosed { files.end() } }
         return try withErrorContext(path: file.path) {
-            let connection =
-                try unlocker.map { try Connection(location, unlocker: $0, readonly: true) }
-                ?? Connection(location, readonly: true)
+            let connection = try files.connect(file.path, unlocker)
             defer {
                 do { try connection.close() } catch { isClosed = false }
             }
@@ -145,15 +132,17 @@ final class ReadOnlyImage {
     /// Whether the file and its log are unchanged since this was created.
     var isUnchanged: Bool { stamps.map { $0 == Self.stamps(file.path) } ?? true }
 
-    private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
-        guard offset >= 0 else { return -1 }
+    var byteCount: Int64 { size }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+        guard offset >= 0 else { return nil }
         let count = Int(max(0, min(Int64(buffer.count), size - offset)))
         guard count > 0 else { return 0 }
         do {
             let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
             guard let side, pageSize > 0 else {
                 try file.read(into: wanted, at: offset)
-                return Int32(count)
+                return count
             }
             var done = 0
             while done < count {
@@ -163,16 +152,16 @@ final class ReadOnlyImage {
                 let part = UnsafeMutableRawBufferPointer(rebasing: wanted[done..<(done + length)])
                 if let place = pages[UInt32(truncatingIfNeeded: position / Int64(pageSize) + 1)] {
                     let bytes = try side.read(at: place + Int64(within), count: length)
-                    guard bytes.count == length else { return -1 }
+                    guard bytes.count == length else { return nil }
                     part.copyBytes(from: bytes)
                 } else {
                     try file.read(into: part, at: position)
                 }
                 done += length
             }
-            return Int32(count)
+            return count
         } catch {
-            return -1
+            return nil
         }
     }
 

@@ -3,6 +3,8 @@ internal import LiteVaultCapture
 /// Reads blocks from data packs, and checks each against its hash in the block map.
 struct BlockReader {
     let store: any ObjectStore
+    /// Counts the requests; nil if nobody wants to know.
+    var counter: ReadCounter?
 
     /// Nearby blocks of one pack.
     private struct Run: Sendable {
@@ -34,7 +36,8 @@ struct BlockReader {
                 while let run = waiting.first, reading == 0 || reading + run.count <= Self.flightLimit {
                     waiting.removeFirst()
                     reading += run.count
-                    let store = store
+                    let (store, counter) = (store, counter)
+                    counter?.add(Int64(run.count) * Int64(blockSize))
                     group.addTask { (run, try await Self.fetch(run, store)) }
                 }
                 guard let (run, bytes) = try await group.next() else { return }

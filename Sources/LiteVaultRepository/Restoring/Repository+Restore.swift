@@ -65,7 +65,8 @@ extension Repository {
         return row.result(chosen, count: row.segments.count, fetched: 0, reused: 0, replaced: false)
     }
 
-    private func plan(
+    /// Chooses the snapshot of a state, and the segments that lead from it to that state.
+    func plan(
         _ selection: SnapshotSelection, _ database: String?, _ warning: (RepositoryWarning) -> Void
     ) async throws -> (snapshot: Snapshot, row: SegmentChain, takesLess: Bool) {
         let selected = try await select(selection, database)

@@ -15,7 +15,7 @@ struct Dump: VaultCommand {
 
         The text is not encrypted. --output creates a file that only its owner can read, complete or not at all. \
         The engine assigns new implicit rowids when the text is run, unless --preserve-rowids is given: an external-content \
-        full-text index needs them.
+        full-text index needs them. With --repository the database is a snapshot, which is read without restoring it.
         """,
         examples: [
             "litevault dump vault.db --key-file ~/.vault-key | less",
@@ -24,7 +24,7 @@ struct Dump: VaultCommand {
             "diff <(litevault dump a.db) <(litevault dump b.db)",
         ])
 
-    @OptionGroup var database: DatabaseOptions<OnlyArgument>
+    @OptionGroup var database: DatabaseOptions<ReadArgument>
 
     @Option(help: .init("Only this table or view, with its indexes and triggers. Repeatable.", valueName: "name"))
     var table: [String] = []
@@ -41,6 +41,7 @@ struct Dump: VaultCommand {
         transform: PathArgument.literal)
     var destination: String?
 
+    @OptionGroup(title: "A snapshot instead of a file") var source: SnapshotSource
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Result: Encodable {
@@ -54,19 +55,19 @@ struct Dump: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         let path = database.path
-        try session.reserveKeySources(database.key)
+        try session.reserveKeySources(database, source)
         if output.json, destination == nil {
             throw Failure(
                 .usage, "--json needs --output: the text itself is not JSON", remedy: "Name a file with --output.")
         }
-        try Preflight.requireSource(path)
+        if source.location == nil { try Preflight.requireSource(path) }
         if let destination { try Preflight.requireAbsent(destination) }
-        let key = try session.keyIfEncrypted(database)
+        let opened = try session.open(database, source)
         guard let destination else {
             let token = Interruption.shared.onEnd(immediately: true) {}
             defer { Interruption.shared.remove(token) }
             let stream = ResultStream(session.terminal)
-            do { _ = try write(to: stream, key) } catch is ResultStream.Closed {}
+            do { _ = try write(to: stream, opened) } catch is ResultStream.Closed {}
             return .printed
         }
         let file = try withErrorContext(path: destination) {
@@ -79,7 +80,7 @@ struct Dump: VaultCommand {
             let code = Terminal.write(bytes, to: descriptor)
             guard code == 0 else { throw Self.failure(code, destination) }
         }
-        let summary = try write(to: stream, key)
+        let summary = try write(to: stream, opened)
         try withErrorContext(path: destination) { try file.publish() }
         var report = Report(
             Result(
@@ -98,12 +99,12 @@ struct Dump: VaultCommand {
             remedy: "Nothing is left of it. Free some space, or choose another place.")
     }
 
-    private func write(to stream: ResultStream, _ key: DatabaseKey?) throws -> SQLDump.Summary {
+    private func write(to stream: ResultStream, _ opened: ReadableDatabase) throws -> SQLDump.Summary {
         var content = SQLDump.Content()
         content.rows = !schemaOnly
         content.rowids = preserveRowids
         content.tables = table.isEmpty ? nil : table
-        let summary = try DatabaseFile(database.path).read(key: key, settings: database.cipher.settings()) {
+        let summary = try opened.read {
             try SQLDump.write($0, content) { text in try text.withBytes { try stream.append($0) } }
         }
         try stream.flush()

@@ -16,6 +16,9 @@ struct Query: VaultCommand {
 
         Rows are printed as they come, so a result may be of any size; --quiet does not silence them. NULL is an empty \
         field in CSV and null in JSON. A blob is x'…' in hexadecimal digits.
+
+        With --repository a snapshot is read where it is, without a restore: only the blocks that the statement needs are \
+        fetched, and checked against their hashes.
         """,
         examples: [
             "litevault query notes.db 'SELECT * FROM note'",
@@ -24,9 +27,11 @@ struct Query: VaultCommand {
             "litevault query notes.db 'SELECT * FROM note WHERE title = :title' \\",
             "    --bind title=Groceries --format json",
             "litevault query notes.db 'DELETE FROM note WHERE done' --write",
+            "litevault query --repository /backup/vaults --at 2026-11-21 vault.db \\",
+            "    'SELECT * FROM note WHERE id = 42' --key-file ~/.vault-key",
         ])
 
-    @OptionGroup var database: DatabaseOptions<OnlyArgument>
+    @OptionGroup var database: DatabaseOptions<ReadArgument>
 
     @Argument(help: "One SQL statement, or '-' for standard input.")
     var sql: String
@@ -44,11 +49,19 @@ struct Query: VaultCommand {
     @Flag(help: "Let the statement change the database.")
     var write = false
 
+    @OptionGroup(title: "A snapshot instead of a file") var source: SnapshotSource
     @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws {
+        if write, source.location != nil {
+            throw ValidationError(
+                "--write cannot be combined with --repository: restore the snapshot, and change the copy")
+        }
+    }
 
     func perform(_ session: Session) throws -> Report {
         let path = database.path
-        try session.reserveKeySources(database.key)
+        try session.reserveKeySources(database, source)
         if output.json, format != nil {
             throw Failure(
                 .usage, "--json and --format exclude each other", remedy: "Use '--format json' for plain rows.")
@@ -58,20 +71,18 @@ struct Query: VaultCommand {
             let (name, value) = try Self.binding(argument)
             values[name] = .some(value)
         }
-        try Preflight.requireSource(path)
-        let key = try session.keyIfEncrypted(database)
+        let opened = try session.open(database, source)
         let sql = sql == "-" ? try Self.standardInput() : sql
         let stream = ResultStream(session.terminal)
         var changes: Int?
         do {
-            if write {
+            if write, case .file(_, let key, _) = opened {
                 changes = try withErrorContext(path: path) { try change(path, key, sql, values, stream) }
             } else {
                 // Nothing is written, so a signal may end the process at any point.
                 let token = Interruption.shared.onEnd(immediately: true) {}
                 defer { Interruption.shared.remove(token) }
-                changes = try DatabaseFile(path).read(key: key, settings: database.cipher.settings()) {
-                    connection in
+                changes = try opened.read { connection in
                     try reportingRefusals { try print(connection, sql, values, stream) }
                 }
             }
@@ -124,8 +135,10 @@ struct Query: VaultCommand {
         let statement = try connection.prepare(sql)
         guard write || statement.isReadOnly else {
             throw Failure(
-                .usage, "this statement changes the database", path: database.path, remedy: "Add --write to allow that."
-            )
+                .usage, "this statement changes the database", path: database.path,
+                remedy: source.location == nil
+                    ? "Add --write to allow that."
+                    : "Restore the snapshot with 'litevault restore', and change the copy.")
         }
         let names = statement.columnNames
         if names.isEmpty {

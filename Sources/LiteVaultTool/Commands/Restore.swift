@@ -313,11 +313,6 @@ private final class TemporaryFolder: Sendable {
 }
 
 extension SnapshotSelection {
-    /// The meaning of `--snapshot`.
-    init(id: String?) {
-        if let id, id != "latest" { self = .id(id) } else { self = .latest }
-    }
-
     /// The wanted time in results.
     fileprivate func wanted(_ snapshot: Snapshot) -> String {
         switch self {

@@ -11,7 +11,8 @@ struct Stats: VaultCommand {
         """
         Lists tables and indexes, the largest first, with rows, pages, size and share of the file. Reads the whole \
         database, pending log included, and writes nothing; it may be in use. With an engine without SQLite's 'dbstat', \
-        pages cannot be counted: the sizes are then those of the values in each table, and indexes have none.
+        pages cannot be counted: the sizes are then those of the values in each table, and indexes have none. With \
+        --repository it reads a snapshot without restoring it.
         """,
         examples: [
             "litevault stats notes.db", "litevault stats vault.db --key-file ~/.vault-key",
@@ -19,11 +20,12 @@ struct Stats: VaultCommand {
             "litevault stats notes.db --json | jq .trees[0]",
         ])
 
-    @OptionGroup var database: DatabaseOptions<OnlyArgument>
+    @OptionGroup var database: DatabaseOptions<ReadArgument>
 
     @Option(help: "Print only the list, in one of the formats: \(RowFormat.names).")
     var format: RowFormat?
 
+    @OptionGroup(title: "A snapshot instead of a file") var source: SnapshotSource
     @OptionGroup(title: "Output") var output: OutputOptions
 
     private struct Result: Encodable {
@@ -40,19 +42,15 @@ struct Stats: VaultCommand {
     }
 
     func perform(_ session: Session) throws -> Report {
-        let path = database.path
-        try session.reserveKeySources(database.key)
+        try session.reserveKeySources(database, source)
         if output.json, format != nil {
             throw Failure(.usage, "--json and --format exclude each other", remedy: "Keep one of them.")
         }
-        try Preflight.requireSource(path)
-        let key = try session.keyIfEncrypted(database)
+        let opened = try session.open(database, source)
         // Nothing is written, so a signal may end the process at any point.
         let token = Interruption.shared.onEnd(immediately: true) {}
         defer { Interruption.shared.remove(token) }
-        let found = try DatabaseFile(path).read(key: key, settings: database.cipher.settings()) {
-            try StorageStatistics(of: $0)
-        }
+        let found = try opened.read { try StorageStatistics(of: $0) }
         let trees = found.trees.map { TreeSummary($0, found) }
         if let format {
             let stream = ResultStream(session.terminal)
@@ -62,13 +60,15 @@ struct Stats: VaultCommand {
             } catch is ResultStream.Closed {}
             return .printed
         }
-        return report(found, trees, session)
+        return report(found, trees, size: opened.size, session)
     }
 
-    private func report(_ found: StorageStatistics, _ trees: [TreeSummary], _ session: Session) -> Report {
+    private func report(
+        _ found: StorageStatistics, _ trees: [TreeSummary], size: Int64, _ session: Session
+    ) -> Report {
         let path = database.path
         let result = Result(
-            database: path, size: Preflight.size(path) ?? 0, walSize: Preflight.size(path + "-wal"),
+            database: path, size: size, walSize: source.location == nil ? Preflight.size(path + "-wal") : nil,
             pageSize: found.pageSize, pageCount: found.pageCount, freePages: found.freePages,
             otherPages: found.otherPages, measured: found.method.rawValue, trees: trees, seconds: session.elapsed)
         var report = Report(result)

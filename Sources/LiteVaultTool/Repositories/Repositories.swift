@@ -25,10 +25,7 @@ extension Session {
     ///   begins with it. Nil if damage elsewhere does not matter to the command.
     func add(_ warnings: [RepositoryWarning], of repository: String, after done: String?, to report: inout Report) {
         report.add(WarningsResult(warnings: warnings.map(WarningResult.init)))
-        for warning in warnings.prefix(20) {
-            reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)
-        }
-        if warnings.count > 20 { reporter.warning("and \(warnings.count - 20) more warnings") }
+        warn(warnings)
         let damage = warnings.filter { $0.severity == .damage }
         guard let done, let first = damage.first(where: { $0.code == .damaged }) ?? damage.first,
             report.failure == nil
@@ -37,6 +34,16 @@ extension Session {
             FailureCode(first.code), "\(done), but another object of the repository is damaged: \(first.message)",
             path: first.path == repository ? repository : "\(repository)/\(first.path)",
             remedy: first.advice.commandLineText)
+    }
+}
+
+extension Session {
+    /// Prints the warnings of a repository.
+    func warn(_ warnings: [RepositoryWarning]) {
+        for warning in warnings.prefix(20) {
+            reporter.warning("\(warning.message). \(warning.advice.commandLineText)", path: warning.path)
+        }
+        if warnings.count > 20 { reporter.warning("and \(warnings.count - 20) more warnings") }
     }
 }
 

@@ -60,7 +60,7 @@ import Testing
     }
 
     func rows(
-        _ repository: Repository, _ selection: SnapshotSelection, in scratch: Scratch? = nil
+        _ repository: Repository, _ selection: SnapshotSelection, in scratch: Scratch? = nil, readsInPlace: Bool = true
     ) async throws -> Int64? {
         let scratch = scratch ?? self.scratch
         let path = scratch.path(UUID().uuidString)
@@ -68,7 +68,13 @@ import Testing
         let restored = try Connection(path)
         defer { try? restored.close() }
         #expect(try restored.value("PRAGMA integrity_check", as: String.self) == "ok")
-        return try restored.value("SELECT max(a) FROM t", as: Int64?.self)
+        let value = try restored.value("SELECT max(a) FROM t", as: Int64?.self)
+        guard readsInPlace else { return value }
+        // The same without a restore.
+        let database = try await repository.openDatabase(selection)
+        #expect(try await database.read { try $0.value("PRAGMA integrity_check", as: String.self) } == "ok")
+        #expect(try await database.read { try $0.value("SELECT max(a) FROM t", as: Int64?.self) } == value)
+        return value
     }
 
     @Test func `every time that was seen is restored, across snapshots and checkpoints`() async throws {

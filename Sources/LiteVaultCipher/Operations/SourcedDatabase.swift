@@ -1,0 +1,117 @@
+internal import CEngineSupport
+public import LiteVaultCore
+internal import LiteVaultFoundation
+
+/// Bytes that the engine reads as a database file, wherever they come from.
+package protocol DatabaseBytes: AnyObject {
+    /// How many there are.
+    var byteCount: Int64 { get }
+
+    /// Reads bytes, on the thread that uses the connection.
+    ///
+    /// - Parameters:
+    ///   - buffer: takes the bytes.
+    ///   - offset: where they are in the database.
+    /// - Returns: how many were read, fewer than the buffer takes only at the end; nil if reading failed.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
+}
+
+/// A file system of the engine in which there is one database, whose bytes an object gives, and in which nothing can be
+/// written: neither a log nor a journal nor a temporary file.
+final class SourceFileSystem: @unchecked Sendable {  // the pointer is set once; the engine locks what it refers to
+    /// What the engine's callback gets.
+    private final class Context {
+        let bytes: any DatabaseBytes
+
+        init(_ bytes: any DatabaseBytes) { self.bytes = bytes }
+    }
+
+    private let name = "litevault-" + UUID().uuidString
+    private let files: OpaquePointer
+    private let context: Context
+
+    /// Registers the file system.
+    ///
+    /// - Throws: ``VaultError`` `internal` without memory.
+    init(_ bytes: any DatabaseBytes, path: String) throws {
+        context = Context(bytes)
+        let source = lv_byte_source(context: Unmanaged.passUnretained(context).toOpaque(), size: bytes.byteCount) {
+            context, buffer, count, offset in
+            guard let context else { return -1 }
+            let bytes = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().bytes
+            return bytes.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
+                .map(Int32.init) ?? -1
+        }
+        guard let files = lv_read_only_files(name, source) else {
+            throw VaultError(.internalFailure, "Memory for reading the file cannot be allocated", path: path)
+        }
+        self.files = files
+    }
+
+    /// Opens a read-only connection to the database.
+    ///
+    /// - Parameters:
+    ///   - path: the name that the engine and errors have for it. There need not be such a file.
+    ///   - unlocker: nil for a plaintext database.
+    func connect(_ path: String, _ unlocker: KeyUnlocker?) throws -> Connection {
+        let location = Connection.Location.uri(path.engineFileName, parameters: [.mode(.readOnly), .vfs(name)])
+        return try unlocker.map { try Connection(location, unlocker: $0, readonly: true) }
+            ?? Connection(location, readonly: true)
+    }
+
+    /// Removes the file system. Every connection to its database must be closed.
+    func end() { lv_read_only_files_end(files) }
+}
+
+/// A read-only connection to a database whose bytes are not in a file.
+package final class SourcedDatabase: Sendable {
+    /// The connection. It cannot write, attach other databases or use temporary files.
+    package let connection: Connection
+    private let files: SourceFileSystem
+
+    /// Opens the database, and reads its schema.
+    ///
+    /// - Parameters:
+    ///   - bytes: kept until the connection is closed.
+    ///   - path: the database's name in errors.
+    ///   - key: the key; nil for a plaintext database.
+    ///   - settings: the settings that it is encrypted with.
+    /// - Throws: ``VaultError``, as for opening a file.
+    package init(
+        _ bytes: any DatabaseBytes, path: String, key: DatabaseKey?, settings: CipherSettings = .init()
+    ) throws {
+        let unlocker = try key.map { try KeyUnlocker(key: $0, settings: settings, path: path) }
+        let kind = try FileKind.classify(size: bytes.byteCount) { offset, count in
+            try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+                guard let read = bytes.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset) else {
+                    throw VaultError(.io, "Reading failed", path: path)
+                }
+                done = read
+            }
+        }
+        try DatabaseFile.requireSuitable(kind, hasKey: key != nil, path: path)
+        let files = try SourceFileSystem(bytes, path: path)
+        // The engine wants the name of a file.
+        let name = "/litevault-source"
+        var opened: Connection?
+        do {
+            try withErrorContext(path: path) {
+                opened = try files.connect(name, unlocker)
+                try opened?.prepareForOperation()
+            }
+            guard let opened else { throw VaultError(.internalFailure, "No connection", path: path) }
+            connection = opened
+        } catch {
+            // A connection that could not be closed still uses the file system.
+            if (try? opened?.close()) != nil || opened == nil { files.end() }
+            if let error = error as? VaultError, error.path == name { throw error.at(path) }
+            throw error
+        }
+        self.files = files
+    }
+
+    deinit {
+        // One that cannot be closed, because somebody has kept a statement, keeps its file system.
+        if (try? connection.close()) != nil { files.end() }
+    }
+}
