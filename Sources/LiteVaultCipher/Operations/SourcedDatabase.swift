@@ -1,5 +1,5 @@
 internal import CEngineSupport
-public import LiteVaultCore
+package import LiteVaultCore
 internal import LiteVaultFoundation
 
 /// Bytes that the engine reads as a database file, wherever they come from.
