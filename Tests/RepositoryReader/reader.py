@@ -199,7 +199,7 @@ class Repository:
         return found
 
     def promotion(self, database, sequence):
-        """What ends the line of a snapshot: the first promotion behind it; None if its line goes on."""
+        """What ends the line of a snapshot: the first promotion behind it; None if its line continues."""
         for number in sorted(int(name) for name in os.listdir(os.path.join(self.folder, "snapshots", database))):
             found = self.fence(database, number) if number > sequence else None
             if found and "promotion" in found:
