@@ -1,9 +1,13 @@
 #include "CProcessSupport.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -32,6 +36,33 @@ void cps_forbid_backtraces(void) {
 void cps_return_large_blocks(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+int cps_connected_streams(int ends[2]) {
+#ifdef SOCK_CLOEXEC
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+#else
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
+    for (int i = 0; i < 2; i++) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+#endif
+#ifdef SO_NOSIGPIPE
+    int on = 1;
+    setsockopt(ends[0], SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0) return 0;
+    int code = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = code;
+    return -1;
+}
+
+long cps_send(int stream, const void *bytes, size_t length) {
+#ifdef MSG_NOSIGNAL
+    return send(stream, bytes, length, MSG_NOSIGNAL);
+#else
+    return send(stream, bytes, length, 0);
 #endif
 }
 

@@ -4,34 +4,6 @@ internal import LiteVaultFoundation
 internal import LiteVaultSupport
 internal import NIOCore
 
-/// The time that a store may spend on failing requests, over all of them: a server that answers most requests with errors
-/// would otherwise be retried for hours.
-package final class RetryBudget: Sendable {
-    private let limit: Duration
-    private let spent = Locked(Duration.zero)
-
-    package init(_ limit: Duration) { self.limit = max(.zero, limit) }
-
-    /// Gives a twentieth of the budget back.
-    package func succeeded() { spent.withLock { $0 = max(.zero, $0 - limit / 20) } }
-
-    /// Charges a failed attempt, and returns whether the budget covers a pause and another attempt.
-    package func allows(since begin: ContinuousClock.Instant, pause: Duration) -> Bool {
-        allows(took: .now - begin, pause: pause)
-    }
-
-    /// As ``allows(since:pause:)``, with the duration of the attempt.
-    package func allows(took: Duration, pause: Duration) -> Bool {
-        spent.withLock { spent in
-            // Requests that fail at the same time do not spend more than the budget together.
-            spent = min(spent + took, limit)
-            guard spent + pause < limit else { return false }
-            spent += pause
-            return true
-        }
-    }
-}
-
 /// The time that requests are signed with: the local clock, corrected once a server refuses it as too far from its own.
 /// Servers tolerate 15 minutes; a machine whose clock is further off can still make backups.
 final class ServerClock: Sendable {

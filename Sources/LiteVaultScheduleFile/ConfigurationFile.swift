@@ -7,7 +7,8 @@ internal import LiteVaultSupport
 extension ScheduleConfiguration {
     private static let known =
         [
-            "version", "repository", "s3", "state-folder", "concurrency", "metrics-file", "time-zone", "limits", "jobs",
+            "version", "repository", "s3", "sftp", "state-folder", "concurrency", "metrics-file", "time-zone", "limits",
+            "jobs",
         ] + KeyReference.keys("repository-secret") + ["repository-sealed"]
 
     /// Reads the file at `path`.

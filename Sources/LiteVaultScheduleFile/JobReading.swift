@@ -25,7 +25,7 @@ extension BackupJob {
     private static let known =
         [
             "name", "sources", "exclude", "allow-none", "every", "at", "time-zone", "jitter", "retry", "repository",
-            "s3",
+            "s3", "sftp",
             "database", "allow-plaintext", "follow", "full-read", "unchanged", "concurrency", "retention", "verify",
             "hooks",
             "heartbeat",

@@ -8,27 +8,32 @@ extension RepositoryReference {
         let secret = try KeyReference(section, prefix: "repository-secret", directory: directory)
         let sealed = try section.flag("repository-sealed")
         let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])
+        let sftp = try section.section("sftp", known: ["command"])
         guard let text = try section.text("repository") else {
-            guard secret == nil, sealed == nil, s3 == nil || inherited == nil else {
+            guard secret == nil, sealed == nil, s3 == nil && sftp == nil || inherited == nil else {
                 throw section.error(
-                    nil, "there is a 'repository-secret', 'repository-sealed' or 's3', but no 'repository'")
+                    nil,
+                    "there is a 'repository-secret', 'repository-sealed', 's3' or 'sftp', but no 'repository'")
             }
             guard let inherited else { return nil }
             self = inherited
             endpoint = try s3?.text("endpoint") ?? inherited.endpoint
             region = try s3?.text("region") ?? inherited.region
             usesPathStyle = try s3?.flag("path-style") ?? inherited.usesPathStyle
+            sftpCommand = try sftp?.text("command") ?? inherited.sftpCommand
             return
         }
         let scheme = text.firstRange(ofText: "://").map { text[..<$0.lowerBound].lowercased() }
-        guard scheme == nil || scheme == "s3" else {
+        guard scheme == nil || scheme == "s3" || scheme == "sftp" else {
             throw section.error(
-                "repository", "invalid repository '\(text)' (expected a directory or s3://BUCKET/PREFIX)")
+                "repository",
+                "invalid repository '\(text)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)")
         }
         self.init(scheme == nil && !text.hasPrefix("/") ? "\(directory)/\(text)" : text)
         endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
         region = try s3?.text("region") ?? inherited?.region
         usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
+        sftpCommand = try sftp?.text("command") ?? inherited?.sftpCommand
         // A secret belongs to one repository.
         self.secret = secret ?? (location == inherited?.location ? inherited?.secret : nil)
         isSealed = sealed ?? (location == inherited?.location ? inherited?.isSealed : nil) ?? false

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultSupport
 import Testing
 
 @Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct S3FaultTests {

@@ -230,4 +230,28 @@ import Testing
         let duration = Duration.milliseconds(milliseconds)
         #expect(try TimeSpan.parse(TimeSpan.text(duration)) == duration)
     }
+
+    @Test func `a repository on an SSH server is read, its command is inherited, and units let ssh read its keys`()
+        throws
+    {
+        let text = """
+            repository: sftp://backup@nas.lan:2222/srv/vaults
+            sftp: {command: 'ssh -J jump -s nas.lan sftp'}
+            jobs:
+              - {name: a, sources: /srv/app.db, every: 1h}
+              - {name: b, sources: /srv/other.db, every: 1h, repository: 'sftp://h/~/x', sftp: {command: other}}
+            """
+        let configuration = try read(text)
+        #expect(
+            configuration.jobs.map(\.repository.location) == ["sftp://backup@nas.lan:2222/srv/vaults", "sftp://h/~/x"])
+        #expect(configuration.jobs.map(\.repository.sftpCommand) == ["ssh -J jump -s nas.lan sftp", "other"])
+        let units = SystemdUnits(name: "x", tool: "/usr/bin/litevault", configuration: configuration)
+        #expect(units.service.contains("ProtectHome=read-only"))
+        let store = try ScheduleServices(tool: "test").store(configuration.jobs[0].repository)
+        #expect(store.location == "sftp://backup@nas.lan:2222/srv/vaults")
+        #expect(refusal("repository: ftp://h/x\njobs: [{name: a, sources: x, every: 1h}]")?.code == .config)
+        #expect(
+            refusal("repository: sftp://h/x\nsftp: {port: 1}\njobs: [{name: a, sources: x, every: 1h}]")?.code
+                == .config)
+    }
 }

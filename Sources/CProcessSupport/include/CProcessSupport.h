@@ -1,4 +1,5 @@
-// What Swift cannot say: a variadic system call, signal handlers, and a write that the optimizer keeps.
+// What Swift cannot say: variadic system calls, signal handlers, flags that each system's headers declare in their own way, and a write that
+// the optimizer keeps.
 #ifndef LITEVAULT_PROCESS_SUPPORT_H
 #define LITEVAULT_PROCESS_SUPPORT_H
 
@@ -15,6 +16,16 @@ void cps_forbid_backtraces(void);
 /// Has every block of a megabyte or more returned to the system as soon as it is freed (`mallopt`, glibc). The allocator otherwise
 /// keeps such blocks for each of its threads: a restore, which reads objects of 8 MB, took from 76 to 128 MB.
 void cps_return_large_blocks(void);
+
+/// Makes two connected streams, both closed in programs that are started. The first, for this process, does not block.
+///
+/// Returns 0, or -1 with `errno` set.
+int cps_connected_streams(int ends[_Nonnull 2]);
+
+/// Sends what fits into a stream of `cps_connected_streams`, without a signal if the other end is closed.
+///
+/// Returns the number of bytes, or -1 with `errno` set.
+long cps_send(int stream, const void *_Nonnull bytes, size_t length);
 
 /// Overwrites memory in a way that the optimizer may not remove.
 void cps_wipe(void *_Nonnull bytes, size_t length);

@@ -1,13 +1,13 @@
 internal import LiteVaultCapture
 public import LiteVaultFoundation
 
-/// Stores a repository's objects, for example in a directory or a bucket.
+/// Stores a repository's objects, for example in a directory, in a bucket or on an SSH server.
 ///
 /// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears atomically, and its
 /// bytes never change afterwards unless it is replaced as a whole. All errors of a store are `VaultError`; a store
 /// retries transient failures (a timeout, a 503) itself before it throws.
 public protocol ObjectStore: Sendable {
-    /// The store's location for messages: a path, or `s3://bucket/prefix`. Never contains credentials.
+    /// The store's location for messages: a path, `s3://bucket/prefix`, or `sftp://host/path`. Never contains credentials.
     var location: String { get }
 
     /// Distinguishes this store from every other one that this machine may use, as the key of what is remembered about

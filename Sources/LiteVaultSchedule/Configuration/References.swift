@@ -1,6 +1,6 @@
 /// A repository, and how to open it.
 public struct RepositoryReference: Sendable, Hashable {
-    /// An absolute path of a directory, or `s3://BUCKET/PREFIX`.
+    /// An absolute path of a directory, `s3://BUCKET/PREFIX`, or `sftp://[USER@]HOST[:PORT]/PATH`.
     public var location: String
     /// The URL of the object store; nil, the default, for Amazon's. For buckets only, as are the next two.
     public var endpoint: String?
@@ -8,6 +8,8 @@ public struct RepositoryReference: Sendable, Hashable {
     public var region: String?
     /// Whether the bucket is named in the path instead of the host. False by default.
     public var usesPathStyle = false
+    /// A shell command that connects to an SFTP server; nil, the default, for ssh. For `sftp://` only.
+    public var sftpCommand: String?
     /// The source of the repository's secret; nil, the default, without one.
     public var secret: KeyReference?
     /// Whether everything that is stored has to be encrypted: the first run creates a sealed repository, and one that is not sealed is
@@ -19,7 +21,7 @@ public struct RepositoryReference: Sendable, Hashable {
     /// Creates a reference. Nothing is opened.
     ///
     /// - Parameters:
-    ///   - location: an absolute path of a directory, or `s3://BUCKET/PREFIX`.
+    ///   - location: an absolute path of a directory, `s3://BUCKET/PREFIX`, or `sftp://[USER@]HOST[:PORT]/PATH`.
     ///   - secret: the source of the repository's secret; nil without one.
     public init(_ location: String, secret: KeyReference? = nil) {
         self.location = location
@@ -27,9 +29,11 @@ public struct RepositoryReference: Sendable, Hashable {
     }
 
     func check() throws(InvalidSetting) {
-        guard location.hasPrefix("/") || location.lowercased().hasPrefix("s3://") else {
+        let isURL = ["s3://", "sftp://"].contains { location.lowercased().hasPrefix($0) }
+        guard location.hasPrefix("/") || isURL else {
             throw InvalidSetting(
-                "repository", "invalid repository '\(location)' (expected a directory or s3://BUCKET/PREFIX)")
+                "repository",
+                "invalid repository '\(location)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)")
         }
         if isSealed, secret == nil {
             throw InvalidSetting(

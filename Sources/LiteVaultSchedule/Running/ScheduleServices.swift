@@ -3,7 +3,7 @@ public import LiteVaultCipher
 
 /// What the surrounding program provides to a schedule: stores, secrets and keys, and what only some programs can do.
 public struct ScheduleServices: Sendable {
-    /// Creates the store of a repository. The default knows directories only.
+    /// Creates the store of a repository. The default knows directories and SFTP.
     public var store: @Sendable (RepositoryReference) throws -> any ObjectStore
     /// Reads a repository's secret. The default has none, and throws.
     public var secret: @Sendable (KeyReference) throws -> RepositorySecret
@@ -31,6 +31,12 @@ public struct ScheduleServices: Sendable {
         self.tool = tool
         self.local = local
         store = { reference in
+            if reference.location.lowercased().hasPrefix("sftp://") {
+                var settings = try SFTPSettings(url: reference.location)
+                settings.command = reference.sftpCommand
+                settings.limit(to: reference.timeLimit)
+                return SFTPStore(settings)
+            }
             guard !reference.location.contains("://") else {
                 throw Self.missing(
                     "this program has no store for \(reference.location)",

@@ -50,7 +50,10 @@ package struct SystemdUnits: Sendable {
             "ProtectSystem=strict",
         ]
         lines += paths.map { "ReadWritePaths=-\(Self.quoted($0))" }
-        lines.append(paths.contains { Self.isBelowHome($0) } ? "ProtectHome=read-only" : "ProtectHome=yes")
+        // ssh reads the configuration, keys and known hosts of the user.
+        let usesSSH = configuration.jobs.contains { $0.repository.location.lowercased().hasPrefix("sftp://") }
+        lines.append(
+            usesSSH || paths.contains { Self.isBelowHome($0) } ? "ProtectHome=read-only" : "ProtectHome=yes")
         if !paths.contains(where: { $0.hasPrefix("/tmp") || $0.hasPrefix("/var/tmp") }) {
             lines.append("PrivateTmp=yes")
         }

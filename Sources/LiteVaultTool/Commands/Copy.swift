@@ -15,12 +15,15 @@ struct Copy: VaultCommand {
         examples: [
             "litevault copy /backup/vaults s3://bucket/vaults",
             "litevault copy s3://near/v s3://far/v --to-s3-region eu-west-3",
+            "litevault copy /backup/vaults sftp://backup@nas.lan/srv/vaults",
         ])
 
-    @Argument(help: "The repository: a directory, or s3://BUCKET/PREFIX.", completion: .directory)
+    @Argument(help: "The repository: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.", completion: .directory)
     var repository: String
 
-    @Argument(help: "Where the copy is or will be: a directory, or s3://BUCKET/PREFIX.", completion: .directory)
+    @Argument(
+        help: "Where the copy is or will be: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.",
+        completion: .directory)
     var destination: String
 
     @Option(help: .init("Only the snapshots of this database.", valueName: "name"))
@@ -60,10 +63,11 @@ struct Copy: VaultCommand {
         let local = directories.applied(to: .standard)
         let from = try StoreOptions.store(
             repository, endpoint: stores.endpoint, region: stores.region, usesPathStyle: stores.usesPathStyle,
-            cache: local.cache)
+            sftpCommand: stores.sftpCommand, cache: local.cache)
         let to = try StoreOptions.store(
             destination, endpoint: stores.toEndpoint ?? stores.endpoint, region: stores.toRegion ?? stores.region,
-            usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle, cache: local.cache)
+            usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle,
+            sftpCommand: stores.toSFTPCommand ?? stores.sftpCommand, cache: local.cache)
         let key = try session.repositorySecret(secret, for: repository)
         let (name, accepts, dryRun) = (database, accepts, dryRun)
         let progress = session.backupProgress
@@ -119,4 +123,14 @@ struct CopyStoreOptions: ParsableArguments {
 
     @Flag(name: .customLong("to-s3-path-style"), help: "As --s3-path-style, for the copy only.")
     var toUsesPathStyle = false
+
+    @Option(
+        name: .customLong("sftp-command"),
+        help: .init("Shell command that connects to an SFTP server, instead of ssh.", valueName: "command"))
+    var sftpCommand: String?
+
+    @Option(
+        name: .customLong("to-sftp-command"), help: .init("As --sftp-command, for the copy only.", valueName: "command")
+    )
+    var toSFTPCommand: String?
 }

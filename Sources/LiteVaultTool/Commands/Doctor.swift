@@ -34,7 +34,8 @@ struct Doctor: VaultCommand {
 
     @Option(
         name: .customLong("repository"),
-        help: .init("The repository: a directory, or s3://BUCKET/PREFIX.", valueName: "r"), completion: .directory)
+        help: .init("The repository: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.", valueName: "r"),
+        completion: .directory)
     var location: String?
 
     @Option(help: .init("Name of the database in the repository (default: the file name).", valueName: "name"))

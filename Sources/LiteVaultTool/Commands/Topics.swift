@@ -73,8 +73,14 @@ private struct RepositoriesTopic: Topic {
     static let name = "repositories"
     static let abstract = "Where repositories are, and what this machine remembers of them."
     static let page = """
-        A repository is a directory, or s3://BUCKET/PREFIX on an object store: Amazon's, or another with --s3-endpoint. \
-        Credentials are found as the AWS tools find them: in the environment, in shared files, or by the machine's role.
+        A repository is a directory, s3://BUCKET/PREFIX, or sftp://[USER@]HOST[:PORT]/PATH.
+
+        s3:// is an object store: Amazon's, or another with --s3-endpoint. Credentials are found as the AWS tools find them: \
+        in the environment, in shared files, or by the machine's role.
+
+        sftp:// is a directory on an SSH server; /~/PATH starts at the user's home directory. The system's ssh connects, \
+        with its configuration, keys and known hosts, and never asks anything: 'ssh HOST' has to work without a question \
+        first. --sftp-command names another program that connects standard input and output to an SFTP server.
 
         Snapshots need no database key, and neither does restoring them. A repository secret authenticates what is \
         stored; the content of an encrypted database is encrypted by its own key.

@@ -12,7 +12,8 @@ internal import LiteVaultSupport
 struct RepositoryOptions: ParsableArguments {
     @Option(
         name: .customLong("repository"),
-        help: .init("The repository: a directory, or s3://BUCKET/PREFIX.", valueName: "r"), completion: .directory)
+        help: .init("The repository: a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.", valueName: "r"),
+        completion: .directory)
     var location: String
 
     @Flag(
@@ -51,16 +52,22 @@ struct StoreOptions: ParsableArguments {
     @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
     var usesPathStyle = false
 
+    @Option(
+        name: .customLong("sftp-command"),
+        help: .init("Shell command that connects to an SFTP server, instead of ssh.", valueName: "command"))
+    var sftpCommand: String?
+
     /// Creates the store at a location.
     ///
     /// - Parameter timeLimit: how long it may be silent, return errors or be locked; nil for its default.
     /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
     func store(_ location: String, timeLimit: Duration? = nil) throws -> any ObjectStore {
         guard !location.isEmpty else {
-            throw Failure(.usage, "--repository is empty", remedy: "Give a directory, or s3://BUCKET/PREFIX.")
+            throw Failure(
+                .usage, "--repository is empty", remedy: "Give a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.")
         }
         return try Self.store(
-            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle,
+            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle, sftpCommand: sftpCommand,
             cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
     }
 
@@ -68,25 +75,34 @@ struct StoreOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - endpoint: for object stores, as are `region`, `usesPathStyle` and `cache`.
+    ///   - sftpCommand: connects to an SFTP server in place of ssh; nil for ssh.
     ///   - cache: the directory where the features of object stores are cached.
     ///   - timeLimit: how long the store may be silent, return errors or be locked; nil for its default.
     static func store(
-        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, cache: String,
-        timeLimit: Duration? = nil
+        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, sftpCommand: String?,
+        cache: String, timeLimit: Duration? = nil
     ) throws -> any ObjectStore {
         guard let scheme = location.firstRange(ofText: "://") else {
             // With a slash too few, a directory of that name would be created.
-            guard !location.lowercased().hasPrefix("s3:") else {
+            guard !["s3:", "sftp:"].contains(where: { location.lowercased().hasPrefix($0) }) else {
                 throw Failure(
-                    .usage, "neither a directory nor an object-store URL", path: location,
-                    remedy: "Write s3://BUCKET/PREFIX, or ./\(location) for a directory of that name.")
+                    .usage, "neither a directory nor a URL", path: location,
+                    remedy:
+                        "Write s3://BUCKET/PREFIX, sftp://HOST/PATH, or ./\(location) for a directory of that name.")
             }
             return DirectoryStore(location, lockTimeout: min(timeLimit ?? .seconds(60), .seconds(60)))
         }
-        guard location[..<scheme.lowerBound].lowercased() == "s3" else {
+        let name = location[..<scheme.lowerBound].lowercased()
+        if name == "sftp" {
+            var settings = try SFTPSettings(url: location)
+            settings.command = sftpCommand
+            if let timeLimit { settings.limit(to: timeLimit) }
+            return SFTPStore(settings)
+        }
+        guard name == "s3" else {
             throw Failure(
                 .unsupported, "unsupported repository scheme '\(location[..<scheme.lowerBound])'", path: location,
-                remedy: "Give a directory, or s3://BUCKET/PREFIX.")
+                remedy: "Give a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.")
         }
         #if S3
             var settings = try S3Settings(url: location)
@@ -102,7 +118,7 @@ struct StoreOptions: ParsableArguments {
         #else
             throw Failure(
                 .unsupported, "this litevault was built without S3", path: location,
-                remedy: "Give a directory, or build with the package trait ObjectStore.")
+                remedy: "Give a directory or sftp://HOST/PATH, or build with the package trait ObjectStore.")
         #endif
     }
 }

@@ -1,0 +1,337 @@
+internal import Crypto
+public import LiteVaultFoundation
+internal import LiteVaultCapture
+internal import LiteVaultSupport
+
+/// An object store in a directory of an SSH server, by SFTP: objects are files of mode 0600 in directories of mode 0700.
+///
+/// One `ssh` process carries all requests, many at a time; it is started with the first one, and again with exponential
+/// backoff after the connection was lost. A write whose outcome is unknown then is looked up. Conditions hold among all programs that use
+/// the directory through a store of this kind, also if one of them is stopped while it writes. The server has to support
+/// renaming that replaces (`posix-rename@openssh.com`); objects survive a crash of the server if it supports `fsync@openssh.com`,
+/// as OpenSSH does. The same directory must not be used as a ``DirectoryStore`` at the same time: its lock is another one.
+public final class SFTPStore: ObjectStore {
+    /// `sftp://[USER@]HOST[:PORT]/PATH`.
+    public let location: String
+    let settings: SFTPSettings
+    let link: SFTPLink
+
+    /// Creates a store. No connection is made yet.
+    public init(_ settings: SFTPSettings) {
+        self.settings = settings
+        location = settings.location
+        link = SFTPLink(settings)
+    }
+
+    /// Always true.
+    public func supportsConditionalWrites() async throws -> Bool { true }
+
+    /// Writes the object through a temporary file in its directory.
+    @discardableResult
+    public func put(_ name: String, bytes: [UInt8], condition: PutCondition) async throws -> ETag {
+        try await write(name, .bytes(bytes), condition)
+    }
+
+    /// Copies the file through a temporary file in the object's directory, several requests at a time.
+    @discardableResult
+    public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
+        let file = try LocalFile(reading: path)
+        return try await write(name, .file(file, try file.size()), condition)
+    }
+
+    /// Reads the object into memory, up to 64 MiB.
+    public func get(_ name: String) async throws -> [UInt8] { try await get(name, upTo: 64 << 20) }
+
+    /// Reads the object into memory if it has at most `limit` bytes.
+    public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
+        try await reading(name) { session, handle, size in
+            guard size <= Int64(limit) else { throw VaultError.tooLarge(limit, path: self.place(name)) }
+            return try await self.bytes(session, handle, 0..<size, name)
+        }
+    }
+
+    /// Reads a range of the object's bytes.
+    public func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
+        try await reading(name) { session, handle, size in
+            guard range.upperBound <= size else { throw self.short(name, range.upperBound) }
+            return try await self.bytes(session, handle, range, name)
+        }
+    }
+
+    /// Copies the object into a new file, several requests at a time, without a sync.
+    public func fetch(_ name: String, into path: String) async throws { try await fetch(name, into: path, upTo: .max) }
+
+    /// Copies the object into a new file if it has at most `limit` bytes, several requests at a time, without a sync.
+    public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
+        var created: LocalFile?
+        do {
+            try await reading(name) { session, handle, size in
+                guard size <= limit else { throw VaultError.tooLarge(Int(limit), path: self.place(name)) }
+                let file = try created ?? LocalFile(creating: path)
+                created = file
+                try file.truncate(to: 0)
+                _ = try await concurrently(Self.pieces(0..<size, session.features.readSize)) { piece in
+                    try file.write(try await self.piece(session, handle, piece, name), at: piece.lowerBound)
+                }
+            }
+        } catch {
+            if created != nil { unlink(path) }
+            throw error
+        }
+    }
+
+    /// The object's size and time; small objects are read, as their tag is their hash.
+    public func attributes(_ name: String) async throws -> ObjectAttributes? {
+        try ObjectName.validate(name)
+        return try await link.perform(place(name)) { try await self.attributes(name, $0) }
+    }
+
+    /// Walks the directories that can contain such names.
+    ///
+    /// Small objects below `leases/`, `verified/` and `forgotten/` and those at the top, which are replaced, have the same tag as in
+    /// ``attributes(_:)``. Others have one of their size and time, so that they need not be read; conditions accept both.
+    public func list(_ prefix: String) async throws -> [ObjectAttributes] { try await list(prefix, "", nil) }
+
+    /// Walks the directories that can contain such names.
+    public func list(_ prefix: String, after first: String, before end: String?) async throws -> [ObjectAttributes] {
+        try await list(prefix, first, end)
+    }
+
+    /// Removes the object. One that does not exist is ignored.
+    public func remove(_ name: String) async throws {
+        try ObjectName.validate(name)
+        try await link.perform(place(name)) { session in
+            do {
+                try await session.remove(self.path(name))
+            } catch let status as SFTPStatus {
+                if status.code == SFTPStatus.missing { return }
+                // A directory is only the parent of the names below it.
+                guard try await session.attributes(self.path(name))?.isDirectory == true else { throw status }
+                return
+            }
+            try await session.sync(directory: LocalDirectory.parent(of: self.path(name)))
+        }
+    }
+
+    /// The time that the server assigns to a file that is written to, in whole seconds.
+    public func now() async throws -> Date {
+        try await link.perform(location) { Date(timeIntervalSince1970: try await self.clock($0)) }
+    }
+}
+
+// What the requests have in common.
+extension SFTPStore {
+    /// The path of an object on the server.
+    func path(_ name: String) -> String {
+        switch settings.path {
+        case "/": "/" + name
+        case ".": name
+        default: "\(settings.path)/\(name)"
+        }
+    }
+
+    /// The object for messages.
+    func place(_ name: String) -> String { "\(location)/\(name)" }
+
+    private func short(_ name: String, _ size: Int64) -> VaultError {
+        VaultError(.damaged, "the object is shorter than \(size) bytes", path: place(name))
+    }
+
+    /// Opens the object, and calls `body` with its size.
+    private func reading<T>(
+        _ name: String, _ body: (SFTPSession, SFTPSession.Handle, Int64) async throws -> T
+    ) async throws -> T {
+        try ObjectName.validate(name)
+        return try await link.perform(place(name)) { session in
+            let handle = try await session.open(self.path(name))
+            defer { session.close(handle) }
+            let attributes = try await session.attributes(of: handle)
+            if attributes.isDirectory { throw VaultError(.missing, "there is no such object", path: self.place(name)) }
+            guard let size = attributes.size.flatMap(Int64.init(exactly:)) else { throw SFTPMalformed() }
+            return try await body(session, handle, size)
+        }
+    }
+
+    private func bytes(
+        _ session: SFTPSession, _ handle: SFTPSession.Handle, _ range: Range<Int64>, _ name: String
+    ) async throws -> [UInt8] {
+        let pieces = try await concurrently(Self.pieces(range, session.features.readSize)) { piece in
+            try await self.piece(session, handle, piece, name)
+        }
+        if let only = pieces.first, pieces.count == 1 { return only }
+        var all: [UInt8] = []
+        all.reserveCapacity(range.count)
+        for piece in pieces { all += piece }
+        return all
+    }
+
+    /// Reads a piece; a server may send less at a time than it was asked for.
+    private func piece(
+        _ session: SFTPSession, _ handle: SFTPSession.Handle, _ range: Range<Int64>, _ name: String
+    ) async throws -> [UInt8] {
+        var found: [UInt8] = []
+        while found.count < range.count {
+            let start = range.lowerBound + Int64(found.count)
+            guard let more = try await session.read(handle, at: start, count: range.count - found.count) else {
+                throw short(name, range.upperBound)
+            }
+            if found.isEmpty { found = more } else { found += more }
+        }
+        return found
+    }
+
+    /// Cuts a range into pieces of one request each.
+    static func pieces(_ range: Range<Int64>, _ size: Int) -> [Range<Int64>] {
+        stride(from: range.lowerBound, to: range.upperBound, by: size).map {
+            $0..<min($0 + Int64(size), range.upperBound)
+        }
+    }
+
+    /// The server's time, in seconds since 1970.
+    func clock(_ session: SFTPSession) async throws -> Double {
+        let handle = try await makingParents(session, path(".clock")) { try await session.openOrCreate($0) }
+        defer { session.close(handle) }
+        try await session.write(handle, at: 0, [UInt8(ascii: "\n")])
+        guard let time = try await session.attributes(of: handle).modified else { throw Self.noTimes(location) }
+        return Double(time)
+    }
+
+    static func noTimes(_ path: String) -> VaultError {
+        VaultError(
+            .unsupported, "the server tells no times or sizes of files", path: path,
+            remedy: "Use a server that supports version 3 of SFTP, such as OpenSSH.")
+    }
+
+    /// Opens a path; if its directory is missing, creates it and tries again.
+    func makingParents<T>(_ session: SFTPSession, _ path: String, _ open: (String) async throws -> T) async throws -> T
+    {
+        do {
+            return try await open(path)
+        } catch let status as SFTPStatus where status.code == SFTPStatus.missing {
+            try await makeDirectory(session, LocalDirectory.parent(of: path))
+            return try await open(path)
+        }
+    }
+
+    private func makeDirectory(_ session: SFTPSession, _ path: String) async throws {
+        do {
+            try await session.makeDirectory(path)
+        } catch let status as SFTPStatus {
+            // Another program may have made it.
+            if let there = try await session.attributes(path, follows: true) {
+                if there.isDirectory { return }
+                throw VaultError(.cannotCreate, "is not a directory on the server", path: "\(location): \(path)")
+            }
+            let above = LocalDirectory.parent(of: path)
+            guard status.code == SFTPStatus.missing, above != path, above != "." else {
+                throw VaultError(
+                    .cannotCreate, "the server cannot create the directory \(path): \(status.text)", path: location,
+                    remedy: "Check the path and the permissions on the server, or create the directory there.")
+            }
+            try await makeDirectory(session, above)
+            return try await makeDirectory(session, path)
+        }
+        try await session.sync(directory: LocalDirectory.parent(of: path))
+    }
+}
+
+// Listings and tags.
+extension SFTPStore {
+    /// The attributes and tag of an object; nil if there is none.
+    func attributes(_ name: String, _ session: SFTPSession, isListed: Bool = false) async throws -> ObjectAttributes? {
+        guard let found = try await session.attributes(path(name)) else { return nil }
+        // A directory is only the parent of the names below it.
+        if found.isDirectory { return nil }
+        guard found.isRegular else { throw VaultError(.damaged, "is not a regular file", path: place(name)) }
+        return try await attributes(name, found, session)
+    }
+
+    private func attributes(
+        _ name: String, _ found: SFTPAttributes, _ session: SFTPSession
+    ) async throws -> ObjectAttributes? {
+        guard let (size, modified) = Self.sizeAndTime(found) else { throw Self.noTimes(place(name)) }
+        var tag = Self.weakTag(size, modified)
+        if size <= Self.hashedSize(name) {
+            do {
+                let handle = try await session.open(path(name))
+                defer { session.close(handle) }
+                tag = Self.tag(hashing: try await session.read(handle, at: 0, count: 64 << 10) ?? [])
+            } catch let status as SFTPStatus where status.code == SFTPStatus.missing {
+                return nil
+            }
+        }
+        return ObjectAttributes(
+            name: name, size: size, modified: Date(timeIntervalSince1970: Double(modified)), tag: tag)
+    }
+
+    static func sizeAndTime(_ found: SFTPAttributes) -> (Int64, UInt32)? {
+        guard let size = found.size.flatMap(Int64.init(exactly:)), let modified = found.modified else { return nil }
+        return (size, modified)
+    }
+
+    /// Objects of up to this size are distinguished by their content, as the replaced ones are small and the server's times are
+    /// whole seconds: those of a repository below a directory, and the few at its top, which grow. One request reads them.
+    static func hashedSize(_ name: String) -> Int64 { name.contains("/") ? 4096 : 32 << 10 }
+
+    static func tag(hashing bytes: [UInt8]) -> ETag { ETag(SHA256.hash(data: bytes).hexadecimal) }
+
+    static func weakTag(_ size: Int64, _ modified: UInt32) -> ETag { ETag("\(size)-\(modified)") }
+
+    /// Whether an object is among those that a repository replaces.
+    private static func isReplaced(_ name: String) -> Bool {
+        !name.contains("/") || ["leases/", "verified/", "forgotten/"].contains { name.hasPrefix($0) }
+    }
+
+    private func list(_ prefix: String, _ first: String, _ end: String?) async throws -> [ObjectAttributes] {
+        try ObjectName.validate(prefix: prefix)
+        let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
+        return try await link.perform(place(prefix)) { session in
+            let found = try await self.collect(session, directory, prefix, first, end)
+            let objects = try await concurrently(found) { entry -> ObjectAttributes? in
+                if Self.isReplaced(entry.name) {
+                    return try await self.attributes(entry.name, entry.attributes, session)
+                }
+                guard let (size, modified) = Self.sizeAndTime(entry.attributes) else {
+                    throw Self.noTimes(self.place(entry.name))
+                }
+                return ObjectAttributes(
+                    name: entry.name, size: size, modified: Date(timeIntervalSince1970: Double(modified)),
+                    tag: Self.weakTag(size, modified))
+            }
+            return objects.compactMap(\.self).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        }
+    }
+
+    /// The files with such names, in a directory and those below it.
+    private func collect(
+        _ session: SFTPSession, _ directory: String, _ prefix: String, _ first: String, _ end: String?
+    ) async throws -> [SFTPName] {
+        guard let entries = try await session.names(directory.isEmpty ? settings.path : path(directory)) else {
+            return []
+        }
+        var (found, below): ([SFTPName], [String]) = ([], [])
+        for entry in entries where !entry.name.hasPrefix(".") {
+            let name = directory.isEmpty ? entry.name : "\(directory)/\(entry.name)"
+            // Above the prefix only the path to it matters. Names that no repository uses belong to others.
+            guard name.hasPrefix(prefix) || prefix.hasPrefix(name + "/"), ObjectName.isValid(name) else { continue }
+            var attributes = entry.attributes
+            if attributes.permissions == nil || Self.sizeAndTime(attributes) == nil {
+                guard let asked = try await session.attributes(path(name)) else { continue }
+                attributes = asked
+            }
+            if attributes.isDirectory {
+                if Self.mayContain(name + "/", first, end) { below.append(name) }
+            } else if attributes.isRegular, name.hasPrefix(prefix), ObjectName.isBetween(name, first, end) {
+                found.append(SFTPName(name: name, attributes: attributes))
+            }
+        }
+        let deeper = try await concurrently(below) { try await self.collect(session, $0, prefix, first, end) }
+        return found + deeper.joined()
+    }
+
+    /// Whether a name that starts with `start` may be behind `first` and before `end`.
+    private static func mayContain(_ start: String, _ first: String, _ end: String?) -> Bool {
+        let isBehind = first.hasPrefix(start) || first.utf8.lexicographicallyPrecedes(start.utf8)
+        return isBehind && end.map { start.utf8.lexicographicallyPrecedes($0.utf8) } ?? true
+    }
+}
