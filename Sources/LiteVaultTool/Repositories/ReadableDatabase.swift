@@ -16,7 +16,7 @@ struct SnapshotSource: ParsableArguments {
     @Option(
         name: .customLong("repository"),
         help: .init(
-            "Read a snapshot in this repository, a directory or s3://BUCKET/PREFIX, without restoring it.",
+            "Read a snapshot in this repository without restoring it: a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH.",
             valueName: "r"),
         completion: .directory)
     var location: String?
