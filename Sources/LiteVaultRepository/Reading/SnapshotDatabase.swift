@@ -26,7 +26,7 @@ public final class SnapshotDatabase: Sendable {
 
     /// Opens the database on the calling thread, which must not be one of Swift's pool.
     ///
-    /// - Throws: ``VaultError``, as for opening a file; the engine's error where reading failed, see
+    /// - Throws: `VaultError`, as for opening a file; the engine's error where reading failed, see
     ///   ``SnapshotImage/explanation(of:)``.
     package init(_ image: SnapshotImage, key: DatabaseKey?, settings: CipherSettings) throws {
         self.image = image
@@ -61,7 +61,7 @@ public final class SnapshotDatabase: Sendable {
     /// again afterwards.
     ///
     /// - Parameter body: must not keep the connection or a statement. The connection refuses to write.
-    /// - Throws: ``VaultError`` `damaged` that names the block or object if a block is missing or does not match its hash; `missing`
+    /// - Throws: `VaultError` `damaged` that names the block or object if a block is missing or does not match its hash; `missing`
     ///   if the snapshot was removed from the repository; what the store throws, such as `io`; `CancellationError`; what `body` throws.
     public func read<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         let call = ReadingCall(image, database.connection)
