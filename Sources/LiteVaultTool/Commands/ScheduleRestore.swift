@@ -16,8 +16,8 @@ struct ScheduleRestore: VaultCommand {
         """,
         examples: [
             "litevault schedule restore /etc/litevault/backup.yml hourly restored",
-            "litevault schedule restore backup.yml hourly restored --at '2026-11-21 13:30 local'",
-            "litevault schedule restore /etc/litevault/backup.yml hourly --to-sources --if-missing",
+            "litevault schedule restore backup.yml hourly out --at 2026-11-21T12:30:00Z",
+            "litevault schedule restore backup.yml hourly --to-sources --if-missing",
         ])
 
     @OptionGroup var schedule: ScheduleOptions
