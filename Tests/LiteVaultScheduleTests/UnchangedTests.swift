@@ -22,9 +22,9 @@ import Testing
     /// A memory of a snapshot that was taken now.
     private func filled() throws -> UnchangedDatabases {
         let memory = memory()
-        memory.record(
-            try .example(Date()), of: scratch.path("a.db"), named: "a",
-            try #require(SourceMark(scratch.path("a.db"), before: now)))
+        let mark = SourceMark(scratch.path("a.db"), before: now)
+        #expect(mark != nil)
+        memory.record(try .example(Date()), of: scratch.path("a.db"), named: "a", mark)
         return memory
     }
 
