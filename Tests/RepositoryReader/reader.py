@@ -184,10 +184,13 @@ class Repository:
         for database in ids:
             yield [self.manifest(database, number) for number in self.sequences(database)]
 
-    def sequences(self, database):
+    def numbers(self, database):
+        """Those of manifests and of fences in their place."""
         names = os.listdir(os.path.join(self.folder, "snapshots", database))
-        numbers = sorted(int(name) for name in names if not name.startswith("."))
-        return [number for number in numbers if not self.fence(database, number)]
+        return sorted(int(name) for name in names if not name.startswith("."))
+
+    def sequences(self, database):
+        return [number for number in self.numbers(database) if not self.fence(database, number)]
 
     def fence(self, database, sequence):
         name = f"snapshots/{database}/{sequence:010d}"
@@ -200,7 +203,7 @@ class Repository:
 
     def promotion(self, database, sequence):
         """What ends the line of a snapshot: the first promotion behind it; None if its line continues."""
-        for number in sorted(int(name) for name in os.listdir(os.path.join(self.folder, "snapshots", database))):
+        for number in self.numbers(database):
             found = self.fence(database, number) if number > sequence else None
             if found and "promotion" in found:
                 return found["promotion"]
