@@ -57,6 +57,11 @@ extension VaultError {
             return (.noSpace, "The disk is full", "Free space and try again. Nothing was changed.")
         case .corrupt, .notADatabase, .constraint:
             return (.damaged, "The database is damaged: \(error.message)", "Verify it, and restore a backup.")
+        case .error where error.message == "unsupported file format":
+            return (
+                .damaged, "The schema has a format that the engine does not know",
+                "Verify it, and restore a backup, or use a newer engine."
+            )
         case .readOnly:
             return (.io, "The database cannot be written", "Check the permissions of the file and its directory.")
         case .cantOpen where creating:

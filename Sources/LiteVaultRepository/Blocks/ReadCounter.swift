@@ -32,7 +32,8 @@ final class ReadCounter: Sendable {
     }
 }
 
-/// Values that were used recently. When it is full, those that were not used since it was half full are dropped.
+/// Values that were used recently, in two generations. When it is full, the older generation is dropped if the younger one is half of
+/// all; otherwise a new value takes the place of one of the older.
 struct RecentValues<Key: Hashable, Value> {
     private let limit: Int
     private var young: [Key: Value] = [:]
@@ -41,7 +42,7 @@ struct RecentValues<Key: Hashable, Value> {
     /// - Parameter limit: the maximum number of values.
     init(limit: Int) { self.limit = max(2, limit) }
 
-    /// How many there are, at most.
+    /// How many there are.
     var count: Int { young.count + old.count }
 
     /// A value, which counts as used.
@@ -59,8 +60,12 @@ struct RecentValues<Key: Hashable, Value> {
 
     /// Adds a value, or replaces it.
     mutating func insert(_ value: Value, for key: Key) {
-        if young.count >= limit / 2 { (old, young) = (young, [:]) }
         old[key] = nil
+        if young[key] == nil {
+            // The newest ones are those that were read ahead.
+            if young.count >= limit / 2, old.isEmpty || count >= limit { (old, young) = (young, [:]) }
+            if count >= limit, !old.isEmpty { old.remove(at: old.startIndex) }
+        }
         young[key] = value
     }
 

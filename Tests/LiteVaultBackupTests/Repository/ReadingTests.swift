@@ -315,6 +315,18 @@ import Testing
         }
     }
 
+    @Test func `a schema of an unknown format is damage`() async throws {
+        let repository = try await repository()
+        let path = try database(rows: 10, plain: true)
+        var image = try TestImage(reading: path)
+        image.bytes[47] = 9
+        try image.save()
+        _ = try await repository.snapshot(image, allowsPlaintext: true)
+        let database = try await repository.openDatabase()
+        let error = await #expect(throws: VaultError.self) { _ = try await self.sum(database) }
+        #expect(error?.code == .damaged, "\(String(describing: error))")
+    }
+
     // MARK: Keys and writing
 
     @Test(.enabled(if: encrypts, "the linked engine does not encrypt"))
