@@ -322,8 +322,7 @@ import Testing
         image.bytes[47] = 9
         try image.save()
         _ = try await repository.snapshot(image, allowsPlaintext: true)
-        let database = try await repository.openDatabase()
-        let error = await #expect(throws: VaultError.self) { _ = try await self.sum(database) }
+        let error = await #expect(throws: VaultError.self) { _ = try await self.sum(try await repository.openDatabase()) }
         #expect(error?.code == .damaged, "\(String(describing: error))")
     }
 
