@@ -21,17 +21,25 @@ internal import LiteVaultSupport
 /// Sorting and temporary tables take memory, not files. The connection is closed with the last reference to this object.
 public final class SnapshotDatabase: Sendable {
     private let image: SnapshotImage
-    private let database: SourcedDatabase
-    private let turn = Locked(())
+    private let key: DatabaseKey?
+    private let settings: CipherSettings
+    /// Whoever has the lock reads.
+    private let database: Locked<SourcedDatabase>
 
     /// Opens the database on the calling thread, which must not be one of Swift's pool.
     ///
     /// - Throws: `VaultError`, as for opening a file; the engine's error where reading failed, see
     ///   ``SnapshotImage/explanation(of:)``.
     package init(_ image: SnapshotImage, key: DatabaseKey?, settings: CipherSettings) throws {
-        self.image = image
+        (self.image, self.key, self.settings) = (image, key, settings)
+        database = Locked(try Self.open(image, key, settings))
+    }
+
+    private static func open(
+        _ image: SnapshotImage, _ key: DatabaseKey?, _ settings: CipherSettings
+    ) throws -> SourcedDatabase {
         do {
-            database = try SourcedDatabase(image, path: image.name, key: key, settings: settings)
+            return try SourcedDatabase(image, path: image.name, key: key, settings: settings)
         } catch {
             throw image.cause(of: error)
         }
@@ -64,7 +72,7 @@ public final class SnapshotDatabase: Sendable {
     /// - Throws: `VaultError` `damaged` that names the block or object if a block is missing or does not match its hash; `missing`
     ///   if the snapshot was removed from the repository; what the store throws, such as `io`; `CancellationError`; what `body` throws.
     public func read<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
-        let call = ReadingCall(image, database.connection)
+        let call = ReadingCall(image)
         do {
             return try await withTaskCancellationHandler {
                 try await Self.onThread { try self.run(call, body) }
@@ -80,16 +88,24 @@ public final class SnapshotDatabase: Sendable {
     ///
     /// - Throws: as `body`; the engine's error where reading failed, see ``SnapshotImage/explanation(of:)``.
     package func readOnThisThread<T>(_ body: (Connection) throws -> T) throws -> T {
-        try turn.withLock { _ in
+        try database.withLock { database in
+            let hasFailed = image.hasFailed
             image.resume()
+            // A connection of SQLCipher 4.19 that could not read a page reports every later one as damaged.
+            if hasFailed { database = try Self.open(image, key, settings) }
             return try body(database.connection)
         }
     }
 
     private func run<T>(_ call: ReadingCall, _ body: (Connection) throws -> T) throws -> T {
-        try turn.withLock { _ in
+        try database.withLock { database in
+            let hasFailed = image.hasFailed
             try call.begin()
-            let result = Result { try body(database.connection) }
+            let result = Result {
+                if hasFailed { database = try Self.open(image, key, settings) }
+                call.attach(database.connection)
+                return try body(database.connection)
+            }
             guard call.end() || (try? result.get()) != nil else { throw CancellationError() }
             return try result.get()
         }
@@ -107,26 +123,29 @@ public final class SnapshotDatabase: Sendable {
 private final class ReadingCall: Sendable {
     private enum State {
         case waiting
-        case running
+        case running(Connection?)
         case cancelled
         case ended
     }
 
     private let image: SnapshotImage
-    private let connection: Connection
     private let state = Locked(State.waiting)
 
-    init(_ image: SnapshotImage, _ connection: Connection) {
-        self.image = image
-        self.connection = connection
-    }
+    init(_ image: SnapshotImage) { self.image = image }
 
     /// - Throws: `CancellationError` if it was cancelled.
     func begin() throws {
         try state.withLock { state in
             guard case .waiting = state else { throw CancellationError() }
             image.resume()
-            state = .running
+            state = .running(nil)
+        }
+    }
+
+    /// Names the connection that a cancellation interrupts.
+    func attach(_ connection: Connection) {
+        state.withLock { state in
+            if case .running = state { state = .running(connection) }
         }
     }
 
@@ -141,9 +160,9 @@ private final class ReadingCall: Sendable {
 
     func cancel() {
         state.withLock { state in
-            if case .running = state {
+            if case .running(let connection) = state {
                 image.cancel()
-                connection.interrupt()
+                connection?.interrupt()
             }
             if case .ended = state { return }
             state = .cancelled

@@ -132,6 +132,9 @@ package final class SnapshotImage: DatabaseBytes, Sendable {
         }
     }
 
+    /// Whether reading has failed since the last ``resume()``.
+    var hasFailed: Bool { failed.value != nil }
+
     /// The error to throw for one of the engine, which knows only that reading has failed.
     func cause(of error: any Error) -> any Error { failed.value ?? error }
 
