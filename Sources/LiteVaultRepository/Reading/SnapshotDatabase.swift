@@ -23,7 +23,7 @@ public final class SnapshotDatabase: Sendable {
     private let image: SnapshotImage
     private let key: DatabaseKey?
     private let settings: CipherSettings
-    /// Whoever has the lock reads.
+    /// A reader holds the lock while it reads.
     private let database: Locked<SourcedDatabase>
 
     /// Opens the database on the calling thread, which must not be one of Swift's pool.
