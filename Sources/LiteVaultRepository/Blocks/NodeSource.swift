@@ -32,21 +32,11 @@ package final class NodeSource: Sendable {
     /// - Throws: `VaultError` `damaged` if it does not have that hash or level, `missing` if its pack was not made
     ///   available by ``prepare(_:)``.
     package func node(_ entry: TreeEntry, level: Int) throws -> TreeNode {
-        let name = RepositoryFormat.tree(entry.pack)
         let file = try file(entry.pack)
         let bytes = try [UInt8](unsafeUninitializedCapacity: TreeNode.limit) { buffer, count in
             count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(entry.position))
         }
-        return try bytes.withUnsafeBytes { buffer in
-            guard let length = TreeNode.length(buffer) else {
-                throw VaultError(.damaged, "has no node at \(entry.position)", path: name)
-            }
-            let own = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-            guard Hash256(of: own) == entry.hash, let node = TreeNode(own), node.level == level else {
-                throw VaultError(.damaged, "the node at \(entry.position) does not match its hash", path: name)
-            }
-            return node
-        }
+        return try bytes.withUnsafeBytes { try entry.node(in: $0, level: level) }
     }
 
     /// Makes the pack available to ``node(_:level:)``.
@@ -197,5 +187,23 @@ final class UncachedNodes {
     func isIntact(_ pack: PackID, of repository: [UInt8]) async throws -> Bool {
         try await source.prepare(pack)
         return try NodeSource.isIntact(source.path(pack), pack, of: repository)
+    }
+}
+
+extension TreeEntry {
+    /// The node that this entry refers to.
+    ///
+    /// - Parameter buffer: starts with the node.
+    /// - Throws: `VaultError` `damaged` if it does not have that hash or level.
+    func node(in buffer: UnsafeRawBufferPointer, level: Int) throws -> TreeNode {
+        let name = RepositoryFormat.tree(pack)
+        guard let length = TreeNode.length(buffer) else {
+            throw VaultError(.damaged, "has no node at \(position)", path: name)
+        }
+        let own = UnsafeRawBufferPointer(rebasing: buffer[..<length])
+        guard Hash256(of: own) == hash, let node = TreeNode(own), node.level == level else {
+            throw VaultError(.damaged, "the node at \(position) does not match its hash", path: name)
+        }
+        return node
     }
 }

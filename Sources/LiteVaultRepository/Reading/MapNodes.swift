@@ -80,7 +80,6 @@ actor MapNodes {
     }
 
     private func read(_ entry: TreeEntry, level: Int) async throws -> TreeNode {
-        let name = RepositoryFormat.tree(entry.pack)
         let (start, part) = (Int64(entry.position), Int(Int64(entry.position) / Self.partBytes))
         var bytes = try await bytes(of: entry.pack, part)[...].dropFirst(Int(start % Self.partBytes))
         if bytes.count < TreeNode.limit, bytes.withUnsafeBytes({ TreeNode.length($0) }) == nil,
@@ -88,16 +87,7 @@ actor MapNodes {
         {
             bytes += try await self.bytes(of: entry.pack, part + 1)
         }
-        return try bytes.withUnsafeBytes { buffer in
-            guard let length = TreeNode.length(buffer) else {
-                throw VaultError(.damaged, "has no node at \(entry.position)", path: name)
-            }
-            let own = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-            guard Hash256(of: own) == entry.hash, let node = TreeNode(own), node.level == level else {
-                throw VaultError(.damaged, "the node at \(entry.position) does not match its hash", path: name)
-            }
-            return node
-        }
+        return try bytes.withUnsafeBytes { try entry.node(in: $0, level: level) }
     }
 
     /// A part of a pack; empty behind its end.

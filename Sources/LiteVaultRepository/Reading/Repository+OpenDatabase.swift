@@ -69,7 +69,7 @@ extension Repository {
     private func pages(
         of row: SegmentChain, asFarAsWhole: Bool
     ) async throws -> (content: SegmentPages, until: Date)? {
-        guard let fetched = row.fetched, !row.segments.isEmpty else { return nil }
+        guard !row.segments.isEmpty else { return nil }
         let directory = try workDirectory()
         let file = try withErrorContext(path: directory) {
             try ReplacementFile(destination: directory + "/pages-" + PackID().hexadecimal)
@@ -77,15 +77,7 @@ extension Repository {
         defer { file.discard() }
         // The file has to exist, and be empty.
         var joiner = try SegmentJoiner(into: file.path, byteLimit: .max)
-        var count = 0
-        for segment in row.segments {
-            let frames: String
-            do {
-                frames = try await fetched.frames(of: segment)
-            } catch let error as VaultError where error.isDamage {
-                if asFarAsWhole { break }
-                throw row.broken(at: segment.name, error, reachable: row.date(through: count)).error
-            }
+        let count = try await forEachSegment(of: row, asFarAsWhole: asFarAsWhole) { segment, frames in
             do {
                 if segment.record.joined != nil {
                     try joiner.append(JoinedSegmentFile(frames, from: segment.offset))
@@ -98,11 +90,7 @@ extension Repository {
                     remedy: "Restore that state, or read a later snapshot.", cause: error)
             } catch let error as VaultError where error.code == .conflict {
                 throw VaultError(.damaged, error.message, path: segment.name.object, cause: error)
-            } catch let error as VaultError where error.path == nil {
-                throw error.at(segment.name.object)
             }
-            fetched.discard(frames)
-            count += 1
         }
         guard count > 0 else { return nil }
         return (try SegmentPages(joiner, at: file.path), row.date(through: count))

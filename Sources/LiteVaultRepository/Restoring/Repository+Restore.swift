@@ -172,9 +172,30 @@ extension Repository {
     /// - Parameter asFarAsWhole: whether to stop before a segment whose frames are damaged; otherwise that is an error.
     /// - Returns: the number of segments applied.
     func apply(_ row: SegmentChain, to path: String, asFarAsWhole: Bool) async throws -> Int {
+        guard row.fetched != nil else { return 0 }
         var applier = try SegmentApplier(image: path)
-        var count = 0
+        let count = try await forEachSegment(of: row, asFarAsWhole: asFarAsWhole) { segment, frames in
+            if segment.record.joined != nil {
+                try applier.apply(JoinedSegmentFile(frames, from: segment.offset))
+            } else {
+                try applier.apply(SegmentFile(frames, from: segment.offset))
+            }
+        }
+        try applier.finish()
+        return count
+    }
+
+    /// Fetches the frames of segments, in order.
+    ///
+    /// - Parameters:
+    ///   - asFarAsWhole: whether to stop before a segment whose frames are damaged; otherwise that is an error.
+    ///   - body: receives each segment, and the file with its frames. An error without a path gets the segment's.
+    /// - Returns: the number of segments that `body` received.
+    func forEachSegment(
+        of row: SegmentChain, asFarAsWhole: Bool, _ body: (SegmentChain.Element, String) throws -> Void
+    ) async throws -> Int {
         guard let fetched = row.fetched else { return 0 }
+        var count = 0
         for segment in row.segments {
             let frames: String
             do {
@@ -183,17 +204,10 @@ extension Repository {
                 if asFarAsWhole { break }
                 throw row.broken(at: segment.name, error, reachable: row.date(through: count)).error
             }
-            try withErrorContext(path: segment.name.object) {
-                if segment.record.joined != nil {
-                    try applier.apply(JoinedSegmentFile(frames, from: segment.offset))
-                } else {
-                    try applier.apply(SegmentFile(frames, from: segment.offset))
-                }
-            }
+            try withErrorContext(path: segment.name.object) { try body(segment, frames) }
             fetched.discard(frames)
             count += 1
         }
-        try applier.finish()
         return count
     }
 }

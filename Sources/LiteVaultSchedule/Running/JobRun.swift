@@ -16,7 +16,7 @@ struct JobRun: Sendable {
     let following: [JobState.Problem]
     let concurrency: Int
     /// The file of ``UnchangedDatabases``.
-    let memory: String
+    let unchangedPath: String
     let log: Logger
     let state: JobState?
     let start: Date
@@ -104,7 +104,7 @@ struct JobRun: Sendable {
     /// What is remembered of the databases' files; nil if each of them gets a snapshot.
     private func unchangedDatabases(_ repository: Repository) async -> UnchangedDatabases? {
         guard job.skipsUnchanged else { return nil }
-        let known = UnchangedDatabases(memory, repository: repository.identifier, fullRead: job.fullRead)
+        let known = UnchangedDatabases(unchangedPath, repository: repository.identifier, fullRead: job.fullRead)
         do {
             try await known.confirm { try await repository.manifestNames() }
             return known

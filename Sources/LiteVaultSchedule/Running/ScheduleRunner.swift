@@ -223,7 +223,7 @@ package final class ScheduleRunner: Sendable {
         JobRun(
             job: job, services: services, repositories: repositories, semaphore: semaphore, coordinator: coordinator,
             following: followingProblems(job), concurrency: job.concurrency ?? configuration.concurrency,
-            memory: state.unchangedPath(job.name), log: log, state: state.job(job.name), start: start)
+            unchangedPath: state.unchangedPath(job.name), log: log, state: state.job(job.name), start: start)
     }
 
     /// Prunes once a day, as it reads all of the repository's index.

@@ -29,22 +29,7 @@ struct RestoreAll: VaultCommand {
             "Only databases with this name; * and ? match any text and character. Can be repeated.", valueName: "name"))
     var database: [String] = []
 
-    @Option(
-        help: .init(
-            "The moment: UTC without a zone, local time with 'local' behind it, 'latest' (default), or "
-                + "'latest-reachable'.",
-            valueName: "time"),
-        transform: TimeArgument.selection(parsing:))
-    var at: SnapshotSelection?
-
-    @Flag(help: "Skip databases that are in DIR already: continues a restore that was interrupted.")
-    var ifMissing = false
-
-    @Flag(help: "Restore nothing: show what would be restored.")
-    var dryRun = false
-
-    @Flag(help: "Do not restore keyrings.")
-    var noKeyring = false
+    @OptionGroup var options: RestoreOfManyOptions
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -55,9 +40,7 @@ struct RestoreAll: VaultCommand {
 
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
-        var restore = RestoreOfMany(directory: dir, location: repository.location)
-        (restore.selection, restore.skipsPresent, restore.isDry) = (at ?? .latest, ifMissing, dryRun)
-        restore.restoresKeyrings = !noKeyring
+        let restore = RestoreOfMany(directory: dir, location: repository.location, options)
         try restore.checkDirectory()
         let names = database
         return try restore.run(try session.repository(repository), session) { snapshot in

@@ -31,22 +31,7 @@ struct ScheduleRestore: VaultCommand {
     @Flag(help: "Restore each database to the path that it was backed up from.")
     var toSources = false
 
-    @Option(
-        help: .init(
-            "The moment: UTC without a zone, local time with 'local' behind it, 'latest' (default), or "
-                + "'latest-reachable'.",
-            valueName: "time"),
-        transform: TimeArgument.selection(parsing:))
-    var at: SnapshotSelection?
-
-    @Flag(help: "Skip existing databases: continues a restore that was interrupted.")
-    var ifMissing = false
-
-    @Flag(help: "Restore nothing: show what would be restored.")
-    var dryRun = false
-
-    @Flag(help: "Do not restore keyrings.")
-    var noKeyring = false
+    @OptionGroup var options: RestoreOfManyOptions
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -63,9 +48,7 @@ struct ScheduleRestore: VaultCommand {
                 remedy: "Its jobs are: \(Format.list(configuration.jobs.map(\.name))).")
         }
         let services = try session.scheduleServices(configuration, schedule, output)
-        var restore = RestoreOfMany(directory: dir, location: job.repository.location)
-        (restore.selection, restore.skipsPresent, restore.isDry) = (at ?? .latest, ifMissing, dryRun)
-        restore.restoresKeyrings = !noKeyring
+        var restore = RestoreOfMany(directory: dir, location: job.repository.location, options)
         restore.nothingChosen = "no database was backed up from the sources of the job '\(job.name)'"
         try restore.checkDirectory()
         let opened = try runBlocking {

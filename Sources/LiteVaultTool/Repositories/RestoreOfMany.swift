@@ -1,5 +1,26 @@
+internal import ArgumentParser
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+
+/// What `restore-all` and `schedule restore` restore, and how.
+struct RestoreOfManyOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "The moment: UTC without a zone, local time with 'local' behind it, 'latest' (default), or "
+                + "'latest-reachable'.",
+            valueName: "time"),
+        transform: TimeArgument.selection(parsing:))
+    var at: SnapshotSelection?
+
+    @Flag(help: "Skip existing databases: continues a restore that was interrupted.")
+    var ifMissing = false
+
+    @Flag(help: "Restore nothing: show what would be restored.")
+    var dryRun = false
+
+    @Flag(help: "Do not restore keyrings.")
+    var noKeyring = false
+}
 
 /// Restores several databases of a repository as they were at one moment, for `restore-all` and `schedule restore`.
 ///
@@ -9,12 +30,12 @@ struct RestoreOfMany {
     let directory: String?
     /// The repository, for messages.
     let location: String
-    var selection = SnapshotSelection.latest
+    private let selection: SnapshotSelection
     /// Whether existing databases are skipped, instead of being a failure.
-    var skipsPresent = false
+    private let skipsPresent: Bool
     /// Whether nothing is written.
-    var isDry = false
-    var restoresKeyrings = true
+    private let isDry: Bool
+    private let restoresKeyrings: Bool
     /// The message if no database is chosen.
     var nothingChosen = "no database has such a name"
 
@@ -47,6 +68,16 @@ struct RestoreOfMany {
         let failed: Int
         let seconds: Double
         let items: [Item]
+    }
+
+    /// - Parameters:
+    ///   - directory: where the databases go; nil restores each to the path it was backed up from.
+    ///   - location: the repository, for messages.
+    init(directory: String?, location: String, _ options: RestoreOfManyOptions) {
+        (self.directory, self.location) = (directory, location)
+        selection = options.at ?? .latest
+        (skipsPresent, isDry) = (options.ifMissing, options.dryRun)
+        restoresKeyrings = !options.noKeyring
     }
 
     /// Rejects a directory that is not empty, unless existing databases are skipped.
