@@ -107,6 +107,11 @@ def followed(box):
     return db
 
 
+def stored(box, count):
+    """Waits until the repository has that many commits."""
+    until(lambda: f"{count} commits in the repository: {box.tail()}", lambda: box.restored() == count, PATIENCE)
+
+
 def ended(box, code="promoted", status=73):
     """Waits until the old follower has ended, and says why."""
     until("the old follower's end", lambda: box.child.poll() is not None, PATIENCE)
@@ -244,6 +249,7 @@ def two(settings, box, standby):
     try:
         for _ in range(3):
             db.commit()
+        stored(box, 3)
         for one in others:
             one.once()
         children = [subprocess.Popen(one.arguments("--promote"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -283,6 +289,7 @@ def two(settings, box, standby):
 def unreachable(settings, box, standby):
     db = followed(box)
     db.commit()
+    stored(box, 1)
     standby.once()
     os.rename(box.repository, box.repository + "-away")
     standby.promote(status=None)
@@ -291,7 +298,7 @@ def unreachable(settings, box, standby):
     expect('"fenced": false' in told.replace(":false", ": false") and "does not know" in told, lambda: told)
     os.rename(box.repository + "-away", box.repository)
     db.commit()
-    until("stored", lambda: box.restored() == 2)
+    stored(box, 2)
     expect(standby.is_ordinary() == 1, "another state")
     refused = box.litevault("snapshot", standby.path, *box.options, "--database", "app.db", status=75)
     expect("--promote" in refused["error"]["remedy"], lambda: f"{refused}")
@@ -337,7 +344,7 @@ def clocks(settings, box, standby):
     subprocess.run([compiler, "-shared", "-fPIC", "-o", box.path("shift.so"), box.path("shift.c")], check=True)
     db = followed(box)
     db.commit()
-    until("stored", lambda: box.restored() == 1)
+    stored(box, 1)
     for days in (-3, 3):
         box.more = {"LD_PRELOAD": box.path("shift.so"), "SHIFT": str(days * 86400)}
         copy = Promoted(box, f"standby{days}.db")
@@ -355,10 +362,11 @@ def clocks(settings, box, standby):
 def damaged(settings, box, standby):
     db = followed(box)
     db.commit()
+    stored(box, 1)
     standby.once()
-    stored = set(segments(box))
+    before = set(segments(box))
     db.commit()
-    first = until("stored", lambda: sorted(set(segments(box)) - stored))[0]
+    first = until("stored", lambda: sorted(set(segments(box)) - before))[0]
     box.stop()
     with open(first, "r+b") as file:
         file.seek(-100, os.SEEK_END)
@@ -375,6 +383,7 @@ def damaged(settings, box, standby):
 def refused(settings, box, standby):
     db = followed(box)
     db.commit()
+    stored(box, 1)
     standby.once()
     told = box.litevault("follow-restore", *box.options, "--promote", box.path("db/app.db"), status=73)
     expect("not a standby" in told["error"]["message"], lambda: f"{told}")
