@@ -7,6 +7,8 @@ import PackageDescription
 //   swift build --disable-default-traits      SQLite, without encryption
 //   PKG_CONFIG_PATH=<prefix>/lib/pkgconfig swift build --scratch-path .build-<name>
 //                                             another build of SQLCipher (one scratch path per prefix)
+//   traits: ["SQLCipherPackage"]              in a package that depends on this one: SQLCipher's own package, where there is
+//                                             no pkg-config. Not tried with the real one: Documentation.docc/Platforms.md
 //
 // Why it has this shape: Sources/LiteVault/Documentation.docc/Decisions/0001-engine-switch.md
 //
@@ -26,6 +28,9 @@ func when(_ trait: String) -> TargetDependencyCondition {
     .when(traits: [trait])!
 }
 let sqlcipher = when("SQLCipher")
+/// SwiftPM clones the package only where the trait is on, which it is in no checkout.
+let sqlcipherPackage = Target.Dependency.product(
+    name: "SQLCipher", package: "SQLCipher.swift", condition: when("SQLCipherPackage"))
 
 func external(_ product: String, of package: String, for trait: String) -> Target.Dependency {
     .product(name: product, package: package, condition: isDependency ? when(trait) : nil)
@@ -71,6 +76,9 @@ let package = Package(
         .trait(
             name: "Tool", description: "What the tool litevault needs; without ObjectStore, it has no S3.",
             enabledTraits: ["Schedule", "Keyring"]),
+        .trait(
+            name: "SQLCipherPackage",
+            description: "Link SQLCipher's own Swift package, not pkg-config's. Instead of the trait SQLCipher."),
         .default(enabledTraits: ["SQLCipher"]),
     ],
     dependencies: [
@@ -80,6 +88,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
+        .package(url: "https://github.com/sqlcipher/SQLCipher.swift", from: "4.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -92,12 +101,17 @@ let package = Package(
         .systemLibrary(name: "CSQLite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(
             name: "CEngineSupport",
-            dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3"],
-            cSettings: [.define("ENGINE_SQLCIPHER", .when(traits: ["SQLCipher"]))],
+            dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3", sqlcipherPackage],
+            cSettings: [
+                .define("ENGINE_SQLCIPHER", .when(traits: ["SQLCipher", "SQLCipherPackage"])),
+                .define("ENGINE_SQLCIPHER_PACKAGE", .when(traits: ["SQLCipherPackage"])),
+            ],
             linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .target(
             name: "LiteVaultEngine",
-            dependencies: [.target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3", "CEngineSupport"],
+            dependencies: [
+                .target(name: "CSQLCipher", condition: sqlcipher), "CSQLite3", "CEngineSupport", sqlcipherPackage,
+            ],
             swiftSettings: swift),
 
         // What configuration files are read with.

@@ -1,6 +1,7 @@
 #include "CEngineSupport.h"
 
-#include <sqlite3.h>
+#include "EngineHeader.h"
+
 #include <string.h>
 
 size_t lv_read_cells(sqlite3_stmt *statement, struct lv_cell *cells, int count) {

@@ -1,6 +1,7 @@
 #include "CEngineSupport.h"
 
-#include <sqlite3.h>
+#include "EngineHeader.h"
+
 #include <string.h>
 
 // The steps of wyhash (public domain): a product of 128 bits, folded. Not for adversaries; the pages have codes for those.

@@ -2,11 +2,9 @@
 #ifndef LITEVAULT_ENGINE_LIBRARY_H
 #define LITEVAULT_ENGINE_LIBRARY_H
 
-#ifdef ENGINE_SQLCIPHER
-#define SQLITE_HAS_CODEC 1
-#endif
+#include "EngineHeader.h"
+
 #include <dlfcn.h>
-#include <sqlite3.h>
 #include <stdbool.h>
 
 // A function of a newer engine is declared even where the header is too old for it, and weakly, so that a library without

@@ -1,9 +1,7 @@
 #include "CEngineSupport.h"
 
-#ifdef ENGINE_SQLCIPHER
-#define SQLITE_HAS_CODEC 1
-#endif
-#include <sqlite3.h>
+#include "EngineHeader.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -29,9 +29,12 @@ package final class FileLease: Sendable {
     package init(path: String) throws(DurableFileError) {
         file = try FileMetadata(path: path, followingLinks: true)
         self.path = path
-        let open = Self.descriptors(of: file)
+        let file = self.file
+        let open = Platform.openDescriptors { FileMetadata($0).isSameFile(as: file) }
         guard let descriptor = open.first else {
-            if !Self.isSupported { throw DurableFileError(.unsupported, operation: "lease", path: path, code: ENOTSUP) }
+            guard Platform.hasWriteLeases else {
+                throw DurableFileError(.unsupported, operation: "lease", path: path, code: ENOTSUP)
+            }
             throw DurableFileError(.system, operation: "lease", path: path, code: EBADF)
         }
         guard open.count == 1 else { throw DurableFileError(.inUse, operation: "lease", path: path) }
@@ -90,27 +93,4 @@ package final class FileLease: Sendable {
         var status = stat()
         return fstat(descriptor, &status) == 0 && FileMetadata(status).isSameFile(as: file)
     }
-
-    #if os(Linux)
-        package static let isSupported = true
-
-        private static func descriptors(of file: FileMetadata) -> [Int32] {
-            guard let stream = opendir("/proc/self/fd") else { return [] }
-            defer { closedir(stream) }
-            var found: [Int32] = []
-            while let entry = readdir(stream) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                var status = stat()
-                guard let number = Int32(name), fstat(number, &status) == 0 else { continue }
-                if FileMetadata(status).isSameFile(as: file) { found.append(number) }
-            }
-            return found
-        }
-    #else
-        package static let isSupported = false
-
-        private static func descriptors(of file: FileMetadata) -> [Int32] { [] }
-    #endif
 }

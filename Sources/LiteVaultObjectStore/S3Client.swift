@@ -155,19 +155,12 @@ package enum TrustedCertificates {
         {
             return named
         }
-        #if os(Linux)
-            return usual.contains(where: isThere) ? nil : others.first(where: isThere)
-        #else
-            return nil
-        #endif
+        guard Platform.hasCertificateFiles else { return nil }
+        return usual.contains(where: isThere) ? nil : others.first(where: isThere)
     }
 
     /// Whether this system has none in any known place.
     static var areMissing: Bool {
-        #if os(Linux)
-            return !(usual + others).contains { access($0, R_OK) == 0 }
-        #else
-            return false
-        #endif
+        Platform.hasCertificateFiles && !(usual + others).contains { access($0, R_OK) == 0 }
     }
 }

@@ -13,16 +13,7 @@ package final class Condition: @unchecked Sendable {  // the system's locks may 
         mutex = .allocate(capacity: 1)
         queue = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
-        #if canImport(Darwin)
-            pthread_cond_init(queue, nil)
-        #else
-            // The time of day may be set while somebody waits.
-            var attributes = pthread_condattr_t()
-            pthread_condattr_init(&attributes)
-            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-            pthread_cond_init(queue, &attributes)
-            pthread_condattr_destroy(&attributes)
-        #endif
+        Platform.initialize(queue)
     }
 
     deinit {
@@ -52,19 +43,7 @@ package final class Condition: @unchecked Sendable {  // the system's locks may 
     ///
     /// - Returns: false after `seconds` without a signal.
     package func wait(seconds: Double) -> Bool {
-        var time = timespec(max(seconds, 0))
-        #if canImport(Darwin)
-            return pthread_cond_timedwait_relative_np(queue, mutex, &time) == 0
-        #else
-            var now = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &now)
-            time.tv_sec += now.tv_sec
-            time.tv_nsec += now.tv_nsec
-            if time.tv_nsec >= 1_000_000_000 {
-                (time.tv_sec, time.tv_nsec) = (time.tv_sec + 1, time.tv_nsec - 1_000_000_000)
-            }
-            return pthread_cond_timedwait(queue, mutex, &time) == 0
-        #endif
+        Platform.wait(for: queue, mutex, timespec(max(seconds, 0)))
     }
 }
 

@@ -20,9 +20,7 @@ package final class SecretMemory: @unchecked Sendable {  // owners write it befo
         else { return nil }
         bytes = UnsafeMutableRawBufferPointer(start: memory, count: length)
         _ = mlock(memory, length)
-        #if os(Linux)
-            _ = madvise(memory, length, MADV_DONTDUMP)
-        #endif
+        Platform.excludeFromCoreDumps(memory, length)
     }
 
     deinit {

@@ -28,13 +28,7 @@ package struct ShellCommand: Sendable {
     ///
     /// - Throws: ``SpawnError`` when the system cannot start it.
     package func spawn() throws(SpawnError) -> ChildProcess {
-        #if canImport(Darwin)
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #else
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #endif
+        var (actions, attributes) = (Platform.spawnActions, Platform.spawnAttributes)
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
         defer {

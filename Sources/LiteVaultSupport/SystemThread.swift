@@ -20,27 +20,11 @@ package enum SystemThread {
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
         let argument = Unmanaged.passRetained(Start(body)).toOpaque()
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-        while pthread_create(&thread, &attributes, Self.main, argument) != 0 { sleep(seconds: 0.01) }
+        while Platform.createThread(&attributes, argument) != 0 { sleep(seconds: 0.01) }
     }
 
-    #if canImport(Darwin)
-        private static let main: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { argument in
-            run(argument)
-            return nil
-        }
-    #else
-        private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { argument in
-            if let argument { run(argument) }
-            return nil
-        }
-    #endif
-
-    private static func run(_ argument: UnsafeMutableRawPointer) {
+    /// Runs the body of a new thread, on it.
+    static func run(_ argument: UnsafeMutableRawPointer) {
         Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
     }
 

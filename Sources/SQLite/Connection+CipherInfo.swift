@@ -1,5 +1,6 @@
 internal import LiteVaultCipher
 public import LiteVaultCore
+internal import LiteVaultSupport
 
 // The engine's crypto provider, license and log, as SQLite.swift has them.
 
@@ -61,12 +62,7 @@ extension Connection {
     public func enableCipherLogging(logLevel: CipherLogLevel = .debug) throws {
         try requireLog()
         let level = logLevel == .trace ? CipherLogLevel.debug : logLevel
-        #if canImport(Darwin)
-            let target = "device"
-        #else
-            let target = "stderr"
-        #endif
-        try execute("PRAGMA cipher_log = '\(target)'; PRAGMA cipher_log_level = \(level.rawValue)")
+        try execute("PRAGMA cipher_log = '\(Platform.cipherLog)'; PRAGMA cipher_log_level = \(level.rawValue)")
         CipherLog.isWanted = level != .none
     }
 

@@ -37,6 +37,12 @@ import Testing
         #expect(throws: CancellationError.self) { try result.get() }
         #expect(try await pool.read { try $0.value("SELECT count(*) FROM note", as: Int64?.self) } == 1)
 
+        let isReleased = await pool.suspend() // true: no lock is held, and accesses throw
+        pool.resume()
+        let count = try await pool.read { db in try db.value("SELECT count(*) FROM note", as: Int64.self) }
+        #expect(isReleased)
+        #expect(count == 1)
+
         var configuration = DatabaseConfiguration()
         configuration.maximumReaderCount = 8
         configuration.synchronous = .normal // faster; a power failure may undo the last commits

@@ -81,6 +81,29 @@ import Testing
         #expect(try Connection(scratch.path("db"), key: .passphrase("another"), settings: settings).count() == 3)
     }
 
+    @Test(.disabled(if: Engine.isVersion3, "needs the format of SQLCipher 4"))
+    func `H-SET-09 a file for a shared container is recognized as one in WAL mode, and needs its key and its salt`() throws {
+        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        let key = try DatabaseKey.raw([UInt8](repeating: 7, count: 32))
+        let pool = try scratch.pool(key: key, settings: .sharedContainer(salt: salt))
+        try pool.close()
+        let file = try Data(contentsOf: URL(fileURLWithPath: scratch.path("db")))
+        #expect(Array(file.prefix(16)) == Array("SQLite format 3\0".utf8))
+        // The versions for reading and writing: 2 is WAL mode.
+        #expect(Array(file[18..<20]) == [2, 2])
+        #expect(file.range(of: Data("CREATE TABLE t".utf8)) == nil)
+        #expect(try DatabasePool(scratch.path("db"), key: key, settings: .sharedContainer(salt: salt)).read { try $0.count() } == 3)
+        for (settings, code) in [
+            (CipherSettings.sharedContainer(salt: salt.reversed()), VaultError.Code.keyRejected),
+            (.sharedContainer(salt: []), .usage), (.init(plaintextHeaderSize: 32), .usage),
+        ] {
+            #expect { _ = try DatabasePool(scratch.path("db"), key: key, settings: settings) } throws: {
+                ($0 as? VaultError)?.code == code
+            }
+        }
+        #expect(throws: VaultError.self) { try scratch.pool(key: key, settings: .sharedContainer(salt: [1, 2, 3])) }
+    }
+
     @Test func `a wrong passphrase is refused as by a connection, and changes nothing`() throws {
         let pool = try scratch.pool(key: .passphrase("right"), settings: fast)
         try pool.close()

@@ -1,8 +1,8 @@
 import Foundation
 import LiteVault
+import LiteVaultPool
+import LiteVaultSupport
 import Testing
-
-@testable import LiteVaultPool
 
 #if !canImport(Darwin)
     @Suite struct MemoryPressureTests {
@@ -41,7 +41,7 @@ import Testing
             let pool = try scratch.pool(configuration: configuration)
             let path = try file("pressure", 0.5)
             let pressure = MemoryPressure()
-            pressure.start(of: PressureStall(files: [path]), every: 0.02) { [weak coordinator = pool.coordinator] in coordinator?.releaseMemory() }
+            pressure.start(of: PressureStall(files: [path]), every: 0.02) { [weak pool] in pool?.releaseMemory() }
             _ = try await pool.read { try $0.count() }
             try await Task.sleep(for: .milliseconds(200))
             #expect(pool.coordinator.openReaderCount == 1)

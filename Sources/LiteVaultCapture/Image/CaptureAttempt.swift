@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// What to copy: the database file, and the pages that replace pages of the file.
 struct CapturedImage {
@@ -216,11 +217,7 @@ private struct FileStamp: Equatable {
         values = paths.flatMap { path -> [Int64] in
             var status = stat()
             guard stat(path, &status) == 0 else { return [-1] }
-            #if os(Linux)
-                let time = status.st_mtim
-            #else
-                let time = status.st_mtimespec
-            #endif
+            let time = status.modificationTime
             return [Int64(status.st_size), Int64(time.tv_sec), Int64(time.tv_nsec)]
         }
     }

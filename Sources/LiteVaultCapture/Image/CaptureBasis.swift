@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// An earlier image of a database, and what can show which of its blocks are still the same.
 ///
@@ -33,11 +34,7 @@ package struct SourceState: Codable, Sendable, Equatable {
     init?(_ path: String, before latest: Date) {
         var status = stat()
         guard stat(path, &status) == 0, let text = LogEnd.status(path) else { return nil }
-        #if os(Linux)
-            let times = [status.st_mtim, status.st_ctim]
-        #else
-            let times = [status.st_mtimespec, status.st_ctimespec]
-        #endif
+        let times = [status.modificationTime, status.statusChangeTime]
         let limit = latest.timeIntervalSince1970
         guard times.allSatisfy({ Double($0.tv_sec) + Double($0.tv_nsec) / 1e9 < limit }) else { return nil }
         self.status = text

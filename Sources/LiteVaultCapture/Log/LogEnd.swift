@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// What a follower records with a position in a log, so that a later one can tell whether the log continues from there.
 ///
@@ -48,12 +49,7 @@ package struct LogEnd: Codable, Sendable, Equatable {
     package static func status(_ path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        #if os(Linux)
-            let time = status.st_ctim
-        #else
-            let time = status.st_ctimespec
-        #endif
-        return hexadecimal(UInt64(truncatingIfNeeded: status.st_ino)) + digits(time)
+        return hexadecimal(UInt64(truncatingIfNeeded: status.st_ino)) + digits(status.statusChangeTime)
     }
 
     /// A time in nanoseconds since 1970, in hexadecimal digits.

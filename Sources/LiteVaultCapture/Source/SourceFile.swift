@@ -227,14 +227,9 @@ package enum SourceVolume {
     static func isReadOnlyMedium(_ path: String) -> Bool {
         var information = statvfs()
         guard statvfs(path, &information) == 0, information.f_flag & UInt(ST_RDONLY) != 0 else { return false }
-        #if os(Linux)
-            guard let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else {
-                return false
-            }
-            return isReadOnly(path, mounts: mounts)
-        #else
-            return true
-        #endif
+        guard let table = Platform.mountTable else { return true }
+        guard let mounts = try? String(contentsOfFile: table, encoding: .utf8) else { return false }
+        return isReadOnly(path, mounts: mounts)
     }
 
     /// Whether the mount that holds `path` has a read-only file system, by the text of `/proc/self/mountinfo`: proc(5).

@@ -1,5 +1,6 @@
 internal import CFileSupport
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open, as closing a second
 /// descriptor would drop SQLite's locks.
@@ -177,13 +178,7 @@ extension VaultError {
 
 extension stat {
     /// The modification time, in seconds since 1970.
-    package var modified: Double {
-        #if canImport(Darwin)
-            Double(st_mtimespec.tv_sec) + Double(st_mtimespec.tv_nsec) / 1e9
-        #else
-            Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) / 1e9
-        #endif
-    }
+    package var modified: Double { Double(modificationTime.tv_sec) + Double(modificationTime.tv_nsec) / 1e9 }
 }
 
 /// Directories created by LiteVault: mode 0700, and durable.

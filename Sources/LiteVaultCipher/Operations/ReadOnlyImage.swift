@@ -1,6 +1,7 @@
 internal import CEngineSupport
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A log or journal beside a database that has to be read with it: a connection is still open, or was not closed
 /// properly.
@@ -172,11 +173,7 @@ final class ReadOnlyImage: DatabaseBytes {
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
-            #if canImport(Darwin)
-                let (written, changed) = (status.st_mtimespec, status.st_ctimespec)
-            #else
-                let (written, changed) = (status.st_mtim, status.st_ctim)
-            #endif
+            let (written, changed) = (status.modificationTime, status.statusChangeTime)
             values = [
                 Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size), Int64(written.tv_sec),
                 Int64(written.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec),

@@ -46,6 +46,24 @@ public struct CipherSettings: Sendable, Equatable {
     }
 }
 
+extension CipherSettings {
+    /// The settings of a database in a container that an iOS app shares with its extensions (an app group): the first 32 bytes of
+    /// the file stay in plaintext (`PRAGMA cipher_plaintext_header_size = 32`).
+    ///
+    /// iOS ends an app that is suspended while it holds a lock on a file in such a container (0xDEAD10CC), and a connection to a database
+    /// in WAL mode holds one as long as it is open. It makes an exception for files that it recognizes as SQLite databases in WAL
+    /// mode, by their first bytes, which are ciphertext otherwise. They say that the file is an SQLite database, the page size, the
+    /// journal mode, the number of pages, and how often the file was changed; no content.
+    ///
+    /// Without it, `DatabaseAccess.suspend(waiting:)` closes the connections before the app is suspended. SQLCipher 4 or newer.
+    ///
+    /// - Parameter salt: 16 random bytes, different for each database. The file does not contain them: without them, nothing can
+    ///   read it, not even with the key. Keep them with the key; they are not secret. The same salt is needed whenever the file is opened.
+    public static func sharedContainer(salt: [UInt8]) -> CipherSettings {
+        CipherSettings(plaintextHeaderSize: 32, salt: salt)
+    }
+}
+
 // MARK: Validation
 
 extension CipherSettings {

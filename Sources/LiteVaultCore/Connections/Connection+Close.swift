@@ -10,7 +10,14 @@ extension Connection {
     ///
     /// - Throws: `SQLITE_BUSY` while a statement, an open blob, a recorder or a backup of it is alive, `SQLITE_MISUSE` from one of its callbacks or
     ///   functions. The connection stays usable then.
-    public func close() throws {
+    public func close() throws { try close(checkpointing: true) }
+
+    /// Closes the connection.
+    ///
+    /// - Parameter checkpointing: whether the last connection to a database in WAL mode copies its log into the file, and deletes
+    ///   it. That may take seconds.
+    /// - Throws: as ``close()``.
+    package func close(checkpointing: Bool) throws {
         lock.lock()
         defer { lock.unlock() }
         guard let db else { return }
@@ -28,7 +35,7 @@ extension Connection {
         }
         finalizeIdleStatements()
         hooks.checkpoints?.letGo()
-        let guardian = prepareClose(db)
+        let guardian = prepareClose(db, checkpointing: checkpointing)
         defer { CheckpointGuard.release(guardian) }
         // Closing rolls back, and would call the hook although nobody requested a rollback.
         sqlite3_rollback_hook(db, nil, nil)
@@ -49,7 +56,7 @@ extension Connection {
         guard let db else { return }
         finalizeIdleStatements()
         hooks.checkpoints?.letGo()
-        let guardian = prepareClose(db)
+        let guardian = prepareClose(db, checkpointing: true)
         defer { CheckpointGuard.release(guardian) }
         // Its closure must not be called with a connection that is being released.
         sqlite3_rollback_hook(db, nil, nil)
@@ -82,11 +89,10 @@ extension Connection {
         finalizeCache()
     }
 
-    private func prepareClose(_ db: OpaquePointer) -> CheckpointGuard? {
-        guard !isKeyVerified, !hasReadSchema(db) else {
-            suppressCheckpointOnClose(false)
-            return nil
-        }
+    private func prepareClose(_ db: OpaquePointer, checkpointing: Bool) -> CheckpointGuard? {
+        let checkpoints = checkpointing && (isKeyVerified || hasReadSchema(db))
+        suppressCheckpointOnClose(!checkpoints)
+        guard !checkpoints else { return nil }
         guard EngineInfo.linked.sqliteVersion < SQLiteVersion(major: 3, minor: 16) else { return nil }
         return CheckpointGuard(db)
     }

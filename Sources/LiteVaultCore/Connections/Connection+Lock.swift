@@ -84,7 +84,7 @@ extension Connection {
     public func withHandle<T>(_ body: (OpaquePointer) throws -> T) throws -> T {
         let db = try enter()
         defer { leave() }
-        try requireTransaction()
+        try requireRunnable()
         return try body(db)
     }
 
@@ -153,7 +153,7 @@ struct RecursiveLock: ~Copyable, @unchecked Sendable {  // a pthread mutex may b
 /// Deferred work for objects that were released while another thread held the connection, or inside one of its
 /// callbacks: `deinit` must then neither wait nor touch the handle. The work is done when the connection is unlocked or
 /// closed.
-final class DeferredWork: @unchecked Sendable {  // the flag is atomic
+final class DeferredWork: Sendable {
     /// An item of deferred work.
     enum Item {
         /// A statement lost its owner.
@@ -167,6 +167,29 @@ final class DeferredWork: @unchecked Sendable {  // the flag is atomic
     }
 
     private let pending = Locked<[Item]>([])
+    private let flag = AtomicFlag()
+
+    /// Whether there is deferred work. Cheap: checked at every unlock.
+    var isPending: Bool { flag.isRaised }
+
+    func add(_ item: Item) {
+        pending.withLock { items in
+            items.append(item)
+            flag.set(true)
+        }
+    }
+
+    func takeAll() -> [Item] {
+        pending.withLock { items in
+            flag.set(false)
+            defer { items = [] }
+            return items
+        }
+    }
+}
+
+/// A flag that any thread may read and set, without a lock.
+final class AtomicFlag: @unchecked Sendable {  // it is read and set atomically
     private let flag: UnsafeMutablePointer<Bool>
 
     init() {
@@ -176,21 +199,7 @@ final class DeferredWork: @unchecked Sendable {  // the flag is atomic
 
     deinit { flag.deallocate() }
 
-    /// Whether there is deferred work. Cheap: checked at every unlock.
-    var isPending: Bool { lv_flag_is_raised(flag) }
+    var isRaised: Bool { lv_flag_is_raised(flag) }
 
-    func add(_ item: Item) {
-        pending.withLock { items in
-            items.append(item)
-            lv_flag_set(flag, true)
-        }
-    }
-
-    func takeAll() -> [Item] {
-        pending.withLock { items in
-            lv_flag_set(flag, false)
-            defer { items = [] }
-            return items
-        }
-    }
+    func set(_ raised: Bool) { lv_flag_set(flag, raised) }
 }

@@ -18,6 +18,15 @@ extension Connection {
         interruptible.withLock { if let db = $0 { sqlite3_interrupt(db) } }
     }
 
+    /// Makes statements throw an error from now on, except for those that end transactions of `transaction(_:block:)`; nil lets
+    /// them run again. It does not wait, may be called from any thread, and leaves a running statement alone.
+    package func refuseStatements(with error: VaultError?) {
+        refusal.withLock { refusal in
+            refusal = error
+            refuses.set(error != nil)
+        }
+    }
+
     /// How long a call waits for locks of other connections before it fails with `SQLITE_BUSY` (`sqlite3_busy_timeout`).
     ///
     /// Zero, the default, does not wait. At most 24 days; negative values count as zero.

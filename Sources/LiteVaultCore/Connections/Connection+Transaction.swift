@@ -56,7 +56,7 @@ extension Connection {
     }
 
     private func bracket<T>(begin: String, commit: String, rollback: [String], _ block: () throws -> T) throws -> T {
-        try requireTransaction()
+        try requireRunnable()
         try runOnce(begin)
         let required = requiresTransaction
         requiresTransaction = true
@@ -64,7 +64,7 @@ extension Connection {
         do {
             let result = try block()
             // It is more specific than the error of a COMMIT without a transaction.
-            try requireTransaction()
+            try requireRunnable()
             try runOnce(commit)
             return result
         } catch {
@@ -74,18 +74,20 @@ extension Connection {
         }
     }
 
-    /// Throws when the transaction of a statement has ended. Called under the lock.
+    /// Throws when statements are refused, or the transaction of a statement has ended. Called under the lock.
     @inline(__always)
-    func requireTransaction() throws {
-        guard isOutsideTransaction, let db else { return }
+    func requireRunnable() throws {
+        if refuses.isRaised, let refusal = refusal.value { throw refusal }
+        guard requiresTransaction, let db, sqlite3_get_autocommit(db) != 0 else { return }
         throw DatabaseError(endedTransaction: db)
     }
 
-    /// Whether the transaction of a statement has ended. Called under the lock.
+    /// Whether a statement may run: they are not refused, and its transaction has not ended. Called under the lock.
     @inline(__always)
-    var isOutsideTransaction: Bool {
-        guard requiresTransaction, let db else { return false }
-        return sqlite3_get_autocommit(db) != 0
+    var isRunnable: Bool {
+        guard !refuses.isRaised else { return false }
+        guard requiresTransaction, let db else { return true }
+        return sqlite3_get_autocommit(db) == 0
     }
 
     /// Runs a statement of this library's own. Under the lock.

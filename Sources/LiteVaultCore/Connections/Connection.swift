@@ -14,6 +14,9 @@ public final class Connection: @unchecked Sendable {  // all state below only un
     let deferred = DeferredWork()
     /// The handle for `interrupt()`, which must not wait for the statement it interrupts: nil before the handle is closed.
     let interruptible = Locked<OpaquePointer?>(nil)
+    /// What statements throw instead of running: see `refuseStatements(with:)`. The flag says whether there is an error.
+    let refusal = Locked<VaultError?>(nil)
+    let refuses = AtomicFlag()
     var db: OpaquePointer?
     let cache = StatementCache()
     /// Above 0 inside a callback in which the engine forbids use of the connection.

@@ -171,7 +171,7 @@ extension Connection {
     /// Takes the lock, which ending the execution releases: a statement that left the cache may be finalized already,
     /// or be in use.
     package func reuse(_ statement: PreparedStatement) -> Execution? {
-        guard statement.isCached, !statement.isInUse, !isOutsideTransaction else { return nil }
+        guard statement.isCached, !statement.isInUse, isRunnable else { return nil }
         statement.isInUse = true
         statement.mayHaveNewNames = true
         return Execution(statement, of: self)
@@ -181,7 +181,7 @@ extension Connection {
     private func begin(_ checkOut: () throws -> PreparedStatement) throws -> Execution {
         _ = try enter()
         do {
-            try requireTransaction()
+            try requireRunnable()
             let prepared = try checkOut()
             let execution = Execution(prepared, of: self)
             if !prepared.isCached { execution.prepared.retain() }

@@ -31,6 +31,7 @@ extension Connection {
         // sqlite3_exec stops at the first NUL: the rest would silently be ignored.
         guard !SQL.utf8.contains(0) else { throw DatabaseError(misuse: "the SQL text contains a NUL", sql: SQL) }
         try requireUntracedExport(SQL)
+        try requireRunnable()
         do {
             if requiresTransaction {
                 try executeInTransaction(SQL, db)
@@ -48,7 +49,7 @@ extension Connection {
         try SQL.withCString { start in
             var next = start
             while next.pointee != 0 {
-                try requireTransaction()
+                try requireRunnable()
                 var statement: OpaquePointer?
                 var tail: UnsafePointer<CChar>?
                 let code = sqlite3_prepare_v2(db, next, -1, &statement, &tail)

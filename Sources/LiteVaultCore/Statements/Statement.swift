@@ -260,7 +260,7 @@ extension Statement {
     }
 
     private func step(_ prepared: PreparedStatement) throws -> Bool {
-        try connection.requireTransaction()
+        try connection.requireRunnable()
         prepared.isRunning = true
         let code = sqlite3_step(prepared.handle)
         if code == SQLITE_ROW { return true }
@@ -289,7 +289,7 @@ extension Statement {
             defer { connection.leave() }
             throw unusable()
         }
-        do { try connection.requireTransaction() } catch {
+        do { try connection.requireRunnable() } catch {
             connection.leave()
             throw error
         }

@@ -6,6 +6,8 @@ extension VaultError.Code {
     public static let reentrant = Self(rawValue: "reentrant")
     /// The pool or queue was closed.
     public static let closed = Self(rawValue: "closed")
+    /// The pool or queue is suspended, or was suspended during the access.
+    public static let suspended = Self(rawValue: "suspended")
     /// A closure returned without ending the transaction that it had begun, which was rolled back.
     public static let transactionLeftOpen = Self(rawValue: "transaction-left-open")
 }
@@ -19,6 +21,12 @@ extension VaultError {
 
     static func closed(_ path: String) -> VaultError {
         access(.closed, "The database was closed", path, "Open it again.")
+    }
+
+    static func suspended(_ path: String) -> VaultError {
+        access(
+            .suspended, "The database is suspended, so that no lock is held on it", path,
+            "Call resume(), and start the access again.")
     }
 
     static func transactionEnded(_ path: String) -> VaultError {

@@ -20,8 +20,8 @@ public struct BlobStream: AsyncSequence, Sendable {
     /// The iterator of the chunks.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Source {
-            /// A reader on a connection of its own.
-            case own(BlobReader)
+            /// A reader on a connection of its own, which a suspension closes.
+            case own(BlobReader, suspensions: Int)
             /// The database at the last chunk.
             case shared(DatabaseStamp)
         }
@@ -54,15 +54,21 @@ public struct BlobStream: AsyncSequence, Sendable {
         private func read() async throws -> ([UInt8], Source) {
             let (access, location, size, offset) = (stream.access, stream.location, stream.size, offset)
             switch source {
-            case .own(let reader): return (try await access.chunk(of: reader, at: offset, size: size), .own(reader))
+            case .own(let reader, let suspensions):
+                let chunk = try await access.chunk(of: reader, at: offset, size: size, suspensions: suspensions)
+                return (chunk, .own(reader, suspensions: suspensions))
             case .shared(let stamp):
                 let (chunk, now) = try await access.chunk(of: location, at: offset, size: size, since: stamp)
                 return (chunk, .shared(now))
             case nil:
-                let reader = try await access.coordinator.onThread { _ in
+                let suspensions = access.coordinator.suspension.round
+                let reader = try await access.onOwnReader(suspensions: suspensions) {
                     try access.coordinator.openOwnReader().map { try BlobReader($0, location) }
                 }
-                if let reader { return (try await access.chunk(of: reader, at: 0, size: size), .own(reader)) }
+                if let reader {
+                    let chunk = try await access.chunk(of: reader, at: 0, size: size, suspensions: suspensions)
+                    return (chunk, .own(reader, suspensions: suspensions))
+                }
                 let (chunk, now) = try await access.chunk(of: location, at: 0, size: size, since: nil)
                 return (chunk, .shared(now))
             }
@@ -80,8 +86,22 @@ extension DatabaseAccess {
         BlobStream(access: self, location: location, size: max(size, 1))
     }
 
-    fileprivate func chunk(of reader: BlobReader, at offset: Int, size: Int) async throws -> [UInt8] {
-        try await coordinator.onThread { _ in
+    /// - Throws: `VaultError` `blobExpired` if the database was suspended since.
+    fileprivate func onOwnReader<T: Sendable>(
+        suspensions: Int, _ body: @escaping @Sendable () throws -> T
+    ) async throws -> T {
+        try await coordinator.onThread { [coordinator] _ in
+            try coordinator.suspension.running(whenIdle: { _ = coordinator.closeIfSuspended() }) { _ in
+                guard coordinator.suspension.round == suspensions else { throw VaultError.blobExpired(nil) }
+                return try body()
+            }
+        }
+    }
+
+    fileprivate func chunk(
+        of reader: BlobReader, at offset: Int, size: Int, suspensions: Int
+    ) async throws -> [UInt8] {
+        try await onOwnReader(suspensions: suspensions) {
             try reader.read(at: offset, count: min(size, max(reader.count - offset, 0)))
         }
     }
@@ -90,7 +110,7 @@ extension DatabaseAccess {
         of location: BlobLocation, at offset: Int, size: Int, since stamp: DatabaseStamp?
     ) async throws -> ([UInt8], DatabaseStamp) {
         try await read { db in
-            let now = try DatabaseStamp(db)
+            let now = try DatabaseStamp(db, ofWriter: self.coordinator.connections.openedWriters)
             guard stamp == nil || stamp == now else { throw VaultError.blobExpired(nil) }
             let reader = try BlobReader(db, location)
             defer { reader.close() }
@@ -101,14 +121,15 @@ extension DatabaseAccess {
 
 /// The state of a queue's database: equal stamps of its connection mean that no row was changed in between.
 private struct DatabaseStamp: Equatable, Sendable {
-    private let connection: ObjectIdentifier
+    private let writer: Int
     private let foreignChanges: Int64
     private let ownChanges: Int
     private let blobWrites: UInt64
     private let schema: Int64
 
-    init(_ db: Connection) throws {
-        connection = ObjectIdentifier(db)
+    /// - Parameter writer: its number.
+    init(_ db: Connection, ofWriter writer: Int) throws {
+        self.writer = writer
         foreignChanges = try db.integer("data_version")
         ownChanges = db.totalChangedRowCount
         blobWrites = db.blobWrites

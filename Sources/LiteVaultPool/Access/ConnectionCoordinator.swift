@@ -2,13 +2,17 @@ internal import LiteVaultCipher
 internal import LiteVaultCore
 internal import LiteVaultEngine
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Schedules access to the writer and the readers of a ``DatabasePool`` or ``DatabaseQueue``.
 package final class ConnectionCoordinator: Sendable {
     /// The kind of an access.
     enum Kind { case read, write, writeWithoutTransaction, barrier }
 
-    private let connections: OpenConnections
+    let connections: OpenConnections
+    let suspension = Suspension()
+    /// Held while the database changes between suspended and not.
+    let transition = RecursiveLock()
     private let configuration: DatabaseConfiguration
     private let writerSemaphore = FairSemaphore(count: 1)
     /// Nil if reads use the writer.
@@ -42,6 +46,8 @@ package final class ConnectionCoordinator: Sendable {
     /// Whether changes are observed.
     package var isObserved: Bool { broker.isObserved }
 
+    var semaphores: [FairSemaphore] { [writerSemaphore] + (readerSemaphore.map { [$0] } ?? []) }
+
     private func semaphore(for kind: Kind) -> FairSemaphore {
         kind == .read ? readerSemaphore ?? writerSemaphore : writerSemaphore
     }
@@ -49,7 +55,7 @@ package final class ConnectionCoordinator: Sendable {
     func sync<T>(_ kind: Kind, _ body: (Connection) throws -> T) throws -> T {
         guard !CurrentAccess.isWithin(self) else { throw VaultError.reentrant(path) }
         let semaphore = semaphore(for: kind)
-        semaphore.acquire()
+        try semaphore.acquire()
         defer { semaphore.release() }
         return try perform(kind, nil, body)
     }
@@ -63,10 +69,12 @@ package final class ConnectionCoordinator: Sendable {
         _ body: @escaping @Sendable (Connection, Cancellation) throws -> T
     ) async throws -> T {
         try await job(in: writerSemaphore) { cancellation, _ in
-            try CurrentAccess.within(self) {
+            try self.accessing(cancellation) { access in
                 try self.drained(cancellation) {
                     try cancellation.check()
-                    return try self.withWriter { try body($0, cancellation) }
+                    return try self.withWriter(access) { writer in
+                        try access.activity.running(checksEnd: false) { try body(writer, cancellation) }
+                    }
                 }
             }
         }
@@ -92,16 +100,19 @@ package final class ConnectionCoordinator: Sendable {
 
     /// Runs a body on a thread of its own when the semaphore admits it. The body may release its permit before it ends.
     private func job<T: Sendable>(
-        in semaphore: FairSemaphore, _ body: @escaping @Sendable (Cancellation, Permit) throws -> T
+        in semaphore: FairSemaphore, isAlwaysAdmitted: Bool = false,
+        _ body: @escaping @Sendable (Cancellation, Permit) throws -> T
     ) async throws -> T {
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-                let job = FairSemaphore.Job {
-                    let permit = Permit(semaphore)
-                    continuation.resume(with: Result { try body(cancellation, permit) })
-                    return permit.keep()
-                }
+                let job = FairSemaphore.Job(
+                    isAlwaysAdmitted: isAlwaysAdmitted, refused: { continuation.resume(throwing: $0) },
+                    run: {
+                        let permit = Permit(semaphore)
+                        continuation.resume(with: Result { try body(cancellation, permit) })
+                        return permit.keep()
+                    })
                 let waits = cancellation.willWait {
                     if semaphore.withdraw(job) { continuation.resume(throwing: CancellationError()) }
                 }
@@ -117,15 +128,14 @@ package final class ConnectionCoordinator: Sendable {
     /// use the writer.
     func openOwnReader() throws -> Connection? {
         guard readerSemaphore != nil else { return nil }
-        guard !connections.isClosed else { throw VaultError.closed(path) }
-        return try source.openReader(configuration)
+        return try connections.openOwnReader()
     }
 
     func readSnapshot<C, T>(
         after changes: (Connection) throws -> C, _ body: (Connection, C) throws -> T
     ) throws -> T {
         guard !CurrentAccess.isWithin(self) else { throw VaultError.reentrant(path) }
-        writerSemaphore.acquire()
+        try writerSemaphore.acquire()
         let permit = Permit(writerSemaphore)
         defer { permit.release() }
         return try performSnapshot(permit, nil, after: changes, body)
@@ -142,31 +152,59 @@ package final class ConnectionCoordinator: Sendable {
 }
 
 extension ConnectionCoordinator {
-    /// Performs an access that its semaphore has admitted.
-    private func perform<T>(_ kind: Kind, _ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
+    /// An access that its semaphore has admitted.
+    private struct Access {
+        let activity: Activity
+        /// Nil if it cannot be cancelled.
+        let cancellation: Cancellation?
+
+        /// Runs the closure of the access: cancelling its task or suspending the database ends it.
+        ///
+        /// - Parameter checksEnd: false if what the closure has done stays, even if the database was suspended meanwhile.
+        func running<T>(on connection: Connection, checksEnd: Bool = true, _ body: (Connection) throws -> T) throws -> T
+        {
+            try activity.running(checksEnd: checksEnd) {
+                guard let cancellation else { return try body(connection) }
+                return try cancellation.running(on: connection) { try body(connection) }
+            }
+        }
+    }
+
+    private func accessing<T>(_ cancellation: Cancellation?, _ body: (Access) throws -> T) throws -> T {
         try CurrentAccess.within(self) {
+            try suspension.running(whenIdle: { _ = closeIfSuspended() }) { activity in
+                try body(Access(activity: activity, cancellation: cancellation))
+            }
+        }
+    }
+
+    private func perform<T>(_ kind: Kind, _ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
+        try accessing(cancellation) { access in
             switch kind {
             case .read:
-                guard readerSemaphore != nil else { return try readWithWriter(cancellation, body) }
-                return try withReader { reader in
-                    try inTransaction(.deferred, of: reader) { try interruptible(cancellation, reader, body) }
+                guard readerSemaphore != nil else { return try readWithWriter(access, body) }
+                return try withReader(access) { reader in
+                    try inTransaction(.deferred, of: reader) { try access.running(on: reader, body) }
                 }
-            case .write: return try writeInTransaction(cancellation, body)
-            case .writeWithoutTransaction: return try writeFreely(cancellation, body)
-            case .barrier: return try drained(cancellation) { try writeFreely(cancellation, body) }
+            case .write: return try writeInTransaction(access, body)
+            case .writeWithoutTransaction: return try writeFreely(access, body)
+            case .barrier: return try drained(cancellation) { try writeFreely(access, body) }
             }
         }
     }
 
     /// Runs a body while there are no reads. The writer's semaphore has admitted it.
     ///
-    /// - Throws: `CancellationError` when it was cancelled while waiting for readers.
-    private func drained<T>(_ cancellation: Cancellation?, _ body: () throws -> T) throws -> T {
+    /// - Throws: `CancellationError` when it was cancelled while waiting for readers; `VaultError` `suspended`, unless it is
+    ///   always admitted.
+    private func drained<T>(
+        _ cancellation: Cancellation?, isAlwaysAdmitted: Bool = false, _ body: () throws -> T
+    ) throws -> T {
         guard let readerSemaphore else { return try body() }
         var held = 0
         defer { for _ in 0..<held { readerSemaphore.release() } }
         while held < readerSemaphore.count {
-            try readerSemaphore.acquire(unless: cancellation)
+            try readerSemaphore.acquire(unless: cancellation, isAlwaysAdmitted: isAlwaysAdmitted)
             held += 1
         }
         return try body()
@@ -185,67 +223,72 @@ extension ConnectionCoordinator {
         _ permit: Permit, _ cancellation: Cancellation?, after changes: (Connection) throws -> C,
         _ body: (Connection, C) throws -> T
     ) throws -> T {
-        try CurrentAccess.within(self) {
-            let made = try writeInTransaction(cancellation, changes)
-            guard let readerSemaphore else { return try readWithWriter(cancellation) { try body($0, made) } }
+        try accessing(cancellation) { access in
+            let made = try writeInTransaction(access, changes)
+            guard let readerSemaphore else { return try readWithWriter(access) { try body($0, made) } }
             try readerSemaphore.acquire(unless: cancellation)
             defer { readerSemaphore.release() }
-            return try withReader { reader in
+            return try withReader(access) { reader in
                 try inTransaction(.deferred, of: reader) {
                     // Reading the first page takes the snapshot.
                     try reader.runOnce("SELECT 1 FROM sqlite_master LIMIT 1")
                     permit.release()
-                    return try interruptible(cancellation, reader) { try body($0, made) }
+                    return try access.running(on: reader) { try body($0, made) }
                 }
             }
         }
     }
 
-    private func interruptible<T>(
-        _ cancellation: Cancellation?, _ connection: Connection, _ body: (Connection) throws -> T
-    ) throws -> T {
-        guard let cancellation else { return try body(connection) }
-        return try cancellation.running(on: connection) { try body(connection) }
-    }
-
-    private func writeInTransaction<T>(
-        _ cancellation: Cancellation?, _ body: (Connection) throws -> T
-    ) throws -> T {
-        try withWriter { writer in
-            try inTransaction(configuration.writeMode, of: writer) { try interruptible(cancellation, writer, body) }
+    private func writeInTransaction<T>(_ access: Access, _ body: (Connection) throws -> T) throws -> T {
+        try withWriter(access) { writer in
+            try inTransaction(configuration.writeMode, of: writer) { try access.running(on: writer, body) }
         }
     }
 
-    private func writeFreely<T>(_ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
-        try withWriter { writer in
-            let result = try interruptible(cancellation, writer, body)
-            guard !writer.isInTransaction else { throw VaultError.transactionLeftOpen(path) }
+    private func writeFreely<T>(_ access: Access, _ body: (Connection) throws -> T) throws -> T {
+        try withWriter(access) { writer in
+            let result = try access.running(on: writer, checksEnd: false, body)
+            guard !writer.isInTransaction else {
+                try access.activity.check()
+                throw VaultError.transactionLeftOpen(path)
+            }
             return result
         }
     }
 
     /// Reads with the writer, which must not write meanwhile, like a reader.
-    private func readWithWriter<T>(_ cancellation: Cancellation?, _ body: (Connection) throws -> T) throws -> T {
-        try withWriter { writer in
+    private func readWithWriter<T>(_ access: Access, _ body: (Connection) throws -> T) throws -> T {
+        try withWriter(access) { writer in
+            defer {
+                // Neither an interrupt nor a statement that the closure left must keep the writer from writing again.
+                access.activity.use(nil)
+                _ = writer.becomeIdle()
+                try? writer.execute("PRAGMA query_only = 0")
+            }
             try writer.execute("PRAGMA query_only = 1")
-            defer { try? writer.execute("PRAGMA query_only = 0") }
-            return try inTransaction(.deferred, of: writer) { try interruptible(cancellation, writer, body) }
+            return try inTransaction(.deferred, of: writer) { try access.running(on: writer, body) }
         }
     }
 
-    private func withWriter<T>(_ body: (Connection) throws -> T) throws -> T {
+    private func withWriter<T>(_ access: Access, _ body: (Connection) throws -> T) throws -> T {
         let writer = try connections.writer()
         let tracker = connections.tracker(of: writer, isWanted: broker.isObserved, schemaCache)
+        access.activity.use(writer)
         defer {
+            access.activity.use(nil)
             if !writer.becomeIdle() { connections.discard(writer) }
             if let tracker { broker.notify(tracker.takeCommitted()) }
         }
         return try body(writer)
     }
 
-    private func withReader<T>(_ body: (Connection) throws -> T) throws -> T {
+    private func withReader<T>(_ access: Access, _ body: (Connection) throws -> T) throws -> T {
         let reader = try connections.checkOutReader()
-        defer { connections.checkIn(reader, isUsable: reader.becomeIdle()) }
+        access.activity.use(reader)
+        defer {
+            access.activity.use(nil)
+            connections.checkIn(reader, isUsable: reader.becomeIdle())
+        }
         return try body(reader)
     }
 }
@@ -257,10 +300,12 @@ extension ConnectionCoordinator {
         connections.closeIdleReaders()
         guard !CurrentAccess.isWithin(self) else { return }
         writerSemaphore.enqueue(
-            FairSemaphore.Job { [weak self] in
-                self?.connections.releaseMemoryOfWriter()
-                return true
-            })
+            FairSemaphore.Job(
+                refused: { _ in },
+                run: { [weak self] in
+                    self?.connections.releaseMemoryOfWriter()
+                    return true
+                }))
     }
 
     func register(_ setup: @escaping @Sendable (Connection) throws -> Void) throws {
@@ -269,14 +314,14 @@ extension ConnectionCoordinator {
 
     func close() throws {
         guard !CurrentAccess.isWithin(self) else { throw VaultError.reentrant(path) }
-        writerSemaphore.acquire()
+        try writerSemaphore.acquire(isAlwaysAdmitted: true)
         defer { writerSemaphore.release() }
-        try drained(nil) { try closeFinally() }
+        try drained(nil, isAlwaysAdmitted: true) { try closeFinally() }
     }
 
     func close() async throws {
-        try await job(in: writerSemaphore) { cancellation, _ in
-            try self.drained(cancellation) {
+        try await job(in: writerSemaphore, isAlwaysAdmitted: true) { cancellation, _ in
+            try self.drained(cancellation, isAlwaysAdmitted: true) {
                 try cancellation.check()
                 try self.closeFinally()
             }
@@ -287,6 +332,8 @@ extension ConnectionCoordinator {
     private func closeFinally() throws {
         try connections.closeFinally()
         pressure.stop()
+        // Whatever waits for the end of a suspension gets `closed` from now on.
+        endSuspension()
     }
 
     /// Called in a barrier.
@@ -297,9 +344,9 @@ extension ConnectionCoordinator {
         try connections.closeAll()
         defer {
             // If this fails, the next access tries again.
-            _ = try? connections.writer()
+            if !suspension.isActive { _ = try? connections.writer() }
         }
-        try source.rekey(to: key, lockTimeout: configuration.lockTimeout, progress)
+        try source.rekey(to: key, lockTimeout: configuration.lockTimeout, unlessSuspended(progress))
     }
 
     /// Called in a barrier.
@@ -310,7 +357,18 @@ extension ConnectionCoordinator {
 
     func backup(to destination: String, newKey: DatabaseKey?, _ progress: OperationProgress.Report?) throws {
         guard !connections.isClosed else { throw VaultError.closed(path) }
-        try source.backup(to: destination, newKey: newKey, lockTimeout: configuration.lockTimeout, progress)
+        try suspension.running(whenIdle: { _ = closeIfSuspended() }) { _ in
+            try source.backup(
+                to: destination, newKey: newKey, lockTimeout: configuration.lockTimeout, unlessSuspended(progress))
+        }
+    }
+
+    private func unlessSuspended(_ progress: OperationProgress.Report?) -> OperationProgress.Report {
+        { step in
+            try self.suspension.check()
+            try progress?(step)
+            try self.suspension.check()
+        }
     }
 }
 

@@ -9,7 +9,8 @@ public import LiteVaultSchema
 /// asynchronous form, which does not. Cancelling the task of an asynchronous call interrupts the running statement, rolls
 /// everything back and throws `CancellationError`.
 ///
-/// An access inside another access of the same database would deadlock: it throws `VaultError` `reentrant`.
+/// An access inside another access of the same database would deadlock: it throws `VaultError` `reentrant`. While the database is
+/// suspended (``suspend(waiting:)``), every access throws `suspended`.
 ///
 /// ``DatabasePool`` reads while it writes; ``DatabaseQueue`` has the same API over one connection.
 public class DatabaseAccess: @unchecked Sendable {  // immutable, and the coordinator is Sendable

@@ -6,21 +6,65 @@ internal import LiteVaultSupport
 final class FairSemaphore: Sendable {
     /// An access that starts when it is admitted. It runs on a thread of its own.
     final class Job: Sendable {
+        /// Whether it is admitted while others are refused.
+        let isAlwaysAdmitted: Bool
+        /// Called in place of `run` with the error that waiters are refused with.
+        let refused: @Sendable (any Error) -> Void
         /// Returns whether it still holds its permit.
         let run: @Sendable () -> Bool
 
-        init(_ run: @escaping @Sendable () -> Bool) { self.run = run }
+        init(
+            isAlwaysAdmitted: Bool = false, refused: @escaping @Sendable (any Error) -> Void,
+            run: @escaping @Sendable () -> Bool
+        ) {
+            self.isAlwaysAdmitted = isAlwaysAdmitted
+            self.refused = refused
+            self.run = run
+        }
+    }
+
+    /// A thread that waits.
+    private final class BlockedThread: Sendable {
+        let isAlwaysAdmitted: Bool
+        private let semaphore = DispatchSemaphore(value: 0)
+        private let error = Locked<(any Error)?>(nil)
+
+        init(isAlwaysAdmitted: Bool) { self.isAlwaysAdmitted = isAlwaysAdmitted }
+
+        func wake(_ error: (any Error)? = nil) {
+            self.error.withLock { $0 = error }
+            semaphore.signal()
+        }
+
+        func wait() throws {
+            semaphore.wait()
+            if let error = error.withLock({ $0 }) { throw error }
+        }
     }
 
     private enum Waiter {
-        case thread(DispatchSemaphore)
+        case thread(BlockedThread)
         case job(Job)
 
-        /// The semaphore or the job.
+        /// The thread or the job.
         var object: AnyObject {
             switch self {
-            case .thread(let semaphore): semaphore
+            case .thread(let thread): thread
             case .job(let job): job
+            }
+        }
+
+        var isAlwaysAdmitted: Bool {
+            switch self {
+            case .thread(let thread): thread.isAlwaysAdmitted
+            case .job(let job): job.isAlwaysAdmitted
+            }
+        }
+
+        func refuse(_ error: any Error) {
+            switch self {
+            case .thread(let thread): thread.wake(error)
+            case .job(let job): job.refused(error)
             }
         }
     }
@@ -28,6 +72,8 @@ final class FairSemaphore: Sendable {
     private struct State {
         var free: Int
         var waiters: [Waiter] = []
+        /// What waiters throw instead of waiting.
+        var refusal: (any Error)?
     }
 
     let count: Int
@@ -41,46 +87,43 @@ final class FairSemaphore: Sendable {
     /// The number of permits in use.
     var inUse: Int { state.withLock { count - $0.free } }
 
-    /// Waits for a permit.
-    func acquire() {
-        let semaphore: DispatchSemaphore? = state.withLock { state in
+    /// Waits for a permit, or for cancellation.
+    ///
+    /// - Parameter isAlwaysAdmitted: whether it waits while others are refused.
+    /// - Throws: `CancellationError`, or the error that waiters are refused with; no permit is held then.
+    func acquire(unless cancellation: Cancellation? = nil, isAlwaysAdmitted: Bool = false) throws {
+        let blocked: BlockedThread? = try state.withLock { state in
+            if let refusal = state.refusal, !isAlwaysAdmitted { throw refusal }
             guard state.free == 0 else {
                 state.free -= 1
                 return nil
             }
-            let semaphore = DispatchSemaphore(value: 0)
-            state.waiters.append(.thread(semaphore))
-            return semaphore
+            let thread = BlockedThread(isAlwaysAdmitted: isAlwaysAdmitted)
+            state.waiters.append(.thread(thread))
+            return thread
         }
-        semaphore?.wait()
-    }
-
-    /// Waits for a permit, or for cancellation.
-    ///
-    /// - Throws: `CancellationError`; no permit is held then.
-    func acquire(unless cancellation: Cancellation?) throws {
-        guard let cancellation else { return acquire() }
-        let semaphore = DispatchSemaphore(value: 0)
-        let isIn = state.withLock { state in
-            guard state.free == 0 else {
-                state.free -= 1
-                return true
-            }
-            state.waiters.append(.thread(semaphore))
-            return false
-        }
-        if isIn { return }
-        let isGivenUp = Locked(false)
+        guard let blocked else { return }
+        guard let cancellation else { return try blocked.wait() }
         let giveUp = { @Sendable in
-            guard self.withdraw(semaphore) else { return }
-            isGivenUp.withLock { $0 = true }
-            semaphore.signal()
+            if self.withdraw(blocked) { blocked.wake(CancellationError()) }
         }
         if !cancellation.willWait(withdraw: giveUp) { giveUp() }
-        semaphore.wait()
-        cancellation.hasWaited()
-        if isGivenUp.withLock({ $0 }) { throw CancellationError() }
+        defer { cancellation.hasWaited() }
+        try blocked.wait()
     }
+
+    /// Makes all who wait, and all who come, throw an error, until `admit()`. Those who hold a permit keep it.
+    func refuse(with error: any Error) {
+        let refused = state.withLock { state in
+            state.refusal = error
+            defer { state.waiters.removeAll { !$0.isAlwaysAdmitted } }
+            return state.waiters.filter { !$0.isAlwaysAdmitted }
+        }
+        for waiter in refused { waiter.refuse(error) }
+    }
+
+    /// Ends the effect of `refuse(with:)`.
+    func admit() { state.withLock { $0.refusal = nil } }
 
     /// Passes the permit to the longest waiter.
     func release() {
@@ -89,14 +132,16 @@ final class FairSemaphore: Sendable {
 
     /// Runs a job when there is a permit for it. Does not block.
     func enqueue(_ job: Job) {
-        let runsNow = state.withLock { state in
+        let (runsNow, refusal) = state.withLock { state -> (Bool, (any Error)?) in
+            if let refusal = state.refusal, !job.isAlwaysAdmitted { return (false, refusal) }
             guard state.free > 0 else {
                 state.waiters.append(.job(job))
-                return false
+                return (false, nil)
             }
             state.free -= 1
-            return true
+            return (true, nil)
         }
+        if let refusal { return job.refused(refusal) }
         if runsNow { Self.dispatch(job, self) }
     }
 
@@ -122,7 +167,7 @@ final class FairSemaphore: Sendable {
             return state.waiters.removeFirst()
         }
         switch next {
-        case .thread(let semaphore): semaphore.signal()
+        case .thread(let thread): thread.wake()
         case .job(let job): return job
         case nil: break
         }

@@ -18,6 +18,9 @@ final class OpenConnections: Sendable {
         var tracker: ChangeTracker?
         var readers: [IdleReader] = []
         var openReaders = 0
+        var openedWriters = 0
+        /// Readers besides those of the accesses.
+        var ownReaders: [WeakConnection] = []
         var setups: [@Sendable (Connection) throws -> Void] = []
         var isClosed = false
         var isSweeping = false
@@ -26,7 +29,13 @@ final class OpenConnections: Sendable {
     let source: ConnectionSource
     private let configuration: DatabaseConfiguration
     private let usesWAL: Bool
+    private struct WeakConnection {
+        weak var connection: Connection?
+    }
+
     private let state = Locked(State())
+    /// Held while the writer is being opened.
+    private let opening = RecursiveLock()
 
     init(_ source: ConnectionSource, _ configuration: DatabaseConfiguration, usesWAL: Bool) {
         self.source = source
@@ -43,17 +52,31 @@ final class OpenConnections: Sendable {
 
     /// The writer, opened if necessary.
     func writer() throws -> Connection {
-        let (writer, setups) = try state.withLock { state in
+        if let writer = try present().writer { return writer }
+        return try opening.withLock {
+            let (writer, setups) = try present()
+            return try writer ?? open(setups)
+        }
+    }
+
+    /// How many writers were opened so far: what one of them says of changes, another does not.
+    var openedWriters: Int { state.withLock { $0.openedWriters } }
+
+    private func present() throws -> (writer: Connection?, setups: [@Sendable (Connection) throws -> Void]) {
+        try state.withLock { state in
             guard !state.isClosed else { throw VaultError.closed(source.path) }
             return (state.writer, state.setups)
         }
-        if let writer { return writer }
+    }
+
+    private func open(_ setups: [@Sendable (Connection) throws -> Void]) throws -> Connection {
         let opened = try source.openWriter(configuration, usesWAL: usesWAL)
         for setup in setups { try setup(opened) }
         try guardCheckpoints(of: opened)
         state.withLock { state in
             state.writer = opened
             state.tracker = nil
+            state.openedWriters += 1
         }
         return opened
     }
@@ -116,6 +139,8 @@ final class OpenConnections: Sendable {
         }
         if let idle { return idle.connection }
         do {
+            // It opens the log, which a reader cannot.
+            if usesWAL { _ = try writer() }
             let reader = try source.openReader(configuration)
             for setup in setups { try setup(reader) }
             return reader
@@ -123,6 +148,17 @@ final class OpenConnections: Sendable {
             state.withLock { $0.openReaders -= 1 }
             throw error
         }
+    }
+
+    /// A reader besides those of the accesses. The caller keeps it.
+    func openOwnReader() throws -> Connection {
+        _ = try writer()
+        let reader = try source.openReader(configuration)
+        state.withLock { state in
+            state.ownReaders.removeAll { $0.connection == nil }
+            state.ownReaders.append(WeakConnection(connection: reader))
+        }
+        return reader
     }
 
     func checkIn(_ reader: Connection, isUsable: Bool) {
@@ -178,10 +214,39 @@ final class OpenConnections: Sendable {
         }
     }
 
+    /// Closes every connection of a file, without a checkpoint, which may take long: no lock remains. Called while there are no
+    /// accesses. The next access opens them again. Databases without a file exist only as long as their connection, and stay.
+    ///
+    /// - Returns: false when one could not be closed, because a statement of it was kept.
+    func suspend() -> Bool {
+        let (writer, others) = state.withLock { state in
+            let others = state.readers.map(\.connection) + state.ownReaders.compactMap(\.connection)
+            state.openReaders -= state.readers.count
+            (state.readers, state.ownReaders) = ([], [])
+            return (state.writer, others)
+        }
+        var isClosed = true
+        for connection in others where !connection.closeForSuspension() { isClosed = false }
+        guard let writer, !writer.description.isEmpty else { return isClosed }
+        guard writer.closeForSuspension() else { return false }
+        state.withLock { state in
+            if state.writer === writer { (state.writer, state.tracker) = (nil, nil) }
+        }
+        return isClosed
+    }
+
     /// Closes every connection, and opens none any more. Called in a barrier.
     func closeFinally() throws {
         guard !isClosed else { return }
         try closeAll()
         state.withLock { $0.isClosed = true }
+    }
+}
+
+extension Connection {
+    /// Whether it could be closed.
+    fileprivate func closeForSuspension() -> Bool {
+        _ = try? withLock { closeBlobs() }
+        return (try? close(checkpointing: false)) != nil
     }
 }

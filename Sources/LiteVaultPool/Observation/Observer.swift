@@ -17,9 +17,11 @@ final class Observer: Sendable {
         access.coordinator.broker.add(signal)
         polling = pollInterval.map { ForeignChangePoll(access.coordinator, every: $0) }
         do {
-            // Changes are recorded from the next write on; this waits for running writes.
-            try await access.coordinator.async(.writeWithoutTransaction) { _ in }
-            try await polling?.begin()
+            try await access.coordinator.outlastingSuspensions {
+                // Changes are recorded from the next write on; this waits for running writes.
+                try await access.coordinator.async(.writeWithoutTransaction) { _ in }
+                try await polling?.begin()
+            }
             _ = try await rowsChanged(in: region)
         } catch {
             access.coordinator.broker.remove(signal)
@@ -50,7 +52,7 @@ final class Observer: Sendable {
     /// Runs a read that determines the region to observe from now on.
     func reading<T: Sendable>(_ body: () async throws -> (T, DatabaseRegion)) async throws -> (T, DatabaseRegion) {
         signal.beginRead()
-        let result = try await body()
+        let result = try await access.coordinator.outlastingSuspensions(body)
         signal.endRead(of: result.1)
         return result
     }
@@ -59,15 +61,17 @@ final class Observer: Sendable {
     private func rowsChanged(in region: DatabaseRegion) async throws -> Bool {
         let named = (region.tables ?? [:]).compactMap { name, part in part.rows.map { (name, $0) } }
         guard !named.isEmpty else { return true }
-        let now = try await access.read { db in
-            var now: [TableName: Set<Int64>] = [:]
-            for (name, ids) in named {
-                let list = ids.map(String.init).joined(separator: ",")
-                let table = quoted(name.schema) + "." + quoted(name.table)
-                now[name] = Set(
-                    try db.all("SELECT rowid FROM \(table) WHERE rowid IN (\(list))") { try $0.get(0, as: Int64.self) })
+        let now = try await access.coordinator.outlastingSuspensions {
+            try await access.read { db in
+                var now: [TableName: Set<Int64>] = [:]
+                for (name, ids) in named {
+                    let list = ids.map(String.init).joined(separator: ",")
+                    let table = quoted(name.schema) + "." + quoted(name.table)
+                    let rows = "SELECT rowid FROM \(table) WHERE rowid IN (\(list))"
+                    now[name] = Set(try db.all(rows) { try $0.get(0, as: Int64.self) })
+                }
+                return now
             }
-            return now
         }
         return present.withLock { present in
             defer { present = now }
@@ -78,9 +82,15 @@ final class Observer: Sendable {
 
 /// Checks periodically whether another process has written (`PRAGMA data_version`).
 private final class ForeignChangePoll: Sendable {
+    /// What a connection says of changes by others.
+    private struct Version: Equatable {
+        let writer: Int
+        let data: Int64
+    }
+
     private let coordinator: ConnectionCoordinator
     private let interval: Duration
-    private let version = Locked<Int64?>(nil)
+    private let version = Locked<Version?>(nil)
     private let task = Locked<Task<Void, Never>?>(nil)
 
     init(_ coordinator: ConnectionCoordinator, every interval: Duration) {
@@ -105,7 +115,9 @@ private final class ForeignChangePoll: Sendable {
     func end() { task.withLock { $0?.cancel() } }
 
     private func ask() async throws -> Bool {
-        let now = try await coordinator.async(.writeWithoutTransaction) { try $0.integer("data_version") }
+        let now = try await coordinator.async(.writeWithoutTransaction) { [coordinator] in
+            Version(writer: coordinator.connections.openedWriters, data: try $0.integer("data_version"))
+        }
         return version.withLock { version in
             defer { version = now }
             return version != nil && version != now

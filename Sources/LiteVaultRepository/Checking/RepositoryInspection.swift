@@ -1,4 +1,5 @@
 internal import DurableFile
+internal import LiteVaultSupport
 package import LiteVaultCapture
 package import LiteVaultFoundation
 
@@ -84,7 +85,7 @@ extension Repository {
                 switch identity.state {
                 case .dead: .dead
                 case _ where Lease.isStale(object, now, Lease.staleAge): .expired
-                case .alive: ProcessIdentity.isStopped(record.process) ? .stopped : .alive
+                case .alive: Platform.isStopped(record.process) ? .stopped : .alive
                 case .unknown: .remote
                 }
             let short = object.name.dropFirst(prefix.count)

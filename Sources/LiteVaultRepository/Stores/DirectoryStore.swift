@@ -316,7 +316,7 @@ final class DirectoryLock {
                 remedy: "Find it (fuser \(path)), wait for it or terminate it, then try again.")
         }
         let isHere = words[1] == ProcessInfo.processInfo.hostName
-        let isStopped = isHere && ProcessIdentity.isStopped(process)
+        let isStopped = isHere && Platform.isStopped(process)
         return VaultError(
             .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
             path: path,

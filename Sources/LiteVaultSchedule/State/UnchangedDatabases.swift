@@ -210,11 +210,7 @@ package struct SourceMark: Sendable {
                 continue
             }
             if suffix == "-journal" { return nil }
-            #if os(Linux)
-                let times = [status.st_mtim, status.st_ctim]
-            #else
-                let times = [status.st_mtimespec, status.st_ctimespec]
-            #endif
+            let times = [status.modificationTime, status.statusChangeTime]
             // An application that opens a database in WAL mode creates an empty log, which means the same as none.
             if suffix == "-wal", status.st_size == 0 {
                 values.append(-1)

@@ -43,7 +43,7 @@ struct SchedulePrintUnits: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         let configuration = try schedule.configuration()
         let units = SystemdUnits(
-            name: name, tool: tool ?? ProgramFile.path ?? "/usr/local/bin/litevault",
+            name: name, tool: tool ?? Platform.programPath ?? "/usr/local/bin/litevault",
             configuration: configuration)
         var report = Report(
             Result(
@@ -52,22 +52,5 @@ struct SchedulePrintUnits: VaultCommand {
         if let timer = units.timer { report.appendLine(timer) }
         report.appendLine("# or, for cron:\n# \(units.cron)")
         return report
-    }
-}
-
-/// The file of this program.
-private enum ProgramFile {
-    /// The absolute path; nil if the system does not tell.
-    static var path: String? {
-        #if canImport(Darwin)
-            var size: UInt32 = 0
-            _NSGetExecutablePath(nil, &size)
-            var buffer = [CChar](repeating: 0, count: Int(size) + 1)
-            guard _NSGetExecutablePath(&buffer, &size) == 0, let path = realpath(buffer, nil) else { return nil }
-        #else
-            guard let path = realpath("/proc/self/exe", nil) else { return nil }
-        #endif
-        defer { free(path) }
-        return String(cString: path)
     }
 }

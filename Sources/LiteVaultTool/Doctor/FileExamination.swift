@@ -2,6 +2,7 @@ internal import DurableFile
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// Examines the local files that backups and restores need. Everything is only read.
 struct FileExamination {
@@ -72,7 +73,7 @@ struct FileExamination {
             let size = Format.size(Preflight.size(path) ?? 0)
             let owner = temporary.owner.process
             switch temporary.owner.state {
-            case .alive where ProcessIdentity.isStopped(owner):
+            case .alive where Platform.isStopped(owner):
                 findings.warning(
                     check, "belongs to process \(owner), which is stopped (\(size))", path: path,
                     remedy: "Resume it (kill -CONT \(owner)) or terminate it.")

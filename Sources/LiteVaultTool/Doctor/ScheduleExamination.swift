@@ -106,7 +106,7 @@ struct ScheduleExamination {
             }
             switch try state.runner() {
             case .none: findings.ok(.runner, "no process runs the jobs now", path: state.path)
-            case .process(let process?) where ProcessIdentity.isStopped(process):
+            case .process(let process?) where Platform.isStopped(process):
                 findings.problem(
                     .runner, "process \(process), which runs the jobs, is stopped", path: state.path,
                     remedy: "Resume it (kill -CONT \(process)) or terminate it: no other one can run them meanwhile.")
@@ -154,7 +154,7 @@ struct ScheduleExamination {
                 remedy: "Let a service run 'litevault schedule run'; 'schedule print-units' prints its unit.")
             return
         }
-        if ProcessIdentity.isStopped(state.process), state.isRunning == true {
+        if Platform.isStopped(state.process), state.isRunning == true {
             findings.problem(
                 .follower, "process \(state.process), which follows the databases, is stopped",
                 remedy: "Resume it (kill -CONT \(state.process)) or terminate it.")
