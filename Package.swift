@@ -56,6 +56,7 @@ let package = Package(
         .library(name: "LiteVaultBackup", targets: ["LiteVaultBackup"]),
         .library(name: "LiteVaultObjectStore", targets: ["LiteVaultObjectStore"]),
         .library(name: "LiteVaultBackupService", targets: ["LiteVaultBackupService"]),
+        .library(name: "LiteVaultStoreTesting", targets: ["LiteVaultStoreTesting"]),
         .library(name: "LiteVaultKeyring", targets: ["LiteVaultKeyring"]),
         .executable(name: "litevault", targets: ["LiteVaultTool"]),
         .plugin(name: "LiteVaultSchemaPlugin", targets: ["LiteVaultSchemaPlugin"]),
@@ -207,6 +208,11 @@ let package = Package(
         .target(
             name: "LiteVaultBackup", dependencies: ["LiteVaultCapture", "LiteVaultRepository", "LiteVaultFollow"],
             swiftSettings: swift),
+        // For the tests of those who write a store: servers and the tool do not link it.
+        .target(
+            name: "LiteVaultStoreTesting",
+            dependencies: ["LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport"],
+            swiftSettings: swift),
         // Alone in linking an HTTP client: a build for directories only does without one.
         .target(
             name: "LiteVaultObjectStore",
@@ -314,11 +320,15 @@ let package = Package(
         .testTarget(name: "LiteVaultPoolTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
         .testTarget(name: "LiteVaultRecordTests", dependencies: ["LiteVault"] + engine, swiftSettings: swift),
         .testTarget(
-            name: "LiteVaultBackupTests", dependencies: ["LiteVaultBackup", "LiteVault", "DurableFile"],
+            name: "LiteVaultBackupTests",
+            dependencies: [
+                "LiteVaultBackup", "LiteVaultStoreTesting", "LiteVault", "LiteVaultSupport", "DurableFile",
+            ],
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultObjectStoreTests",
-            dependencies: ["LiteVaultObjectStore", "LiteVaultBackup", "LiteVaultSupport"], swiftSettings: swift),
+            dependencies: ["LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSupport"],
+            swiftSettings: swift),
         .testTarget(
             name: "LiteVaultScheduleTests",
             dependencies: ["LiteVaultSchedule", "LiteVaultScheduleFile", "LiteVaultBackup"], swiftSettings: swift),

@@ -8,11 +8,6 @@ import Testing
 @Suite(.enabled(if: OtherS3.isThere, "no Python with OpenStack Swift: ci/setup judges")) struct OtherS3Tests {
     let scratch = Scratch()
 
-    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
-    func `Swift keeps the rules of a store`(rule: String) async throws {
-        try await ObjectStoreConformance.run(rule, OtherS3.store(), scratch: scratch.folder)
-    }
-
     @Test func `a server without If-Match is found out, and one object of a fixed name is left of that`() async throws {
         let store = try OtherS3.store()
         #expect(try await !store.supportsConditionalWrites())
@@ -21,7 +16,7 @@ import Testing
 
     @Test func `a large file is uploaded in parts and read back`() async throws {
         let store = try OtherS3.store()
-        let bytes = ObjectStoreConformance.noise(12_000_001)
+        let bytes = StoreCalls.noise(12_000_001)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))
         try await store.put("large", file: scratch.path("large"), condition: .none)
         #expect(try await store.attributes("large")?.size == 12_000_001)
@@ -42,7 +37,7 @@ import Testing
 
     @Test func `a wrong secret is rejected and reported`() async throws {
         let store = try OtherS3.store(secret: "another")
-        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [1], condition: .none) } == .config)
+        #expect(await StoreCalls.code { try await store.put("x", bytes: [1], condition: .none) } == .config)
     }
 
     @Test(arguments: [-86_400.0, -1200, 1200, 86_400])

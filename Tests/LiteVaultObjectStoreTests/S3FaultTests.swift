@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: ["500", "503", "refuse", "truncate", "lose"])
     func `a read succeeds after failures`(fault: String) async throws {
         let (proxy, store) = try setUp()
-        let bytes = ObjectStoreConformance.noise(300_000)
+        let bytes = StoreCalls.noise(300_000)
         try await store.put("x", bytes: bytes, condition: .none)
         for times in 1...3 {
             try await proxy.plan(.init(method: "GET", times: times, fault: fault))
@@ -64,12 +64,12 @@ import Testing
         let (proxy, store) = try setUp()
         try await store.put("x", bytes: [1], condition: .absent)
         try await proxy.plan(.init(method: "PUT", fault: "lose"))
-        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [1], condition: .absent) } == .conflict)
+        #expect(await StoreCalls.code { try await store.put("x", bytes: [1], condition: .absent) } == .conflict)
     }
 
     @Test func `a file in parts survives failures of every step`() async throws {
         let (proxy, store) = try setUp()
-        let bytes = ObjectStoreConformance.noise(11_000_000)
+        let bytes = StoreCalls.noise(11_000_000)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))
         try await proxy.plan(
             .init(method: "POST", path: "uploads", fault: "503"), .init(method: "PUT", path: "partNumber=2", fault: "lose"),
@@ -82,10 +82,10 @@ import Testing
 
     @Test func `parts are aborted when the upload fails`() async throws {
         let (proxy, store) = try setUp { $0.attempts = 2 }
-        try Data(ObjectStoreConformance.noise(11_000_000)).write(to: URL(fileURLWithPath: scratch.path("large")))
+        try Data(StoreCalls.noise(11_000_000)).write(to: URL(fileURLWithPath: scratch.path("large")))
         try await proxy.plan(.init(method: "PUT", path: "partNumber=2", times: 99, fault: "500"))
         #expect(
-            await ObjectStoreConformance.code {
+            await StoreCalls.code {
                 try await store.put("large", file: scratch.path("large"), condition: .none)
             } == .io)
         #expect(try await proxy.log().contains { $0.method == "DELETE" && $0.path.contains("uploadId") })
@@ -110,12 +110,12 @@ import Testing
         try await proxy.plan(.init(method: "GET", times: 100_000, fault: "503"))
         // Many at a time share it.
         let codes = await withTaskGroup(of: VaultError.Code?.self) { group in
-            for _ in 0..<8 { group.addTask { await ObjectStoreConformance.code { _ = try await store.get("x") } } }
+            for _ in 0..<8 { group.addTask { await StoreCalls.code { _ = try await store.get("x") } } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(codes.allSatisfy { $0 == .io } && codes.count == 8)
         // It stays spent until something succeeds.
-        #expect(await ObjectStoreConformance.code { _ = try await store.get("x") } == .io)
+        #expect(await StoreCalls.code { _ = try await store.get("x") } == .io)
         // Not a thousand times each.
         #expect(try await proxy.log().count < 2000)
         try await proxy.plan()
@@ -152,9 +152,9 @@ import Testing
 
     @Test func `a download that fails leaves no file`() async throws {
         let (proxy, store) = try setUp { $0.attempts = 2 }
-        try await store.put("x", bytes: ObjectStoreConformance.noise(100_000), condition: .none)
+        try await store.put("x", bytes: StoreCalls.noise(100_000), condition: .none)
         try await proxy.plan(.init(method: "GET", times: 99, fault: "truncate"))
-        #expect(await ObjectStoreConformance.code { try await store.fetch("x", into: scratch.path("x")) } == .io)
+        #expect(await StoreCalls.code { try await store.fetch("x", into: scratch.path("x")) } == .io)
         #expect(!FileManager.default.fileExists(atPath: scratch.path("x")))
     }
 
@@ -166,7 +166,7 @@ import Testing
         try await proxy.plan(.init(method: "HEAD", fault: "stale"))
         let seen = try #require(try await store.attributes("x")).tag
         #expect(seen == first)
-        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .unchanged(seen)) } == .conflict)
+        #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(seen)) } == .conflict)
         #expect(try await store.get("x") == [2])
     }
 
@@ -209,7 +209,7 @@ import Testing
         let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
         let repository = try await Repository.openOrCreate(store, local: local)
         let path = scratch.path("a.db")
-        try Data(ObjectStoreConformance.noise(40_960)).write(to: URL(fileURLWithPath: path))
+        try Data(StoreCalls.noise(40_960)).write(to: URL(fileURLWithPath: path))
         let options = SnapshotOptions()
         // Held by another machine, whose clock is right: renewed a minute ago, by the store's.
         let lease = "leases/" + repository.databaseID("a.db")
@@ -219,7 +219,7 @@ import Testing
             """
         try await store.put(lease, bytes: Array(held.utf8), condition: .none)
         #expect(
-            await ObjectStoreConformance.code {
+            await StoreCalls.code {
                 _ = try await repository.storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
             } == .busy)
         // A stale answer that shows it as nobody's does not let two in.
@@ -230,7 +230,7 @@ import Testing
         try await proxy.plan(
             .init(method: "HEAD", path: "leases/", fault: "stale"), .init(method: "GET", path: "leases/", fault: "stale"))
         #expect(
-            await ObjectStoreConformance.code {
+            await StoreCalls.code {
                 _ = try await repository.storeSnapshot(of: path, options: options) { _ in CaptureReport(byteCount: 0) }
             } == .busy)
         #expect(try await proxy.log().filter { $0.fault == "stale" }.count == 2)

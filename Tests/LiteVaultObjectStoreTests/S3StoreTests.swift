@@ -6,48 +6,22 @@ import Testing
 @Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct S3StoreTests {
     let scratch = Scratch()
 
-    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
-    func `a bucket in the path keeps the rules of a store`(rule: String) async throws {
-        try await ObjectStoreConformance.run(rule, FaultyS3.store(), scratch: scratch.folder)
-    }
-
-    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
-    func `a bucket in the host's name keeps the rules of a store`(rule: String) async throws {
-        let store = try FaultyS3.store(host: "s3.amazonaws.com")
-        try await ObjectStoreConformance.run(rule, store, scratch: scratch.folder)
-    }
-
     @Test func `a server that keeps conditions is found out, and one object of a fixed name is left of that`() async throws {
         let store = try FaultyS3.store()
         #expect(try await store.supportsConditionalWrites())
         #expect(try await store.list("").map(\.name) == ["leases/conditions"])
     }
 
-    @Test func `more objects than a page holds are listed`() async throws {
-        let store = try FaultyS3.store()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for batch in 0..<8 {
-                group.addTask {
-                    for number in 0..<130 {
-                        try await store.put("many/\(batch)-\(number)", bytes: [1], condition: .none)
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
-        #expect(try await store.list("many/").count == 1040)
-    }
-
     @Test func `a large file is uploaded in parts and read back`() async throws {
         let store = try FaultyS3.store()
-        let bytes = ObjectStoreConformance.noise(12_000_001)
+        let bytes = StoreCalls.noise(12_000_001)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("large")))
         try await store.put("large", file: scratch.path("large"), condition: .absent)
         #expect(try await store.attributes("large")?.size == 12_000_001)
         try await store.fetch("large", into: scratch.path("back"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.path("back"))) == Data(bytes))
         #expect(
-            await ObjectStoreConformance.code {
+            await StoreCalls.code {
                 try await store.put("large", file: scratch.path("large"), condition: .absent)
             } == .conflict)
     }

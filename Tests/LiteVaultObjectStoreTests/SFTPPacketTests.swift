@@ -107,7 +107,7 @@ import Testing
             settings.attempts = 1
             settings.timeout = .seconds(5)
             let store = SFTPStore(settings)
-            #expect(await ObjectStoreConformance.code { _ = try await store.get("a") } != nil)
+            #expect(await StoreCalls.code { _ = try await store.get("a") } != nil)
         }
     }
 

@@ -6,11 +6,6 @@ import Testing
 @Suite(.enabled(if: SFTPServer.isThere, "no sshd: ci/setup tests")) struct SFTPStoreTests {
     let scratch = Scratch()
 
-    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
-    func `a directory on a server keeps the rules of a store`(rule: String) async throws {
-        try await ObjectStoreConformance.run(rule, SFTPServer.store(), scratch: scratch.folder)
-    }
-
     private func path(_ store: SFTPStore) throws -> String { try SFTPSettings(url: store.location).path }
 
     /// The names in a directory of the server, which is this machine, and below it.
@@ -89,7 +84,7 @@ import Testing
         let lock = try path(store) + "/.a.lock"
         try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
         try Data([9]).write(to: URL(fileURLWithPath: lock + "/token"))
-        #expect(await ObjectStoreConformance.code { try await store.put("a", bytes: [2], condition: .none) } == .busy)
+        #expect(await StoreCalls.code { try await store.put("a", bytes: [2], condition: .none) } == .busy)
         #expect(try await store.get("a") == [1])
     }
 
@@ -111,7 +106,7 @@ import Testing
         }
         let quick = try SFTPServer.store(folder) { $0.lockAge = .seconds(2) }
         let tag = try await quick.put("leases/a", bytes: [1], condition: .absent)
-        async let outcome = ObjectStoreConformance.code {
+        async let outcome = StoreCalls.code {
             try await slow.put("leases/a", bytes: [2], condition: isConditional ? .unchanged(tag) : .none)
         }
         while !stopped.value { try await Task.sleep(for: .milliseconds(20)) }
@@ -144,7 +139,7 @@ import Testing
         let store = try SFTPServer.store()
         try await store.put("a", bytes: [1], condition: .absent)
         try FileManager.default.createSymbolicLink(atPath: path(store) + "/b", withDestinationPath: "a")
-        #expect(await ObjectStoreConformance.code { _ = try await store.attributes("b") } == .damaged)
+        #expect(await StoreCalls.code { _ = try await store.attributes("b") } == .damaged)
         #expect(try await store.list("").map(\.name) == ["a"])
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVaultBackup
 import LiteVaultObjectStore
+import LiteVaultStoreTesting
 import Testing
 
 /// Servers that differ in the conditions that they keep and in what they refuse, as a proxy before moto plays them.
@@ -38,7 +39,7 @@ import Testing
 
     private func source(_ seed: UInt8) throws -> String {
         let path = scratch.path("a.db")
-        try Data(ObjectStoreConformance.noise(40_960, seed)).write(to: URL(fileURLWithPath: path))
+        try Data(StoreCalls.noise(40_960, seed)).write(to: URL(fileURLWithPath: path))
         return path
     }
 
@@ -51,14 +52,22 @@ import Testing
         #expect(try await repository.check().problems.isEmpty)
         let restored = scratch.path("restored-" + UUID().uuidString)
         try await repository.restore(try #require(snapshots.last), to: restored)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: restored)) == Data(ObjectStoreConformance.noise(40_960, 2)))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: restored)) == Data(StoreCalls.noise(40_960, 2)))
         return repository
     }
 
-    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
-    func `H-OBJ-01 a server that compares bare tags keeps the rules of a store`(rule: String) async throws {
-        let (_, store) = try await kind(Self.always("PUT", "bare"))
-        try await ObjectStoreConformance.run(rule, store, scratch: scratch.folder)
+    @Test(arguments: ObjectStoreConformance.rules)
+    func `H-OBJ-01 a server that compares bare tags keeps the rules of a store`(
+        rule: ObjectStoreConformance.Rule
+    ) async throws {
+        let proxy = try #require(FaultProxy())
+        try await proxy.plan(Self.always("PUT", "bare"))
+        var conformance = ObjectStoreConformance { place in
+            try FaultyS3.store(port: proxy.server.port) { $0.prefix = "tests/\(place)" }
+        }
+        (conformance.scratch, conformance.manyObjects, conformance.largeObject) = (scratch.folder, 40, 6 << 20)
+        let result = await conformance.run(rule)
+        #expect(!result.isFailure, "\(result)")
     }
 
     @Test func `H-OBJ-01 a second snapshot on a server that compares bare tags`() async throws {
@@ -75,7 +84,7 @@ import Testing
         _ = try await live(in: store)
         let tag = try await store.put("x", bytes: [1], condition: .none)
         try await store.put("x", bytes: [2], condition: .unchanged(tag))
-        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .unchanged(tag)) } == .conflict)
+        #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(tag)) } == .conflict)
         #expect(try await store.get("x") == [2])
     }
 
@@ -95,12 +104,12 @@ import Testing
         let first = try await store.put("x", bytes: [1], condition: .absent)
         let second = try await store.put("x", bytes: [2], condition: .unchanged(first))
         try await proxy.plan(Self.always("PUT", "race"))
-        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .absent) } == .conflict)
-        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .unchanged(first)) } == .conflict)
+        #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .absent) } == .conflict)
+        #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(first)) } == .conflict)
         #expect(try await store.get("x") == [2])
         // A server that fails is not somebody else who won.
         try await proxy.plan(Self.always("PUT", "500"))
-        #expect(await ObjectStoreConformance.code { try await store.put("x", bytes: [3], condition: .unchanged(second)) } == .io)
+        #expect(await StoreCalls.code { try await store.put("x", bytes: [3], condition: .unchanged(second)) } == .io)
     }
 
     @Test func `H-OBJ-03 a server's features are probed once per machine, not by every command`() async throws {
@@ -168,18 +177,18 @@ import Testing
         }
         // Packs, manifests and segments are only added.
         try await store.put("data/x", bytes: [1], condition: .absent)
-        #expect(await ObjectStoreConformance.code { try await store.put("data/x", bytes: [2], condition: .absent) } == .conflict)
+        #expect(await StoreCalls.code { try await store.put("data/x", bytes: [2], condition: .absent) } == .conflict)
     }
 
     @Test func `H-OBJ-06 the remains of killed uploads are aborted, and foreign uploads stay`() async throws {
         let (proxy, store) = try await kind { $0.attempts = 1 }
         let path = scratch.path("large")
-        try Data(ObjectStoreConformance.noise(11_000_000)).write(to: URL(fileURLWithPath: path))
+        try Data(StoreCalls.noise(11_000_000)).write(to: URL(fileURLWithPath: path))
         // Neither the parts go through nor the end of the upload: as after a kill.
         for name in ["data/00/left", "other/left"] {
             try await proxy.plan(
                 Self.always("PUT", "500"), .init(method: "DELETE", times: 1000, fault: "500"))
-            #expect(await ObjectStoreConformance.code { try await store.put(name, file: path, condition: .none) } != nil)
+            #expect(await StoreCalls.code { try await store.put(name, file: path, condition: .none) } != nil)
         }
         try await proxy.plan()
         // moto dates all uploads to 2010.

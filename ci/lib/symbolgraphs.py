@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = ROOT / "Sources"
 # The library products, and the module whose symbols each shows.
-PRODUCTS = ["LiteVault", "LiteVaultBackup", "LiteVaultBackupService", "LiteVaultObjectStore", "LiteVaultKeyring", "SQLite"]
+PRODUCTS = ["LiteVault", "LiteVaultBackup", "LiteVaultStoreTesting", "LiteVaultBackupService", "LiteVaultObjectStore", "LiteVaultKeyring", "SQLite"]
 
 
 def tool(name):

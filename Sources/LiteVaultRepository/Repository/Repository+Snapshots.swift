@@ -1,6 +1,10 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 
+/// There is no repository, or no snapshot of the wanted database in it, and this machine remembers none. It is the
+/// `VaultError.cause` of a `noInput` error, and tells the first start of a program from a wrong selection.
+public struct NoSnapshotError: Error, Sendable, Equatable {}
+
 extension Repository {
     /// Lists the snapshots of one database or of all, oldest first within each.
     ///
@@ -80,8 +84,8 @@ extension Repository {
     /// - Parameters:
     ///   - selection: which snapshot.
     ///   - database: the database's name; required if the repository has several, unless an identifier is given.
-    /// - Throws: `VaultError` `noInput` if no snapshot matches, or several do; `damaged` if the selected snapshot cannot be
-    ///   read, or may be one that cannot.
+    /// - Throws: `VaultError` `noInput` if no snapshot matches, or several do, with a ``NoSnapshotError`` as its cause if there is none at all;
+    ///   `damaged` if the selected snapshot cannot be read, or may be one that cannot.
     public func snapshot(_ selection: SnapshotSelection, database: String? = nil) async throws -> Snapshot {
         try await select(selection, database).snapshot
     }
@@ -106,7 +110,7 @@ extension Repository {
             throw VaultError(
                 .noInput,
                 database.map { "there is no snapshot of a database '\($0)'" } ?? "there is no snapshot",
-                path: store.location, advice: .listSnapshots)
+                path: store.location, advice: .listSnapshots, cause: NoSnapshotError())
         }
         if case .at(let time) = selection {
             let chosen = try choose(time, survey)
@@ -126,7 +130,7 @@ extension Repository {
         if !takesLess, let rollback = survey.rollback { throw instead(of: rollback, survey.snapshots.last) }
         if !takesLess, let newest = survey.unreadableNewest { throw instead(of: newest, survey.snapshots.last) }
         guard let last = survey.snapshots.last else {
-            throw VaultError(.noInput, "there is no snapshot", path: store.location)
+            throw VaultError(.noInput, "there is no snapshot", path: store.location, cause: NoSnapshotError())
         }
         return SelectedSnapshot(snapshot: last, warnings: warnings, newest: last, cut: survey.cut(after: last))
     }

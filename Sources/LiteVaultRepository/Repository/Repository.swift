@@ -56,7 +56,7 @@ public struct Repository: Sendable {
             if !acceptsReplacement { try requireUnknown(store, local) }
             throw VaultError(
                 .noInput, "there is no repository", path: store.location,
-                advice: .createRepository)
+                advice: .createRepository, cause: NoSnapshotError())
         }
         return found
     }

@@ -247,7 +247,7 @@ extension ObjectStore {
     /// The size of the content of a listed object, which is less than, or more than, what is stored of it if it is sealed.
     ///
     /// - Throws: `VaultError` `damaged` if it is sealed and truncated or changed; then one small request was made.
-    func contentSize(_ object: ObjectAttributes) async throws -> Int64 {
+    package func contentSize(_ object: ObjectAttributes) async throws -> Int64 {
         try await contentSize(object.name, stored: object.size)
     }
 

@@ -59,14 +59,12 @@ public final class DirectoryStore: ObjectStore {
 
     /// Reads the file, if it is no larger.
     public func get(_ name: String, upTo limit: Int) async throws -> [UInt8] {
-        try naming(name) { path in try LocalFile(reading: path).contents(upTo: limit) }
+        try reading(name) { try $0.contents(upTo: limit) }
     }
 
     /// Reads a part of the file.
     public func get(_ name: String, range: Range<Int64>) async throws -> [UInt8] {
-        try naming(name) { path in
-            try LocalFile(reading: path).read(at: range.lowerBound, count: Int(range.upperBound - range.lowerBound))
-        }
+        try reading(name) { try $0.read(at: range.lowerBound, count: range.count) }
     }
 
     /// Copies the file, without a sync.
@@ -78,7 +76,7 @@ public final class DirectoryStore: ObjectStore {
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
         let source = try naming(name) { $0 }
         guard let size = try attributes(at: source, name)?.size else {
-            throw VaultError(.missing, "there is no such object", path: source)
+            throw Self.missing(source)
         }
         guard size <= limit else { throw VaultError.tooLarge(Int(limit), path: source) }
         try Self.copy(source, into: LocalFile(creating: path))
@@ -109,8 +107,10 @@ public final class DirectoryStore: ObjectStore {
     public func remove(_ name: String) async throws {
         try naming(name) { path in
             guard unlink(path) == 0 else {
-                if errno == ENOENT || errno == ENOTDIR { return }
-                throw VaultError(errno: errno, "unlink", path: path)
+                let cause = errno
+                // A directory is only the parent of the names below it.
+                if try attributes(at: path, name) == nil { return }
+                throw VaultError(errno: cause, "unlink", path: path)
             }
             try LocalDirectory.sync(LocalDirectory.parent(of: path))
         }
@@ -146,6 +146,22 @@ extension DirectoryStore {
     private func naming<T>(_ name: String, _ body: (String) throws -> T) throws -> T {
         try ObjectName.validate(name)
         return try withErrorContext(path: name) { try body(location + "/" + name) }
+    }
+
+    private func reading<T>(_ name: String, _ body: (LocalFile) throws -> T) throws -> T {
+        try naming(name) { path in
+            let file: LocalFile
+            do { file = try LocalFile(reading: path) } catch {
+                // Also if it is a directory, or below an object.
+                if try attributes(at: path, name) == nil { throw Self.missing(path) }
+                throw error
+            }
+            return try body(file)
+        }
+    }
+
+    private static func missing(_ path: String) -> VaultError {
+        VaultError(.missing, "there is no such object", path: path)
     }
 
     private func write(
@@ -185,7 +201,10 @@ extension DirectoryStore {
             guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o777 == 0o600, status.st_uid == geteuid() else {
                 return nil
             }
-            try LocalFile(updating: path).sync()
+            let file = try LocalFile(updating: path)
+            // An object's time is that of its storing, however long the file waited for it; unless it is an object already.
+            if status.st_nlink == 1 { _ = try file.touch() }
+            try file.sync()
             guard LiteVaultFoundation.link(path, destination) == 0 else {
                 switch errno {
                 case EXDEV, EPERM, ENOTSUP, ENOSYS, EMLINK, EACCES: return nil

@@ -4,8 +4,10 @@ public import LiteVaultFoundation
 /// Stores a repository's objects, for example in a directory, in a bucket or on an SSH server.
 ///
 /// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears atomically, and its
-/// bytes never change afterwards unless it is replaced as a whole. All errors of a store are `VaultError`; a store
-/// retries transient failures (a timeout, a 503) itself before it throws.
+/// bytes never change afterwards unless it is replaced as a whole. What one client has done is seen by all others at once, in listings, too. All
+/// errors of a store are `VaultError`; a store retries transient failures (a timeout, a 503) itself before it throws.
+///
+/// The article "A store of your own" has a complete store. `ObjectStoreConformance` of module `LiteVaultStoreTesting` checks each of these rules.
 public protocol ObjectStore: Sendable {
     /// The store's location for messages: a path, `s3://bucket/prefix`, or `sftp://host/path`. Never contains credentials.
     var location: String { get }
@@ -132,6 +134,9 @@ public enum PutCondition: Sendable, Equatable {
 }
 
 /// Identifies one version of an object: an S3 `ETag`, or a hash.
+///
+/// Two contents of an object have different tags, also at the same size and within a second. Of larger objects than repositories replace without
+/// holding a lease (2 KiB, and 32 KiB for names without a slash) size and time are enough for that.
 public struct ETag: Sendable, Hashable {
     /// The tag as the store writes it.
     public let value: String
@@ -161,15 +166,17 @@ public struct ObjectAttributes: Sendable, Equatable {
 }
 
 /// Validates object names, which have the same syntax in every store.
-package enum ObjectName {
+///
+/// A store calls ``validate(_:)`` first in each of its methods that take a name: names may come from a document in the store.
+public enum ObjectName {
     /// Whether an object may have the name.
-    static func isValid(_ name: String) -> Bool { (try? validate(name)) != nil }
+    package static func isValid(_ name: String) -> Bool { (try? validate(name)) != nil }
 
     /// Rejects invalid names. Valid are parts, separated by slashes, of ASCII letters, digits, `-`, `_` and `.`, none of them empty or
     /// starting with a dot; 512 bytes at most.
     ///
-    /// - Throws: `VaultError` `internal`. Names are created by this program, never by users.
-    package static func validate(_ name: String) throws {
+    /// - Throws: `VaultError` with code `internal`: names are created by this package, never by users.
+    public static func validate(_ name: String) throws {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let valid =
             name.utf8.count <= 512

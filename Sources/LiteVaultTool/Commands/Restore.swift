@@ -21,6 +21,7 @@ struct Restore: VaultCommand {
             "litevault restore --repository /backup/vaults --database vault.db new.db",
             "litevault restore --repository /backup/vaults --snapshot 3f2a90c1 new.db",
             "litevault restore --repository r --at 2026-11-21T12:30:00Z new.db",
+            "litevault restore --repository s3://bucket/vaults --if-missing --if-backed-up app.db",
             "litevault restore --repository r --at '2026-11-21 13:30 local' --in-place \\",
             "    --delta --keep-original old.db vault.db",
         ])
@@ -59,6 +60,18 @@ struct Restore: VaultCommand {
 
     @Flag(help: "Do nothing, successfully, if DEST exists: for the start of a container.")
     var ifMissing = false
+
+    @Flag(
+        help: .init(
+            "Do nothing, successfully, if the repository has no snapshot of the database, or does not exist yet: for the "
+                + "first start of a container."))
+    var ifBackedUp = false
+
+    @Option(
+        help: .init(
+            "The number of requests to the store under way at a time (default: as many as 32 MiB of blocks take; 16 for manifests and segments).",
+            valueName: "n"))
+    var parallel: Int?
 
     @Flag(help: "Restore nothing: show what would be restored.")
     var dryRun = false
@@ -109,11 +122,17 @@ struct Restore: VaultCommand {
         @Nullable var keyring: RestoredKeyringResult?
     }
 
-    /// The result of a restore that was not needed.
-    private struct Present: Encodable {
+    /// The result of a restore that had nothing to do.
+    private struct Unneeded: Encodable {
+        enum Reason: String, Encodable {
+            case destinationExists = "destination-exists"
+            case noSnapshot = "no-snapshot"
+        }
+
         let repository: String
-        let destination: String
+        let destination: String?
         let restored = false
+        let reason: Reason
     }
 
     func validate() throws {
@@ -125,12 +144,15 @@ struct Restore: VaultCommand {
             throw ValidationError("--replace-keyring, --keyring-to and --no-keyring exclude each other")
         }
         if replaceKeyring, toStdout { throw ValidationError("--to-stdout goes with --keyring-to only") }
+        if ifBackedUp, snapshot != nil { throw ValidationError("--if-backed-up cannot be combined with --snapshot") }
+        if let parallel, parallel < 1 { throw ValidationError("--parallel needs a number of 1 or more") }
         if inPlace, ifMissing { throw ValidationError("--in-place cannot be combined with --if-missing") }
         if toStdout {
             if dest != nil { throw ValidationError("--to-stdout takes no DEST") }
-            if output.json || inPlace || ifMissing || dryRun {
+            // An empty standard output would look like an empty database.
+            if output.json || inPlace || ifMissing || ifBackedUp || dryRun {
                 throw ValidationError(
-                    "--to-stdout cannot be combined with --json, --in-place, --if-missing or --dry-run")
+                    "--to-stdout cannot be combined with --json, --in-place, --if-missing, --if-backed-up or --dry-run")
             }
         } else if dest == nil, !dryRun {
             throw ValidationError("missing argument DEST")
@@ -141,12 +163,24 @@ struct Restore: VaultCommand {
         try session.reserveKeySources(repository.secret)
         try session.reserveKeySources(key)
         if ifMissing, let dest, Preflight.size(dest) != nil {
-            var report = Report(Present(repository: repository.location, destination: dest))
-            report.appendLine("\(Format.visible(dest)) exists: nothing was restored.")
-            return report
+            return unneeded(.destinationExists, "\(Format.visible(dest)) exists")
         }
         if let dest, !inPlace, !dryRun { try Preflight.requireAbsent(dest) }
-        let opened = try session.repository(repository)
+        do { return try restore(session) } catch let error as VaultError
+            where error.cause is NoSnapshotError && ifBackedUp
+        {
+            return unneeded(.noSnapshot, error.message.prefix(1).uppercased() + error.message.dropFirst())
+        }
+    }
+
+    private func unneeded(_ reason: Unneeded.Reason, _ text: String) -> Report {
+        var report = Report(Unneeded(repository: repository.location, destination: dest, reason: reason))
+        report.appendLine("\(text): nothing was restored.")
+        return report
+    }
+
+    private func restore(_ session: Session) throws -> Report {
+        let opened = try session.repository(repository, parallel: parallel)
         let warnings = WarningList()
         let (name, selection) = (database, at ?? SnapshotSelection(id: snapshot))
         if dryRun {

@@ -6,16 +6,17 @@ extension Session {
     ///
     /// - Parameter forSecretsOnly: whether only its secrets will be listed, which needs none of them.
     func repository(
-        _ options: RepositoryOptions, creating: Bool = false, forSecretsOnly: Bool = false
+        _ options: RepositoryOptions, creating: Bool = false, forSecretsOnly: Bool = false, parallel: Int? = nil
     ) throws -> Repository {
-        let store = try options.store()
+        var store = try options.store()
+        if let parallel { store = LimitedStore(store, calls: parallel) }
         let secret = try repositorySecret(options.secret, for: options.location)
-        let (local, accepts) = (options.local, options.accepts)
+        let (reached, local, accepts) = (store, options.local, options.accepts)
         return try runBlocking {
             creating
-                ? try await Repository.openOrCreate(store, secret: secret, local: local, acceptsReplacement: accepts)
+                ? try await Repository.openOrCreate(reached, secret: secret, local: local, acceptsReplacement: accepts)
                 : try await Repository.open(
-                    store, secret: secret, local: local, acceptsReplacement: accepts, forSecretsOnly: forSecretsOnly)
+                    reached, secret: secret, local: local, acceptsReplacement: accepts, forSecretsOnly: forSecretsOnly)
         }
     }
 

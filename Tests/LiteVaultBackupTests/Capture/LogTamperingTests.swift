@@ -107,7 +107,7 @@ import Testing
         }
         // The file itself, as the connection has it open.
         try overwrite(log, changed)
-        #expect(await ObjectStoreConformance.code { _ = try await take(live, repository, patience: .seconds(0.05)) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await take(live, repository, patience: .seconds(0.05)) } == .damaged)
         #expect(try await repository.snapshots().isEmpty)
         try overwrite(log, bytes)
         let result = try await take(live, repository)
@@ -120,7 +120,7 @@ import Testing
         let (db, _) = try logged(live)
         let handle = try #require(FileHandle(forWritingAtPath: live.path + "-wal"))
         try handle.seekToEnd()
-        try handle.write(contentsOf: Data(ObjectStoreConformance.noise(20_000)))
+        try handle.write(contentsOf: Data(StoreCalls.noise(20_000)))
         try handle.close()
         let repository = try await repository()
         let result = try await take(live, repository)

@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSupport
 import Testing
 
 /// What following and restoring request of a store: in object storage each request costs money and time.
@@ -94,5 +95,33 @@ import Testing
         // Nothing is left of what was fetched.
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch.path("work"))
         #expect(left.isEmpty, "\(left)")
+    }
+
+    @Test func `a restore through a store of three calls has three requests under way, and no more`() async throws {
+        let (followed, repository) = try await followed(Requests())
+        try await followed.poll()
+        _ = try await followed.take()
+        for value in 1...30 {
+            try followed.insert(value)
+            try await followed.poll()
+        }
+        await followed.writer.close()
+        let (hooked, calls) = (HookedStore(repository.store), Locked((now: 0, most: 0)))
+        hooked.setHooks(
+            before: { call, _ in
+                guard call == "fetch" else { return }
+                calls.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                // A fourth would have had the time to begin.
+                if calls.withLock({ $0.now }) >= 3 { try? await Task.sleep(for: .milliseconds(20)) }
+                // The first ones wait for each other.
+                let end = ContinuousClock.now + .seconds(300)
+                while calls.withLock({ $0.most }) < 3, ContinuousClock.now < end {
+                    try? await Task.sleep(for: .milliseconds(1))
+                }
+            }, after: { call, _ in if call == "fetch" { calls.withLock { $0.now -= 1 } } })
+        let limited = try await Repository.open(LimitedStore(hooked, calls: 3), local: repository.local)
+        try await limited.restore(.latest, to: scratch.path("limited.db"))
+        #expect(try Connection(scratch.path("limited.db")).value("SELECT max(a) FROM t", as: Int.self) == 30)
+        #expect(calls.withLock { $0.most } == 3)
     }
 }

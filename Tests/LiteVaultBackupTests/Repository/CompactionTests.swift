@@ -175,7 +175,7 @@ import Testing
         let seconds = Array(stride(from: 0, to: 86_340, by: 173)) + Array(86_340..<86_400)
         _ = try await followed(repository, at: seconds, day: 0)
         _ = try await repository.compact()
-        let store = LimitedStore(base: directory, limit: .max)
+        let store = InterruptedStore(base: directory, limit: .max)
         let other = try await self.repository(store, machine: "two")
         store.arm()
         #expect(try await rows(other, .latest, readsInPlace: false) == Int64(seconds.count))
@@ -186,7 +186,7 @@ import Testing
         async throws
     {
         let directory = DirectoryStore(scratch.path("repository"))
-        let store = LimitedStore(base: directory, limit: .max)
+        let store = InterruptedStore(base: directory, limit: .max)
         let repository = try await repository(store)
         let dated = try await Dated(scratch, repository, day: 0)
         let policy = CompactionPolicy()
@@ -309,7 +309,7 @@ import Testing
         let repository = try await repository(directory)
         let dated = try await followed(repository, at: Array(0..<25), day: 0)
         for limit in [0, 1, 3, 6, 10, 15, 25, 40, 60, 90, 130] {
-            let store = LimitedStore(base: directory, limit: limit)
+            let store = InterruptedStore(base: directory, limit: limit)
             let other = try await self.repository(store, machine: "two")
             store.arm()
             _ = try? await other.compact(policy(fine: 400 * 86_400))
@@ -319,7 +319,7 @@ import Testing
             }
         }
         for limit in [0, 1, 3, 6, 10, 15, 25, 40, 60, 90, 130] {
-            let store = LimitedStore(base: directory, limit: limit)
+            let store = InterruptedStore(base: directory, limit: limit)
             let other = try await self.repository(store, machine: "two")
             store.arm()
             _ = try? await other.compact(policy())
@@ -410,7 +410,7 @@ import Testing
 }
 
 /// Fails every request after a number of them, as the store of a process that was killed would.
-final class LimitedStore: ObjectStore, @unchecked Sendable {
+final class InterruptedStore: ObjectStore, @unchecked Sendable {
     let base: DirectoryStore
     private let lock = NSLock()
     private let limit: Int

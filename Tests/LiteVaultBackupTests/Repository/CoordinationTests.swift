@@ -78,7 +78,7 @@ import Testing
                 }
             }
         })
-        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
+        #expect(await StoreCalls.code { try await hooked.snapshot(image) } == .busy)
         store.setHooks()
         try await requireAllRestorable(other)
         let next = try await hooked.snapshot(image).snapshot.sequence
@@ -101,7 +101,7 @@ import Testing
             // It is taken; neither the promise of a snapshot nor the release gets through.
             if count.next() > 1 { throw VaultError(code, "not now") }
         })
-        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == code)
+        #expect(await StoreCalls.code { try await hooked.snapshot(image) } == code)
         #expect(count.value == puts)
         store.setHooks()
         try await hooked.snapshot(image)
@@ -140,7 +140,7 @@ import Testing
                 let removed = try await other.prune(grace: .seconds(0)).removed
                 #expect(removed >= 2)
                 // The store's client tries again, as it got no response.
-                let code = await ObjectStoreConformance.code {
+                let code = await StoreCalls.code {
                     _ = try await base.put(manifest, bytes: bytes, condition: .absent)
                 }
                 #expect(code == .conflict)

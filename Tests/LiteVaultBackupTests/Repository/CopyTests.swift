@@ -53,7 +53,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `every snapshot of the copy is restored, and the next run copies only what is new`(hasSecret: Bool) async throws {
-        let secret = hasSecret ? try RepositorySecret.raw(ObjectStoreConformance.noise(32)) : nil
+        let secret = hasSecret ? try RepositorySecret.raw(StoreCalls.noise(32)) : nil
         var (repository, images, image) = try await filled(4, secret)
         let planned = try await repository.copy(to: copyStore, dryRun: true)
         #expect(try await copyStore.list("").isEmpty)
@@ -144,7 +144,7 @@ import Testing
     @Test func `a place with something else is refused, and left as it is`() async throws {
         let (repository, _, image) = try await filled(1)
         func code(_ place: String) async -> VaultError.Code? {
-            await ObjectStoreConformance.code { _ = try await repository.copy(to: DirectoryStore(scratch.path(place))) }
+            await StoreCalls.code { _ = try await repository.copy(to: DirectoryStore(scratch.path(place))) }
         }
         #expect(await code("near") == .config)
         try await open("other").snapshot(image)
@@ -164,18 +164,18 @@ import Testing
     }
 
     @Test func `a copy that somebody without the secret made is refused`() async throws {
-        let secret = try RepositorySecret.raw(ObjectStoreConformance.noise(32))
+        let secret = try RepositorySecret.raw(StoreCalls.noise(32))
         let repository = try await filled(1, secret).repository
         let url = URL(fileURLWithPath: scratch.path("near/repository.json"))
         var lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
         lines[2] = "hmac-sha256 " + String(repeating: "0", count: 64)
         try FileManager.default.createDirectory(atPath: scratch.path("copy"), withIntermediateDirectories: true)
         try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: scratch.path("copy/repository.json")))
-        #expect(await ObjectStoreConformance.code { _ = try await repository.copy(to: copyStore) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await repository.copy(to: copyStore) } == .damaged)
         let reader = try await Repository.open(
             DirectoryStore(scratch.path("near")), local: LocalDirectories(state: nil, cache: scratch.path("cache")))
         #expect(
-            await ObjectStoreConformance.code { _ = try await reader.copy(to: DirectoryStore(scratch.path("new"))) } == .keyRejected)
+            await StoreCalls.code { _ = try await reader.copy(to: DirectoryStore(scratch.path("new"))) } == .keyRejected)
     }
 
     @Test(arguments: FaultyStore.Fault.allCases)
@@ -188,7 +188,7 @@ import Testing
             try? FileManager.default.removeItem(atPath: scratch.path("state/locations"))
             let store = FaultyStore(copyStore)
             store.fail(at: number, fault)
-            let stopped = await ObjectStoreConformance.code { _ = try await repository.copy(to: store) } != nil
+            let stopped = await StoreCalls.code { _ = try await repository.copy(to: store) } != nil
             if try await !copyStore.list("repository.json").isEmpty {
                 let copy = try await open("copy", state: "reader-\(number)")
                 for found in try await copy.snapshots() {
@@ -213,7 +213,7 @@ import Testing
             guard call == "put", name.hasPrefix("snapshots/") else { return }
             let local = LocalDirectories(state: nil, cache: scratch.path("other-cache"))
             let copy = try await Repository.open(DirectoryStore(scratch.path("copy")), local: local)
-            #expect(await ObjectStoreConformance.code { _ = try await copy.prune() } == .busy)
+            #expect(await StoreCalls.code { _ = try await copy.prune() } == .busy)
         })
         #expect(try await repository.copy(to: store).snapshots == 2)
     }

@@ -82,9 +82,9 @@ import Testing
         var options = CheckOptions()
         options.restores = true
         options.databases = ["b.db"]
-        #expect(await ObjectStoreConformance.code { _ = try await repository.check(options) } == .noInput)
+        #expect(await StoreCalls.code { _ = try await repository.check(options) } == .noInput)
         options.databases = nil
         options.selection = .id("0123456789")
-        #expect(await ObjectStoreConformance.code { _ = try await repository.check(options) } == .noInput)
+        #expect(await StoreCalls.code { _ = try await repository.check(options) } == .noInput)
     }
 }

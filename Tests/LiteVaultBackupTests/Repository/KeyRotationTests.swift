@@ -19,7 +19,7 @@ import Testing
     }
 
     func code(_ body: () async throws -> Void) async -> VaultError.Code? {
-        await ObjectStoreConformance.code { try await body() }
+        await StoreCalls.code { try await body() }
     }
 
     /// Three snapshots, one forgotten, with every kind of document but segments, and two secrets.

@@ -56,7 +56,7 @@ import Testing
     func `H-REP-01 damage in any other document stops no restore and no snapshot, and is reported by name`(
         hasSecret: Bool
     ) async throws {
-        let secret = hasSecret ? try RepositorySecret.raw(ObjectStoreConformance.noise(32)) : nil
+        let secret = hasSecret ? try RepositorySecret.raw(StoreCalls.noise(32)) : nil
         let repository = try await open(secret)
         var (images, image) = try await filled(repository)
         let old = images[1].0.object
@@ -252,7 +252,7 @@ import Testing
     let scratch = Scratch()
     let secret: RepositorySecret
 
-    init() throws { secret = try .raw(ObjectStoreConformance.noise(32)) }
+    init() throws { secret = try .raw(StoreCalls.noise(32)) }
 
     func open(_ name: String, state: String = "state", acceptsReplacement: Bool = false) async throws -> Repository {
         try await Repository.openOrCreate(
@@ -271,11 +271,11 @@ import Testing
         let image = try TestImage(scratch.path("a.db"), blocks: 3)
         try await open("r").snapshot(image)
         try FileManager.default.removeItem(atPath: scratch.path("r"))
-        #expect(await ObjectStoreConformance.code { _ = try await open("r") } == .damaged)
-        #expect(await ObjectStoreConformance.code { _ = try await open("./x/../r/") } == .damaged)
-        #expect(await ObjectStoreConformance.code { _ = try await read("r") } == .damaged)
+        #expect(await StoreCalls.code { _ = try await open("r") } == .damaged)
+        #expect(await StoreCalls.code { _ = try await open("./x/../r/") } == .damaged)
+        #expect(await StoreCalls.code { _ = try await read("r") } == .damaged)
         #expect(!FileManager.default.fileExists(atPath: scratch.path("r/repository.json")))
-        #expect(await ObjectStoreConformance.code { _ = try await read("r", acceptsReplacement: true) } == .noInput)
+        #expect(await StoreCalls.code { _ = try await read("r", acceptsReplacement: true) } == .noInput)
         #expect(try await open("r", acceptsReplacement: true).snapshot(image).snapshot.sequence == 1)
         // From then on it is the one that is known.
         #expect(try await open("r").snapshot(image).snapshot.sequence == 2)
@@ -289,8 +289,8 @@ import Testing
             try FileManager.default.moveItem(atPath: from, toPath: to)
         }
         for name in ["one", "two"] {
-            #expect(await ObjectStoreConformance.code { _ = try await open(name) } == .damaged)
-            #expect(await ObjectStoreConformance.code { _ = try await read(name) } == .damaged)
+            #expect(await StoreCalls.code { _ = try await open(name) } == .damaged)
+            #expect(await StoreCalls.code { _ = try await read(name) } == .damaged)
         }
         // A machine that knew neither cannot notice; one that accepts the replacement continues with both.
         #expect(try await open("one", state: "other").snapshots().count == 1)
@@ -309,8 +309,8 @@ import Testing
         try FileManager.default.removeItem(atPath: scratch.path("r"))
         try FileManager.default.copyItem(atPath: scratch.path("copy"), toPath: scratch.path("r"))
         #expect(try await read("r").snapshots().warnings.count == 1)
-        #expect(await ObjectStoreConformance.code { try await open("r").snapshot(image) } == .damaged)
-        #expect(await ObjectStoreConformance.code { _ = try await read("r").snapshot(.latest) } == .damaged)
+        #expect(await StoreCalls.code { try await open("r").snapshot(image) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await read("r").snapshot(.latest) } == .damaged)
         let id = try #require(copy.first?.id)
         #expect(try await read("r").snapshot(.id(id)).sequence == 1)
         #expect(try await open("r", acceptsReplacement: true).snapshot(image).snapshot.sequence == 2)
@@ -327,7 +327,7 @@ import Testing
         let head = #"{"hash":"\#(String(repeating: "0", count: 64))","sequence":7}"#
         try Data(head.utf8).write(
             to: URL(fileURLWithPath: scratch.path("state/\(id)/\(repository.databaseID("a.db")).json")))
-        #expect(await ObjectStoreConformance.code { try await open("r").snapshot(image) } == .damaged)
+        #expect(await StoreCalls.code { try await open("r").snapshot(image) } == .damaged)
         #expect(try await open("r", acceptsReplacement: true).snapshot(image).snapshot.sequence == 2)
     }
 

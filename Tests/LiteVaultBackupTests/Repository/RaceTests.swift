@@ -116,7 +116,7 @@ import Testing
             guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
             for object in try await base.list(name) { try await base.remove(object.name) }
         })
-        #expect(await ObjectStoreConformance.code { _ = try await hooked.prune(grace: .seconds(0)) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await hooked.prune(grace: .seconds(0)) } == .damaged)
     }
 
     /// The machine sleeps between the last pack and the manifest, and is believed to be gone meanwhile.
@@ -139,7 +139,7 @@ import Testing
                 #expect(removed == 2)
             }
         })
-        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
+        #expect(await StoreCalls.code { try await hooked.snapshot(image) } == .busy)
         store.setHooks()
         #expect(try await other.snapshots().count == 1)
         #expect(try await other.check().problems == [])
@@ -164,7 +164,7 @@ import Testing
                 try await other.snapshot(changed)
             }
         })
-        #expect(await ObjectStoreConformance.code { try await hooked.snapshot(image) } == .busy)
+        #expect(await StoreCalls.code { try await hooked.snapshot(image) } == .busy)
         store.setHooks()
         // The number that the writer might have used is left out.
         #expect(try await other.snapshots().map(\.sequence) == [1, 3])

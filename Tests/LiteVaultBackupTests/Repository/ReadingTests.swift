@@ -334,7 +334,7 @@ import Testing
         try database(rows: 10)
         try await take(repository)
         let code = { (key: DatabaseKey?) async -> VaultError.Code? in
-            await ObjectStoreConformance.code { _ = try await repository.openDatabase(key: key) }
+            await StoreCalls.code { _ = try await repository.openDatabase(key: key) }
         }
         let wrong = try DatabaseKey.raw([UInt8](repeating: 9, count: 32))
         #expect(await code(wrong) == .keyRejected)

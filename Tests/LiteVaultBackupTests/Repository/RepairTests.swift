@@ -58,7 +58,7 @@ import Testing
     /// Wherever the byte is: in the line, in its end, in the hash or in the code.
     @Test(arguments: [false, true])
     func `a manifest in which one byte changed is restored`(hasSecret: Bool) async throws {
-        let secret = hasSecret ? try RepositorySecret.raw(ObjectStoreConformance.noise(32)) : nil
+        let secret = hasSecret ? try RepositorySecret.raw(StoreCalls.noise(32)) : nil
         let repository = try await open(secret)
         let images = try await filled(repository, count: 2)
         let name = images[0].snapshot.object
@@ -125,7 +125,7 @@ import Testing
         for name in names { try write(Array("nothing".utf8), name) }
         var stricter = policy
         stricter.last = 1
-        #expect(await ObjectStoreConformance.code { _ = try await repository.forget(stricter) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await repository.forget(stricter) } == .damaged)
         let report = try await repaired(repository)
         #expect(report.isWhole)
         #expect(Set(report.actions.filter { $0.kind == .rebuilt }.map(\.path)) == Set(names))
@@ -152,14 +152,14 @@ import Testing
         #expect(report.lostBlocks.map(\.snapshot.sequence).contains(3) || isTree)
         if !isTree { #expect(report.lostBlocks.map(\.blocks) == [[7..<8], [7..<8]]) }
         #expect(try await restored(repository, images[0].snapshot.id) == images[0].bytes)
-        #expect(await ObjectStoreConformance.code { _ = try await restored(repository, images[1].snapshot.id) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await restored(repository, images[1].snapshot.id) } == .damaged)
         // Unchanged since, and whole all the same.
         let image = try TestImage(reading: scratch.path("a.db"))
         for _ in 0..<2 {
             let next = try await repository.snapshot(image).snapshot
             #expect(try await restored(repository, next.id) == image.bytes)
             // A map that cannot be read may need anything, as long as its snapshot exists.
-            let code = await ObjectStoreConformance.code { try await repository.prune() }
+            let code = await StoreCalls.code { try await repository.prune() }
             #expect(code == (isTree ? .damaged : nil))
         }
     }
@@ -213,7 +213,7 @@ import Testing
     /// One byte anywhere; from memory where it is gone; from the manifests on another machine, unless there is a secret.
     @Test(arguments: [false, true])
     func `a repository json that is damaged or missing is restored`(hasSecret: Bool) async throws {
-        let secret = hasSecret ? try RepositorySecret.raw(ObjectStoreConformance.noise(32)) : nil
+        let secret = hasSecret ? try RepositorySecret.raw(StoreCalls.noise(32)) : nil
         let repository = try await open(secret)
         let images = try await filled(repository, count: 2)
         let original = try bytes("repository.json")
@@ -235,9 +235,9 @@ import Testing
         #expect(try await restored(try await open(secret), images[1].snapshot.id) == images[1].bytes)
         try await store.remove("repository.json")
         if hasSecret {
-            #expect(await ObjectStoreConformance.code { _ = try await restore(stranger) } == .damaged)
+            #expect(await StoreCalls.code { _ = try await restore(stranger) } == .damaged)
             #expect(
-                await ObjectStoreConformance.code {
+                await StoreCalls.code {
                     _ = try await Repository.restoreIdentity(store, local: repository.local)
                 } == .keyRejected)
             #expect(try await restore(repository.local) != nil)
@@ -248,10 +248,10 @@ import Testing
     }
 
     @Test func `nobody else removes anything meanwhile, and the secret is required`() async throws {
-        let secret = try RepositorySecret.raw(ObjectStoreConformance.noise(32))
+        let secret = try RepositorySecret.raw(StoreCalls.noise(32))
         let repository = try await open(secret)
         _ = try await filled(repository, count: 1)
         let blind = try await Repository.open(store, local: repository.local)
-        #expect(await ObjectStoreConformance.code { _ = try await repaired(blind) } == .keyRejected)
+        #expect(await StoreCalls.code { _ = try await repaired(blind) } == .keyRejected)
     }
 }

@@ -39,7 +39,7 @@ import Testing
     }
 
     func code(_ body: () async throws -> Void) async -> VaultError.Code? {
-        await ObjectStoreConformance.code { try await body() }
+        await StoreCalls.code { try await body() }
     }
 
     func json() async throws -> [String: Any] {

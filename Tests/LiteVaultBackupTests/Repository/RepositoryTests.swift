@@ -88,7 +88,7 @@ import Testing
         try plain.execute("CREATE TABLE t(a); INSERT INTO t VALUES (1)")
         try plain.close()
         let image = try TestImage(reading: path)
-        #expect(await ObjectStoreConformance.code { try await repository.snapshot(image) } == .wrongKind)
+        #expect(await StoreCalls.code { try await repository.snapshot(image) } == .wrongKind)
         #expect(try await repository.snapshots().isEmpty)
         #expect(try await repository.snapshot(image, allowsPlaintext: true).snapshot.isPlaintext)
     }
@@ -103,7 +103,7 @@ import Testing
         #expect(try await repository.snapshots().map(\.database) == ["one.db", "third", "two.db"])
         let found = try await repository.snapshot(.latest, database: "two.db")
         #expect(try await restored(repository, found) == two.bytes)
-        #expect(await ObjectStoreConformance.code { _ = try await repository.snapshot(.latest) } == .noInput)
+        #expect(await StoreCalls.code { _ = try await repository.snapshot(.latest) } == .noInput)
     }
 
     @Test func `a source of another place is not taken for the database of the same name`() async throws {
@@ -112,7 +112,7 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: scratch.path("other"), withIntermediateDirectories: true)
         let other = try TestImage(scratch.path("other/a.db"), blocks: 5)
-        #expect(await ObjectStoreConformance.code { try await repository.snapshot(other) } == .cannotCreate)
+        #expect(await StoreCalls.code { try await repository.snapshot(other) } == .cannotCreate)
         #expect(try await repository.snapshot(other, database: "a.db").snapshot.sequence == 2)
     }
 
@@ -121,7 +121,7 @@ import Testing
         let snapshot = try await repository.snapshot(try TestImage(scratch.path("a.db"), blocks: 5)).snapshot
         for (present, name) in [("x", "x"), ("y-wal", "y"), ("z-journal", "z")] {
             try Data([1]).write(to: URL(fileURLWithPath: scratch.path(present)))
-            let code = await ObjectStoreConformance.code {
+            let code = await StoreCalls.code {
                 try await repository.restore(snapshot, to: scratch.path(name))
             }
             #expect(code == .cannotCreate)

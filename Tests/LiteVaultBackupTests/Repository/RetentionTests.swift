@@ -23,7 +23,7 @@ import Testing
 
     @Test func `a policy without rules is refused`() async throws {
         let repository = try await repository()
-        #expect(await ObjectStoreConformance.code { _ = try await repository.forget(.init()) } == .config)
+        #expect(await StoreCalls.code { _ = try await repository.forget(.init()) } == .config)
     }
 
     @Test func `a forgotten snapshot affects no other, and its packs are deleted by a later run`() async throws {
@@ -181,10 +181,10 @@ import Testing
         let image = try TestImage(scratch.path("a.db"), blocks: 10)
         var options = SnapshotOptions()
         options.database = "x"
-        let inner = await ObjectStoreConformance.code {
+        let inner = await StoreCalls.code {
             _ = try await repository.storeSnapshot(of: image.path, options: options) { sink in
                 // A second writer while the first one captures.
-                let code = Waiting.result { await ObjectStoreConformance.code { try await repository.snapshot(image, database: "x") } }
+                let code = Waiting.result { await StoreCalls.code { try await repository.snapshot(image, database: "x") } }
                 #expect(code == .busy)
                 return try image.capture(sink)
             }

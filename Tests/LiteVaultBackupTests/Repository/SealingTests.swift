@@ -24,7 +24,7 @@ import Testing
     }
 
     func code(_ body: () async throws -> Void) async -> VaultError.Code? {
-        await ObjectStoreConformance.code { try await body() }
+        await StoreCalls.code { try await body() }
     }
 
     func problems(_ repository: Repository) async throws -> [CheckReport.Problem] {
@@ -68,7 +68,7 @@ import Testing
     func `every size and every range comes back`(size: Int, isText: Bool) async throws {
         let sealed = try await create().store
         let bytes =
-            isText ? (0..<size).map { UInt8(97 + $0 / 7 % 20) } : ObjectStoreConformance.noise(size)
+            isText ? (0..<size).map { UInt8(97 + $0 / 7 % 20) } : StoreCalls.noise(size)
         try await sealed.put("data/bytes", bytes: bytes, condition: .absent)
         try Data(bytes).write(to: URL(fileURLWithPath: scratch.path("in")))
         try await sealed.put("data/file", file: scratch.path("in"), condition: .absent)
@@ -97,23 +97,11 @@ import Testing
         if !isText { #expect(one.count <= size + 80 + 20 * (size / 65536 + 1)) }
     }
 
-    @Test(
-        arguments: [
-            "an absent object is reported as missing", "a condition that does not hold stores nothing",
-            "of many who put under one new name, one does", "of many who replace one version, one does",
-            "ranges are exact, and one past the end is damage", "files go in and out",
-            "removing twice is removing once",
-            "an invalid name is rejected",
-        ])
-    func `a sealed store is a store`(rule: String) async throws {
-        try await ObjectStoreConformance.run(rule, create().store, scratch: scratch.folder)
-    }
-
     @Test func `a flipped byte anywhere, a shorter or longer object and swapped objects or chunks are damage`()
         async throws
     {
         let sealed = try await create().store
-        let bytes = (0..<200_000).map { UInt8(97 + $0 / 7 % 20) } + ObjectStoreConformance.noise(100_000)
+        let bytes = (0..<200_000).map { UInt8(97 + $0 / 7 % 20) } + StoreCalls.noise(100_000)
         try await sealed.put("data/a", bytes: bytes, condition: .none)
         try await sealed.put("data/b", bytes: bytes.reversed(), condition: .none)
         let whole = try await store.get("data/a")
@@ -156,7 +144,7 @@ import Testing
 
     @Test func `chunks that changed places are damage`() async throws {
         let sealed = try await create().store
-        let bytes = ObjectStoreConformance.noise(3 * 65536)
+        let bytes = StoreCalls.noise(3 * 65536)
         try await sealed.put("data/a", bytes: bytes, condition: .none)
         var stored = try await store.get("data/a")
         let (start, size) = (stored.count - 3 * (65536 + 16), 65536 + 16)

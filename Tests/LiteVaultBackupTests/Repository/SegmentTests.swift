@@ -131,7 +131,7 @@ import Testing
         let repository = try await repository()
         let writer = try await SegmentWriter.open(repository, database: "a.db")
         #expect(
-            await ObjectStoreConformance.code { _ = try await SegmentWriter.open(repository, database: "a.db") }
+            await StoreCalls.code { _ = try await SegmentWriter.open(repository, database: "a.db") }
                 == .busy)
         await writer.close()
         let next = try await SegmentWriter.open(repository, database: "a.db")
@@ -160,13 +160,13 @@ import Testing
             flipped[place] ^= 4
             try await store.put(names[1], bytes: flipped, condition: .none)
             #expect(try await !repository.check(options).problems.isEmpty, "\(place)")
-            #expect(await ObjectStoreConformance.code { _ = try await rows(repository, .latest) } == .damaged)
+            #expect(await StoreCalls.code { _ = try await rows(repository, .latest) } == .damaged)
         }
         try await store.put(names[1], bytes: try await store.get(names[2]), condition: .none)
         #expect(try await !repository.check().problems.isEmpty)
         try await store.remove(names[1])
         #expect(try await !repository.check().problems.isEmpty)
-        #expect(await ObjectStoreConformance.code { _ = try await rows(repository, .latest) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await rows(repository, .latest) } == .damaged)
         #expect(try await rows(repository, .latestReachable) == 1)
         try await store.put(names[1], bytes: bytes, condition: .none)
         #expect(try await rows(repository, .latest) == 3)

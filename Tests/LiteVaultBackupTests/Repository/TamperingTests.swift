@@ -125,7 +125,7 @@ import Testing
         pack.replaceSubrange(64..<(64 + 4096), with: try bytes(old)[64..<(64 + 4096)])
         try write(pack, new)
         try await #expect(!problems(repository).isEmpty)
-        let code = await ObjectStoreConformance.code { try await repository.restore(second, to: scratch.path("out")) }
+        let code = await StoreCalls.code { try await repository.restore(second, to: scratch.path("out")) }
         #expect(code == .damaged)
         #expect(!FileManager.default.fileExists(atPath: scratch.path("out")))
     }
@@ -166,7 +166,7 @@ import Testing
             try write(Array((forged + ending).utf8), name)
             try await #expect(!problems(repository).isEmpty)
             #expect(try await repository.snapshots().warnings.map(\.path) == [name])
-            let code = await ObjectStoreConformance.code { _ = try await repository.snapshot(.latest, database: "a.db") }
+            let code = await StoreCalls.code { _ = try await repository.snapshot(.latest, database: "a.db") }
             #expect(name.contains(repository.databaseID("a.db")) == (code == .damaged))
         }
     }
@@ -182,8 +182,8 @@ import Testing
         try FileManager.default.copyItem(atPath: copy, toPath: repositoryFolder)
         try await #expect(problems(repository).count == 1)
         #expect(try await repository.snapshots().warnings.count == 1)
-        #expect(await ObjectStoreConformance.code { _ = try await repository.snapshot(.latest, database: "a.db") } == .damaged)
-        #expect(await ObjectStoreConformance.code { try await repository.snapshot(image) } == .damaged)
+        #expect(await StoreCalls.code { _ = try await repository.snapshot(.latest, database: "a.db") } == .damaged)
+        #expect(await StoreCalls.code { try await repository.snapshot(image) } == .damaged)
         // A machine that never saw the later state cannot know.
         let stranger = try await open(nil, state: "other")
         let report = try await stranger.check()
@@ -201,11 +201,11 @@ import Testing
         let secret = try RepositorySecret.passphrase(Array("secret".utf8))
         let other = try RepositorySecret.passphrase(Array("other".utf8))
         _ = try await filled(secret)
-        #expect(await ObjectStoreConformance.code { _ = try await open(other) } == .keyRejected)
-        #expect(await ObjectStoreConformance.code { _ = try await open(nil) } == .keyRejected)
+        #expect(await StoreCalls.code { _ = try await open(other) } == .keyRejected)
+        #expect(await StoreCalls.code { _ = try await open(nil) } == .keyRejected)
         try await #expect(Repository.open(store).snapshots().count == 5)
         try FileManager.default.removeItem(atPath: repositoryFolder)
         _ = try await open(nil, state: "new")
-        #expect(await ObjectStoreConformance.code { _ = try await open(secret) } == .keyRejected)
+        #expect(await StoreCalls.code { _ = try await open(secret) } == .keyRejected)
     }
 }

@@ -5,12 +5,11 @@ import Testing
 @Suite(.limited) struct DirectoryStoreTests {
     let scratch = Scratch()
 
-    @Test(arguments: ObjectStoreConformance.rules.map(\.name))
-    func `a directory conforms to the rules of a store`(rule: String) async throws {
-        try await ObjectStoreConformance.run(rule, DirectoryStore(scratch.path("store")), scratch: scratch.folder)
-    }
-
-    @Test func `H-JOB-03 a process that holds the directory's lock for long is named, and waited for no longer than the timeout`() async throws {
+    @Test
+    func
+        `H-JOB-03 a process that holds the directory's lock for long is named, and waited for no longer than the timeout`()
+        async throws
+    {
         let patient = DirectoryStore(scratch.path("store"))
         try await patient.put("a", bytes: [1], condition: .none)
         let lock = open(scratch.path("store/.lock"), O_RDWR)
@@ -44,6 +43,31 @@ import Testing
         }
     }
 
+    @Test func `a directory is not taken for an object, nor removed in place of one`() async throws {
+        let store = DirectoryStore(scratch.path("store"))
+        try await store.put("a/b", bytes: [1], condition: .none)
+        for name in ["a", "a/b/c"] {
+            #expect(await StoreCalls.code { _ = try await store.get(name) } == .missing)
+            #expect(await StoreCalls.code { _ = try await store.get(name, range: 0..<1) } == .missing)
+            try await store.remove(name)
+        }
+        #expect(try await store.get("a/b") == [1])
+    }
+
+    @Test func `a linked file has the time at which it was stored, unless it is another object already`() async throws {
+        let store = DirectoryStore(scratch.path("store"))
+        let spool = try #require(try store.spoolDirectory()) + "/x"
+        try await store.put("first", bytes: [1, 2, 3], condition: .none)
+        try await store.fetch("first", into: spool)
+        let old = Date(timeIntervalSinceNow: -3600)
+        try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: spool)
+        try await store.put("second", file: spool, condition: .absent)
+        let stored = try #require(try await store.attributes("second")).modified
+        #expect(try await stored > store.now() - 600)
+        try await store.put("third", file: scratch.path("store/second"), condition: .absent)
+        #expect(try await store.attributes("second")?.modified == stored)
+    }
+
     @Test func `a file that is stored on its own file system is not copied`() async throws {
         let store = DirectoryStore(scratch.path("store"))
         let spool = try #require(try store.spoolDirectory()) + "/x"
@@ -55,7 +79,7 @@ import Testing
             try FileManager.default.attributesOfItem(atPath: scratch.path("store/second"))[.systemFileNumber] as? Int
                 == inode)
         #expect(
-            await ObjectStoreConformance.code { try await store.put("second", file: spool, condition: .absent) }
+            await StoreCalls.code { try await store.put("second", file: spool, condition: .absent) }
                 == .conflict)
     }
 }

@@ -1,0 +1,61 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultObjectStore
+import LiteVaultStoreTesting
+import Testing
+
+/// The rules of a store, for the stores that need a server. One rule at a time: the servers are programs in Python and share the machine.
+@Suite(.serialized) struct ConformanceTests {
+    let scratch = Scratch()
+
+    private func expect(_ rule: ObjectStoreConformance.Rule, in conformance: ObjectStoreConformance) async {
+        var conformance = conformance
+        conformance.scratch = scratch.folder
+        let result = await conformance.run(rule)
+        #expect(!result.isFailure, "\(result)")
+    }
+
+    @Test(
+        .enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges"), arguments: ObjectStoreConformance.rules)
+    func `a bucket in the path keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
+        await expect(
+            rule,
+            in: ObjectStoreConformance { place in
+                try FaultyS3.store { $0.prefix = "tests/\(place)" }
+            })
+    }
+
+    /// Pages are small here: the other bucket lists in those of the server.
+    @Test(
+        .enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges"), arguments: ObjectStoreConformance.rules)
+    func `a bucket in the host's name keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
+        var conformance = ObjectStoreConformance { place in
+            try FaultyS3.store(host: "s3.amazonaws.com") {
+                $0.prefix = "tests/\(place)"
+                $0.pageSize = 3
+            }
+        }
+        conformance.manyObjects = 40
+        conformance.largeObject = 6 << 20
+        await expect(rule, in: conformance)
+    }
+
+    /// OpenStack Swift shares no code with moto: it checks signatures, the hashes of bodies and the clock, knows `If-None-Match` but not
+    /// `If-Match`, and keeps parts as objects of their own.
+    @Test(
+        .enabled(if: OtherS3.isThere, "no Python with OpenStack Swift: ci/setup judges"),
+        arguments: ObjectStoreConformance.rules)
+    func `Swift keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
+        var conformance = ObjectStoreConformance { place in
+            try OtherS3.store { $0.prefix = "tests/\(place)" }
+        }
+        conformance.manyObjects = 1_100
+        await expect(rule, in: conformance)
+    }
+
+    @Test(.enabled(if: SFTPServer.isThere, "no sshd: ci/setup tests"), arguments: ObjectStoreConformance.rules)
+    func `a directory on an SSH server keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
+        let stores = (SFTPServer.shared?.scratch.folder ?? "/nowhere") + "/conformance/"
+        await expect(rule, in: ObjectStoreConformance { try SFTPServer.store(stores + $0) })
+    }
+}
