@@ -7,6 +7,7 @@ extern int sqlite3_prepare_v3(sqlite3 *, const char *, int, unsigned int, sqlite
 extern sqlite3_int64 sqlite3_changes64(sqlite3 *) LV_OPTIONAL;
 extern sqlite3_int64 sqlite3_total_changes64(sqlite3 *) LV_OPTIONAL;
 extern int sqlite3_error_offset(sqlite3 *) LV_OPTIONAL;
+extern int sqlite3_drop_modules(sqlite3 *, const char **) LV_OPTIONAL;
 extern int sqlite3_create_window_function(
     sqlite3 *, const char *, int, int, void *, void (*)(sqlite3_context *, int, sqlite3_value **),
     void (*)(sqlite3_context *), void (*)(sqlite3_context *),
@@ -57,6 +58,10 @@ int lv_error_offset(sqlite3 *db) { return LV_HAS(sqlite3_error_offset) ? sqlite3
 
 int lv_db_config(sqlite3 *db, int option, int value, int *result) {
     return sqlite3_db_config(db, option, value, result);
+}
+
+void lv_drop_modules(sqlite3 *db) {
+    if (LV_HAS(sqlite3_drop_modules)) sqlite3_drop_modules(db, NULL);
 }
 
 int lv_reprepare_count(sqlite3_stmt *statement) {

@@ -50,6 +50,10 @@ int lv_error_offset(struct sqlite3 *_Nonnull db);
 /// `sqlite3_db_config` for the options that take an int and report an int. `SQLITE_ERROR` for an unknown option.
 int lv_db_config(struct sqlite3 *_Nonnull db, int option, int value, int *_Nullable result);
 
+/// `sqlite3_drop_modules` (3.30) for all modules: those of virtual tables are unknown to the connection after it. Nothing on older
+/// engines.
+void lv_drop_modules(struct sqlite3 *_Nonnull db);
+
 /// How often the statement was prepared again because the schema changed (3.20); -1 when the engine does not count.
 int lv_reprepare_count(struct sqlite3_stmt *_Nonnull statement);
 
