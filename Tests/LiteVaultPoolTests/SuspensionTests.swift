@@ -24,7 +24,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
             // The list is read in parts: while others take and release locks, some of it may be left out.
             for _ in 0..<5 {
                 // 1: POSIX  ADVISORY  READ 18856 fe:00:16236581 128 128
-                for line in try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n") {
+                for line in try content(of: "/proc/locks").split(separator: "\n") {
                     let words = line.split(separator: " ")
                     guard let place = words.firstIndex(where: { $0.filter { $0 == ":" }.count == 2 }), place > 0,
                         words[place - 1] == "\(ProcessInfo.processInfo.processIdentifier)",
@@ -39,9 +39,20 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #endif
     }
 
+    /// The whole of a file whose size is not known: the kernel returns a page at a time, which is not its end.
+    private func content(of path: String) throws -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw Refused() }
+        defer { close(file) }
+        var content: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = read(file, &part, part.count), count > 0 { content += part[..<count] }
+        return String(decoding: content, as: UTF8.self)
+    }
+
     private enum Kind: CaseIterable { case pool, encryptedPool, queue, encryptedQueue }
 
-    private func open(_ kind: Kind) throws -> DatabaseAccess {
+    private func database(_ kind: Kind) throws -> DatabaseAccess {
         let key = kind == .encryptedPool || kind == .encryptedQueue ? try DatabaseKey.passphrase("a key") : nil
         let settings = key == nil ? CipherSettings() : fast
         switch kind {
@@ -57,7 +68,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
     private func `a suspended database holds no lock, refuses every access, and works again when it is resumed`(
         kind: Kind
     ) async throws {
-        let access = try open(kind)
+        let access = try database(kind)
         #expect(try await access.read { try $0.count() } == 3)
         let derivations = access.coordinator.keyDerivations
         let isPool = access is DatabasePool
