@@ -5,10 +5,10 @@ internal import LiteVaultFoundation
 extension ObjectStoreConformance.Rule {
     static let listing = [prefixes, attributes, part, thousands, validNames, invalidNames]
 
-    /// Names whose order is another one for most ways to compare them but byte by byte, and as parts of a path.
+    /// Names whose order is another one for most ways to compare them but byte by byte, and as parts of a path. None is an object and the
+    /// directory of another one at the same time.
     private static let tricky = [
-        "p-q/1", "p/-", "p/0", "p/1", "p/10", "p/2", "p/A", "p/Z", "p/_", "p/a", "p/a-1", "p/a.1", "p/a/1", "p/a/2",
-        "p/a/b/c",
+        "p-q/1", "p/-", "p/0", "p/1", "p/10", "p/2", "p/A", "p/Z", "p/_", "p/a-1", "p/a.1", "p/a/1", "p/a/2", "p/a/b/c",
         "p/a0", "p/a_", "p/aa", "p/b", "p0/1", "pp",
     ]
 
@@ -104,7 +104,7 @@ extension ObjectStoreConformance.Rule {
             "x.json", "a1/b", "a1/b.c/d", "a2/-/_", "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16", long, "d/" + long,
         ]
         // The longest part has 200 bytes, the longest name 512.
-        names.append("\(long)/\(long)/" + String(repeating: "z", count: 108))
+        names.append(String(long.reversed()) + "/\(long)/" + String(repeating: "z", count: 108))
         names = names.map { "n/" + $0 }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         for (number, name) in names.enumerated() {
             try await x.store.put(name, bytes: [UInt8(number)], condition: .none)

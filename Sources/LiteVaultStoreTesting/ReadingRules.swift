@@ -7,7 +7,7 @@ extension ObjectStoreConformance.Rule {
 
     private static let missing = Self(
         "an object that does not exist is missing, not damaged and not empty",
-        because: "What retention removed in the middle of a restore is told from damage by that code."
+        because: "Retention may remove an object in the middle of a restore: that is not damage."
     ) { x in
         try await x.store.put("data/a/b", bytes: [1], condition: .none)
         // The last two are a part of a name, and a name below an object.

@@ -8,6 +8,9 @@ import Testing
 @Suite(.serialized) struct ConformanceTests {
     let scratch = Scratch()
 
+    /// Only the large object is uploaded in parts: moto dates all uploads to 2010, so those under way count as abandoned.
+    private static let partSize: Int64 = 16 << 20
+
     private func expect(_ rule: ObjectStoreConformance.Rule, in conformance: ObjectStoreConformance) async {
         var conformance = conformance
         conformance.scratch = scratch.folder
@@ -21,7 +24,10 @@ import Testing
         await expect(
             rule,
             in: ObjectStoreConformance { place in
-                try FaultyS3.store { $0.prefix = "tests/\(place)" }
+                try FaultyS3.store {
+                    $0.prefix = "tests/\(place)"
+                    $0.partSize = Self.partSize
+                }
             })
     }
 
@@ -33,10 +39,11 @@ import Testing
             try FaultyS3.store(host: "s3.amazonaws.com") {
                 $0.prefix = "tests/\(place)"
                 $0.pageSize = 3
+                $0.partSize = Self.partSize
             }
         }
         conformance.manyObjects = 40
-        conformance.largeObject = 6 << 20
+        conformance.largeObject = 17 << 20
         await expect(rule, in: conformance)
     }
 
@@ -47,15 +54,22 @@ import Testing
         arguments: ObjectStoreConformance.rules)
     func `Swift keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
         var conformance = ObjectStoreConformance { place in
-            try OtherS3.store { $0.prefix = "tests/\(place)" }
+            try OtherS3.store {
+                $0.prefix = "tests/\(place)"
+                $0.pageSize = 7
+            }
         }
-        conformance.manyObjects = 1_100
+        conformance.manyObjects = 40
+        conformance.largeObject = 12 << 20
         await expect(rule, in: conformance)
     }
 
     @Test(.enabled(if: SFTPServer.isThere, "no sshd: ci/setup tests"), arguments: ObjectStoreConformance.rules)
     func `a directory on an SSH server keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
         let stores = (SFTPServer.shared?.scratch.folder ?? "/nowhere") + "/conformance/"
-        await expect(rule, in: ObjectStoreConformance { try SFTPServer.store(stores + $0) })
+        var conformance = ObjectStoreConformance { try SFTPServer.store(stores + $0) }
+        // Directories are not listed in pages.
+        conformance.manyObjects = 300
+        await expect(rule, in: conformance)
     }
 }

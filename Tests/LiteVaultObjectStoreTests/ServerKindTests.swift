@@ -63,9 +63,13 @@ import Testing
         let proxy = try #require(FaultProxy())
         try await proxy.plan(Self.always("PUT", "bare"))
         var conformance = ObjectStoreConformance { place in
-            try FaultyS3.store(port: proxy.server.port) { $0.prefix = "tests/\(place)" }
+            try FaultyS3.store(port: proxy.server.port) {
+                $0.prefix = "tests/\(place)"
+                // moto dates all uploads to 2010, so those under way count as abandoned.
+                $0.partSize = 16 << 20
+            }
         }
-        (conformance.scratch, conformance.manyObjects, conformance.largeObject) = (scratch.folder, 40, 6 << 20)
+        (conformance.scratch, conformance.manyObjects, conformance.largeObject) = (scratch.folder, 40, 17 << 20)
         let result = await conformance.run(rule)
         #expect(!result.isFailure, "\(result)")
     }

@@ -145,7 +145,14 @@ final class SealedStore: ObjectStore {
         let copy = path + ".sealed"
         if local == nil { try await base.fetch(name, into: copy, upTo: SealedObject.limit(limit)) }
         defer { if local == nil { unlink(copy) } }
-        let file = try withErrorContext(path: name) { try LocalFile(reading: local ?? copy) }
+        let file: LocalFile
+        do { file = try withErrorContext(path: name) { try LocalFile(reading: local ?? copy) } } catch {
+            // A directory is only the parent of the names below it.
+            if try await base.attributes(name) == nil {
+                throw VaultError(.missing, "there is no such object", path: name)
+            }
+            throw error
+        }
         let size = try file.size()
         let start = try file.read(at: 0, count: Int(min(size, Self.first)))
         if acceptsUnsealed, !SealedObject.isSealed(start) {

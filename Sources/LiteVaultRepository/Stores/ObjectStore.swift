@@ -3,9 +3,10 @@ public import LiteVaultFoundation
 
 /// Stores a repository's objects, for example in a directory, in a bucket or on an SSH server.
 ///
-/// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`. An object appears atomically, and its
-/// bytes never change afterwards unless it is replaced as a whole. What one client has done is seen by all others at once, in listings, too. All
-/// errors of a store are `VaultError`; a store retries transient failures (a timeout, a 503) itself before it throws.
+/// Names are relative paths of ASCII letters, digits, `-`, `_`, `.` and `/`; no object has the name of what is a directory for others. An
+/// object appears atomically, and its bytes never change afterwards unless it is replaced as a whole. What one client has done is seen by
+/// all others at once, in listings, too. All errors of a store are `VaultError`; a store retries transient failures (a timeout, a 503) itself
+/// before it throws.
 ///
 /// The article "A store of your own" has a complete store. `ObjectStoreConformance` of module `LiteVaultStoreTesting` checks each of these rules.
 public protocol ObjectStore: Sendable {

@@ -24,7 +24,9 @@ import Testing
     @Test(arguments: ObjectStoreConformance.rules)
     func `a store of limited calls keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
         let stores = scratch.path("stores")
-        await expect(rule, in: ObjectStoreConformance { LimitedStore(DirectoryStore("\(stores)/\($0)"), calls: 2) })
+        var conformance = ObjectStoreConformance { LimitedStore(DirectoryStore("\(stores)/\($0)"), calls: 2) }
+        (conformance.manyObjects, conformance.largeObject) = (100, 4 << 20)
+        await expect(rule, in: conformance)
     }
 
     @Test(arguments: ObjectStoreConformance.rules)
