@@ -217,7 +217,7 @@ let package = Package(
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
-                "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport",
+                "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport", "DurableFile",
                 external("Crypto", of: "swift-crypto", for: "ObjectStore"),
                 external("AsyncHTTPClient", of: "async-http-client", for: "ObjectStore"),
                 external("NIOCore", of: "swift-nio", for: "ObjectStore"),

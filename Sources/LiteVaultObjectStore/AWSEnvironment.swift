@@ -9,12 +9,18 @@ package struct AWSEnvironment: Sendable {
     package let profile: String
     /// Whether the profile was named explicitly.
     package let isProfileNamed: Bool
+    /// Whether the program named the profile, which then precedes the keys in the environment.
+    let isProfileChosen: Bool
     /// The profile's settings: those of the configuration file, overridden by those of the credentials file.
     package let settings: [String: String]
+    /// The sections of the configuration file and of the credentials file, by name.
+    private let config: [String: [String: String]]
+    private let credentials: [String: [String: String]]
 
     /// Reads the configuration and credentials files, where they exist.
     package init(_ all: [String: String], profile: String?) {
         let variables = all.filter { !$0.value.isEmpty }
+        isProfileChosen = profile != nil
         let named = profile ?? variables["AWS_PROFILE"] ?? variables["AWS_DEFAULT_PROFILE"]
         let profile = named ?? "default"
         let home = variables["HOME"] ?? ""
@@ -25,17 +31,46 @@ package struct AWSEnvironment: Sendable {
         }
         let config = sections("AWS_CONFIG_FILE", "config")
         let credentials = sections("AWS_SHARED_CREDENTIALS_FILE", "credentials")
-        // In the configuration file, every profile except the default one has the prefix "profile".
-        let settings = config["profile \(profile)"] ?? (profile == "default" ? config["default"] : nil) ?? [:]
-        self.settings = settings.merging(credentials[profile] ?? [:]) { $1 }
+        self.config = config
+        self.credentials = credentials
+        settings = Self.settings(profile, config, credentials)
         self.variables = variables
         self.profile = profile
         isProfileNamed = named != nil
     }
 
+    /// The settings of any profile; empty when there is no such profile.
+    func settings(of profile: String) -> [String: String] { Self.settings(profile, config, credentials) }
+
+    /// The settings of a section `[sso-session NAME]`; nil when there is none.
+    func singleSignOn(_ name: String) -> [String: String]? { config["sso-session \(name)"] }
+
+    private static func settings(
+        _ profile: String, _ config: [String: [String: String]], _ credentials: [String: [String: String]]
+    ) -> [String: String] {
+        // In the configuration file, every profile except the default one has the prefix "profile".
+        let settings = config["profile \(profile)"] ?? (profile == "default" ? config["default"] : nil) ?? [:]
+        return settings.merging(credentials[profile] ?? [:]) { $1 }
+    }
+
     /// The configured region; nil when none is.
     package var region: String? {
         variables["AWS_REGION"] ?? variables["AWS_DEFAULT_REGION"] ?? settings["region"]
+    }
+
+    /// The address of a service that hands out credentials: that of its variable, else Amazon's.
+    ///
+    /// - Parameters:
+    ///   - service: the name in the variable: `STS`, `SSO`, `SSO_OIDC`.
+    ///   - host: Amazon's host name, without the domain.
+    ///   - region: the region of the service.
+    func endpoint(of service: String, _ host: String, region: String?) -> String {
+        if variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]?.lowercased() != "true",
+            let url = variables["AWS_ENDPOINT_URL_\(service)"]
+        {
+            return url.hasSuffix("/") ? String(url.dropLast()) : url
+        }
+        return "https://\(host).amazonaws.com\(region?.hasPrefix("cn-") == true ? ".cn" : "")"
     }
 
     /// The configured endpoint URL; nil when none is.

@@ -93,7 +93,7 @@ actor ConditionalWriteProbe {
 
 extension S3Store {
     /// The object that probes write. Its name is fixed and it is never removed: credentials that only add objects may not
-    /// delete. Its bytes never change, so several clients may probe at the same time.
+    /// delete. Several clients may probe at the same time.
     private static let probeObject = "leases/conditions"
     private static let probeContent = Array(#"{"type":"conditions"}"#.utf8)
 
@@ -105,7 +105,7 @@ extension S3Store {
     /// Writes under conditions that must fail and under conditions that must hold, with both spellings of a tag.
     private func probeConditionalWrites() async throws -> ConditionalWriteSupport {
         let absent = ("if-none-match", "*")
-        let tag: ETag
+        var tag: ETag
         switch try await attempt(absent) {
         case .unknown: return .unsupported
         case .refused:
@@ -118,7 +118,12 @@ extension S3Store {
         }
         for spelling in [ConditionalWriteSupport.quoted, .unquoted] {
             guard case .refused = try await attempt(Self.ifMatch(Self.noTag, spelling)) else { continue }
-            if case .done = try await attempt(Self.ifMatch(tag, spelling)) { return spelling }
+            for _ in 0..<Self.rivals {
+                if case .done = try await attempt(Self.ifMatch(tag, spelling)) { return spelling }
+                // The bytes never change, but with a KMS key or versions the tag does, by another client that probes.
+                guard let found = try await attributes(Self.probeObject)?.tag, found != tag else { break }
+                tag = found
+            }
         }
         // An unconditional write must succeed: leases and a few other objects are replaced.
         guard case .done = try await attempt(nil) else { throw writeDenied() }
@@ -128,6 +133,9 @@ extension S3Store {
     private func writeDenied() -> VaultError {
         replacementDenied("the write was refused", Self.probeObject)
     }
+
+    /// How often the object may be changed by other clients while its tag is compared.
+    private static let rivals = 16
 
     /// A tag that no object has.
     private static let noTag = ETag("0123456789abcdef0123456789abcdef")
@@ -142,6 +150,8 @@ extension S3Store {
     private func attempt(_ condition: (String, String)?) async throws -> Attempt {
         var request = request("PUT", Self.probeObject)
         request.headers = [condition].compactMap(\.self) + [("content-type", "application/json")]
+        // A bucket may demand encryption of every object.
+        request.headers += try await uploadHeaders(Self.probeObject)
         request.body = .bytes(Self.probeContent)
         do {
             let tag = try await client.send(request) { answer in
@@ -152,7 +162,12 @@ extension S3Store {
             return .done(tag.value.isEmpty ? try await attributes(Self.probeObject)?.tag ?? tag : tag)
         } catch let failure as S3Failure {
             if failure.isConflict || failure.isMissing { return .refused }
-            if failure.status == 501 { return .unknown }
+            if failure.status == 501, condition != nil {
+                // The encryption may be what is not implemented: then the write fails without a condition, too.
+                if settings.uploads.encryption != nil { _ = try await attempt(nil) }
+                return .unknown
+            }
+            if let refused = optionRefused(failure, Self.probeObject) { throw refused }
             guard failure.isDenied, try await attributes(Self.probeObject) != nil else {
                 throw failure.vaultError("\(location)/\(Self.probeObject)")
             }

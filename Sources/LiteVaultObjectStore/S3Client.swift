@@ -15,7 +15,7 @@ final class S3Client: Sendable {
     private let budget: RetryBudget
     private let credentials: CredentialCache
     private let http: HTTPClient
-    private let clock: ServerClock
+    let clock: ServerClock
 
     init(
         endpoint: Endpoint, region: String, credentials: CredentialCache, http: HTTPClient, attempts: Int,
@@ -127,6 +127,7 @@ final class S3Client: Sendable {
         // The idle timeout ends requests that hang; this one ends those that trickle.
         let response = try await http.execute(made, timeout: .hours(1))
         let answer = S3Response(response)
+        if let time = answer.headers["date"].flatMap(HTTPDate.date) { clock.observe(time) }
         guard (200..<300).contains(answer.status) || accepting(answer.status) else {
             // A response to HEAD has no body, and so no error code.
             let body = request.method == "HEAD" ? [] : try await answer.bytes(upTo: 256 << 10)

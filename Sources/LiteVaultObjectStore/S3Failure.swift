@@ -115,6 +115,11 @@ extension S3Failure {
                 remedy: "Set the clock (timedatectl set-ntp true), then try again.")
         case "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException":
             return error(.config, region.map { "Set the region to \($0)." } ?? "Check the region and the endpoint.")
+        case "InvalidObjectState":
+            return error(
+                .io,
+                "The object is in an archive and cannot be read. Retrieve it with the store's tools, and keep lifecycle rules from archiving this prefix."
+            )
         case "QuotaExceeded", "XMinioStorageFull", "InsufficientStorage":
             return error(.noSpace, "Free space in the store, then try again.")
         default: break

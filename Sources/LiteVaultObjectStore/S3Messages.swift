@@ -170,10 +170,21 @@ package enum HTTPDate {
         return time([words[3], nil, words[1], words[4], words[5], words[6]], month: month + 1)
     }
 
-    /// The date of `2013-05-24T00:00:00.000Z`; nil for anything else.
+    /// The date of `2013-05-24T00:00:00.000Z`, also with `UTC` or an offset such as `+01:00`; nil for anything else.
     package static func isoDate(_ text: String) -> Date? {
-        guard text.hasSuffix("Z") else { return nil }
-        let parts = text.dropLast().split(whereSeparator: { "-T:".contains($0) })
+        for zone in ["Z", "UTC"] where text.hasSuffix(zone) { return isoDate(inUTC: text.dropLast(zone.count)) }
+        // The last sign of a time without a zone is in its date.
+        guard let sign = text.lastIndex(where: { $0 == "+" || $0 == "-" }),
+            text.distance(from: text.startIndex, to: sign) > 10
+        else { return nil }
+        let digits = text[text.index(after: sign)...].filter { $0 != ":" }
+        guard digits.count == 4, let number = UInt16(digits), number / 100 < 24, number % 100 < 60 else { return nil }
+        let offset = Double(number / 100 * 60 + number % 100) * 60
+        return isoDate(inUTC: text[..<sign]).map { $0 - (text[sign] == "-" ? -offset : offset) }
+    }
+
+    private static func isoDate(inUTC text: Substring) -> Date? {
+        let parts = text.split(whereSeparator: { "-T:".contains($0) })
         guard parts.count == 6, let month = Int(parts[1]) else { return nil }
         let second = parts[5].split(separator: ".", maxSplits: 1)
         let digits = second.count > 1 ? second[1].prefix { $0.isASCII && $0.isNumber } : ""

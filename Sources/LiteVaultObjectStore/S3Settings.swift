@@ -1,4 +1,4 @@
-internal import LiteVaultBackup
+public import LiteVaultBackup
 package import LiteVaultFoundation
 
 /// A bucket, and how to reach it.
@@ -17,11 +17,14 @@ public struct S3Settings: Sendable {
     /// Whether the bucket is part of the path instead of the host name; false by default. It is always part of the path where
     /// a host name cannot contain it: with an IP address, or a bucket name with dots.
     public var usesPathStyle = false
-    /// The profile of the shared files; nil takes `AWS_PROFILE`, else `default`.
+    /// The profile of the shared files, which precedes keys in the environment; nil takes `AWS_PROFILE`, which does not, else
+    /// `default`.
     public var profile: String?
     /// Larger files are uploaded in parts of at least this size, in bytes: 64 MiB by default, 5 MiB at least. A full pack has a
     /// little more than 32 MiB and goes out in one request.
     public var partSize: Int64 = 64 << 20
+    /// How the server keeps what is uploaded: storage class, encryption at rest, object lock. By default as the bucket says.
+    public var uploads = UploadOptions()
     /// A local directory where the conditional writes that the server supports are cached; nil probes the server each time.
     public var cacheFolder: String?
     /// How often a request is sent before it fails; 7 by default.

@@ -18,7 +18,9 @@ extension S3Store {
         let upload = try await create(name, writeID)
         do {
             let tags = try await uploadParts(name, upload, file, size)
-            return try await write(name, writeID, condition) { try await complete(name, upload, tags, $0) }
+            let tag = try await write(name, writeID, condition) { try await complete(name, upload, tags, $0) }
+            try await confirmUpload(name)
+            return tag
         } catch {
             // In a task of its own: the request must be sent even when this task was cancelled.
             await Task { try? await abort(name, upload) }.value
@@ -30,11 +32,15 @@ extension S3Store {
         var request = request("POST", name)
         request.query = [("uploads", "")]
         request.headers = [(Self.writeIDHeader, writeID), ("content-type", "application/octet-stream")]
-        return try await perform(request) { answer in
-            guard let id = try await answer.document("InitiateMultipartUploadResult")["UploadId"], !id.isEmpty else {
-                throw S3Response.Malformed()
+        request.headers += try await uploadHeaders(name)
+        do {
+            return try await client.send(request) { answer in
+                guard let id = try await answer.document("InitiateMultipartUploadResult")["UploadId"], !id.isEmpty
+                else { throw S3Response.Malformed() }
+                return id
             }
-            return id
+        } catch let failure as S3Failure {
+            throw optionRefused(failure, name) ?? failure.vaultError(request.location)
         }
     }
 

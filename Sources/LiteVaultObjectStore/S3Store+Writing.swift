@@ -28,9 +28,10 @@ extension S3Store {
         let writeID = UUID().uuidString.lowercased()
         var request = request("PUT", name)
         request.headers = [(Self.writeIDHeader, writeID), ("content-type", "application/octet-stream")]
+        request.headers += try await uploadHeaders(name)
         request.body = body
         let unconditional = request
-        return try await write(name, writeID, condition) { headers in
+        let tag = try await write(name, writeID, condition) { headers in
             var request = unconditional
             request.headers += headers
             return try await client.send(request) { answer in
@@ -38,6 +39,8 @@ extension S3Store {
                 return Self.tag(answer.headers["etag"])
             }
         }
+        try await confirmUpload(name)
+        return tag
     }
 
     /// Sends a write with the headers of its condition, as the server expects them. Without conditional writes, the object's
@@ -97,6 +100,7 @@ extension S3Store {
             return stored.tag
         } catch let failure as S3Failure {
             if failure.isRepeated, let tag = try await tag(of: name, writtenBy: writeID) { return tag }
+            if let refused = optionRefused(failure, name) { throw refused }
             let isGone = if case .unchanged = condition { failure.isMissing } else { false }
             var hasLost = failure.isConflict && condition != .none || isGone
             // Ceph's gateway answers the losers of a race with 500, and write-once stores with a denial: the object decides.

@@ -15,15 +15,18 @@ public final class S3Store: ObjectStore {
     let settings: S3Settings
     let client: S3Client
     let probe: ConditionalWriteProbe
+    /// The options of uploads that the server is known to apply.
+    let confirmed = Locked(Set<UploadOption>())
 
     /// Creates a store. No request is made yet.
     ///
     /// - Parameters:
     ///   - settings: the bucket, and how to reach it.
     ///   - environment: the variables that the AWS tools read; nil takes those of the process.
-    /// - Throws: `VaultError` `config` if the endpoint or the region is invalid, or the certificates of `AWS_CA_BUNDLE`
-    ///   cannot be read.
+    /// - Throws: `VaultError` `config` if the endpoint, the region or the options of uploads are invalid, or the certificates
+    ///   of `AWS_CA_BUNDLE` cannot be read.
     public init(_ settings: S3Settings, environment: [String: String]? = nil) throws {
+        try settings.uploads.check()
         let variables = AWSEnvironment(
             environment ?? ProcessInfo.processInfo.environment, profile: settings.profile)
         let region = settings.region ?? variables.region ?? "us-east-1"

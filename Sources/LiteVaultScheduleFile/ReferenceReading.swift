@@ -7,20 +7,23 @@ extension RepositoryReference {
     init?(_ section: ConfigurationSection, directory: String, inherited: RepositoryReference?) throws {
         let secret = try KeyReference(section, prefix: "repository-secret", directory: directory)
         let sealed = try section.flag("repository-sealed")
-        let s3 = try section.section("s3", known: ["endpoint", "region", "path-style"])
+        let s3 = try section.section(
+            "s3",
+            known: [
+                "endpoint", "region", "path-style", "storage-class", "encryption", "kms-key", "lock-mode", "lock-days",
+            ])
         let sftp = try section.section("sftp", known: ["command"])
         guard let text = try section.text("repository") else {
-            guard secret == nil, sealed == nil, s3 == nil && sftp == nil || inherited == nil else {
+            // Only how a job's uploads are kept may differ from job to job in the same repository.
+            let isOther = ["endpoint", "region", "path-style"].contains { s3?.has($0) ?? false }
+            guard secret == nil, sealed == nil, sftp == nil, !isOther, s3 == nil || inherited != nil else {
                 throw section.error(
                     nil,
                     "there is a 'repository-secret', 'repository-sealed', 's3' or 'sftp', but no 'repository'")
             }
             guard let inherited else { return nil }
             self = inherited
-            endpoint = try s3?.text("endpoint") ?? inherited.endpoint
-            region = try s3?.text("region") ?? inherited.region
-            usesPathStyle = try s3?.flag("path-style") ?? inherited.usesPathStyle
-            sftpCommand = try sftp?.text("command") ?? inherited.sftpCommand
+            uploads = try Self.uploads(s3, inherited.uploads)
             return
         }
         let scheme = text.firstRange(ofText: "://").map { text[..<$0.lowerBound].lowercased() }
@@ -33,10 +36,27 @@ extension RepositoryReference {
         endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
         region = try s3?.text("region") ?? inherited?.region
         usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
+        uploads = try Self.uploads(s3, inherited?.uploads ?? UploadOptions())
         sftpCommand = try sftp?.text("command") ?? inherited?.sftpCommand
         // A secret belongs to one repository.
         self.secret = secret ?? (location == inherited?.location ? inherited?.secret : nil)
         isSealed = sealed ?? (location == inherited?.location ? inherited?.isSealed : nil) ?? false
+    }
+
+    /// Parses how the object store keeps what is uploaded, with `inherited` for absent settings.
+    private static func uploads(_ s3: ConfigurationSection?, _ inherited: UploadOptions) throws -> UploadOptions {
+        guard let s3 else { return inherited }
+        var uploads = inherited
+        let (storageClass, encryption) = (try s3.text("storage-class"), try s3.text("encryption"))
+        let (key, lockMode) = (try s3.text("kms-key"), try s3.text("lock-mode"))
+        let lockDays = try s3.number("lock-days")
+        do throws(VaultError) {
+            try uploads.apply(
+                storageClass: storageClass, encryption: encryption, key: key, lockMode: lockMode, lockDays: lockDays)
+        } catch {
+            throw s3.error(nil, error.message, error.remedy)
+        }
+        return uploads
     }
 }
 

@@ -127,6 +127,13 @@ package struct ChildProcess: Sendable {
         while waitid(P_PID, id_t(id), &found, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     }
 
+    /// Whether the child has ended. Its number stays taken.
+    package func hasEnded() -> Bool {
+        var found = siginfo_t()
+        // Without a child that has ended, the answer of zero has no signal.
+        return waitid(P_PID, id_t(id), &found, WEXITED | WNOWAIT | WNOHANG) == 0 ? found.si_signo != 0 : errno != EINTR
+    }
+
     /// Blocks until the child has ended, and releases its number.
     ///
     /// - Throws: ``SpawnError`` when somebody else waited for it.

@@ -6,23 +6,9 @@ import Testing
 @Suite(.enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges")) struct CredentialTests {
     let scratch = Scratch()
 
-    /// The access key of the requests that a store makes in that environment.
     private func accessKey(_ variables: [String: String]) async throws -> String? {
-        let proxy = try #require(FaultProxy())
-        var environment = ["HOME": scratch.folder, "AWS_EC2_METADATA_DISABLED": "true"]
-        environment.merge(variables) { $1 }
-        let store = try FaultyS3.store(port: proxy.server.port, environment: environment)
-        try await store.put("x", bytes: [1], condition: .none)
-        return try await proxy.log().last?.accessKey
+        try await CredentialServers.accessKeys(variables, home: scratch.folder).last ?? nil
     }
-
-    private func services() throws -> String {
-        let server = try #require(Server.start("metadata-server", []))
-        Self.kept.withLock { $0.append(server) }
-        return "http://127.0.0.1:\(server.port)"
-    }
-
-    private static let kept = Kept()
 
     @Test func `the environment comes first`() async throws {
         try "[default]\naws_access_key_id = AKIAFILE\naws_secret_access_key = x\n"
@@ -34,14 +20,14 @@ import Testing
     }
 
     @Test func `a machine hands them out in a session`() async throws {
-        let url = try services()
+        let url = try CredentialServers.start()
         #expect(
             try await accessKey(["AWS_EC2_METADATA_SERVICE_ENDPOINT": url, "AWS_EC2_METADATA_DISABLED": "false"])
                 == "AKIAMACHINE")
     }
 
     @Test func `a container hands them out for its token`() async throws {
-        let url = try services()
+        let url = try CredentialServers.start()
         try "the-container\n".write(toFile: scratch.path("token"), atomically: true, encoding: .utf8)
         #expect(
             try await accessKey([
@@ -60,7 +46,7 @@ import Testing
     }
 
     @Test func `a web identity is changed for them`() async throws {
-        let url = try services()
+        let url = try CredentialServers.start()
         try "the+token/=\n".write(toFile: scratch.path("token"), atomically: true, encoding: .utf8)
         #expect(
             try await accessKey([
@@ -83,12 +69,4 @@ import Testing
             }
         }
     }
-}
-
-/// Servers that live as long as the tests.
-final class Kept: @unchecked Sendable {  // its lock guards `servers`
-    private let lock = NSLock()
-    private var servers: [Server] = []
-
-    func withLock(_ body: (inout [Server]) -> Void) { lock.withLock { body(&servers) } }
 }

@@ -70,6 +70,23 @@ import Testing
         }
     }
 
+    @Test func `how uploads are kept is inherited setting by setting`() throws {
+        let configuration = try read(
+            """
+            repository: s3://bucket/a
+            s3: {storage-class: STANDARD_IA, encryption: "aws:kms", kms-key: alias/b, lock-mode: compliance, lock-days: 30}
+            jobs:
+              - {name: a, sources: x, every: 1h}
+              - {name: b, sources: x, every: 1h, s3: {lock-days: 7, storage-class: ONEZONE_IA}}
+              - {name: c, sources: x, every: 1h, repository: "s3://other/c", s3: {lock-mode: none, encryption: AES256}}
+            """)
+        let uploads = configuration.jobs.map(\.repository.uploads)
+        #expect(uploads.map(\.storageClass) == ["STANDARD_IA", "ONEZONE_IA", "STANDARD_IA"])
+        #expect(uploads.map(\.encryption) == [.serviceKey("alias/b"), .serviceKey("alias/b"), .managedKey])
+        let day = Duration.seconds(86_400)
+        #expect(uploads.map(\.lock) == [.init(.compliance, for: day * 30), .init(.compliance, for: day * 7), nil])
+    }
+
     @Test func `everything that can be written is read`() throws {
         let configuration = try read(full)
         #expect(configuration.concurrency == 8)
@@ -125,6 +142,14 @@ import Testing
         (job + "    heartbeat: ftp://x", "line 6", ""),
         (job + "    time-zone: Mars/Base", "line 6", ""),
         (job + "    repository: ftp://x", "line 6", ""),
+        (job + "    s3: {storage-class: DEEP_ARCHIVE}", "line 6", "GLACIER_IR"),
+        (job + "    s3: {encryption: rot13}", "line 6", "aws:kms"),
+        (job + "    s3: {encryption: AES256, kms-key: k}", "line 6", "aws:kms"),
+        (job + "    s3: {lock-mode: governance}", "line 6", "both"),
+        (job + "    s3: {lock-mode: governance, lock-days: 40000}", "line 6", "36500"),
+        (job + "    s3: {storage: COLD}", "line 6", "storage-class"),
+        (job + "    s3: {region: eu-1}", "line 3", ""),
+        ("s3: {lock-mode: none}\njobs: []", "line 1", ""),
         (job + "    allow-plaintext: perhaps", "line 6", ""),
         (job + "  - name: a\n    sources: /y\n    every: 1h", "", ""),
         ("jobs:\n  - name: a\n    sources: /x\n    every: 1h", "line 2", ""),

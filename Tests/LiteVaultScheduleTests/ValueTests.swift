@@ -38,6 +38,9 @@ import Testing
         repository.endpoint = "https://s3.example.com"
         repository.region = "eu-1"
         repository.usesPathStyle = true
+        repository.uploads.storageClass = "STANDARD_IA"
+        repository.uploads.encryption = .serviceKey(nil)
+        repository.uploads.lock = .init(.governance, for: .seconds(30 * 86_400))
         var job = BackupJob(
             name: "tenants", sources: ["/srv/tenants/*/app.db", "/etc/extra.db"],
             recurrence: try .at("Mon..Fri 02:30", timeZone: #require(TimeZone(identifier: "Europe/Berlin"))),
@@ -86,7 +89,14 @@ import Testing
             repository: s3://bucket/backups
             repository-secret-file: litevault/secret
             repository-secret-format: hex
-            s3: {endpoint: "https://s3.example.com", region: eu-1, path-style: true}
+            s3:
+              endpoint: https://s3.example.com
+              region: eu-1
+              path-style: true
+              storage-class: STANDARD_IA
+              encryption: aws:kms
+              lock-mode: governance
+              lock-days: 30
             state-folder: /var/lib/litevault
             concurrency: 8
             metrics-file: /var/lib/node/litevault.prom

@@ -1,13 +1,17 @@
+public import LiteVaultBackup
+
 /// A repository, and how to open it.
 public struct RepositoryReference: Sendable, Hashable {
     /// An absolute path of a directory, `s3://BUCKET/PREFIX`, or `sftp://[USER@]HOST[:PORT]/PATH`.
     public var location: String
-    /// The URL of the object store; nil, the default, for Amazon's. For buckets only, as are the next two.
+    /// The URL of the object store; nil, the default, for Amazon's. For buckets only, as are the next three.
     public var endpoint: String?
     /// The region of the bucket; nil, the default, if the environment says it.
     public var region: String?
     /// Whether the bucket is named in the path instead of the host. False by default.
     public var usesPathStyle = false
+    /// How the object store keeps what is uploaded: storage class, encryption at rest, object lock. By default as the bucket says.
+    public var uploads = UploadOptions()
     /// A shell command that connects to an SFTP server; nil, the default, for ssh. For `sftp://` only.
     public var sftpCommand: String?
     /// The source of the repository's secret; nil, the default, without one.
@@ -34,6 +38,9 @@ public struct RepositoryReference: Sendable, Hashable {
             throw InvalidSetting(
                 "repository",
                 "invalid repository '\(location)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)")
+        }
+        do throws(VaultError) { try uploads.check() } catch {
+            throw InvalidSetting("s3", error.message, error.remedy)
         }
         if isSealed, secret == nil {
             throw InvalidSetting(

@@ -15,6 +15,7 @@ struct Copy: VaultCommand {
         examples: [
             "litevault copy /backup/vaults s3://bucket/vaults",
             "litevault copy s3://near/v s3://far/v --to-s3-region eu-west-3",
+            "litevault copy /backup/v s3://far/v --to-s3-storage-class STANDARD_IA",
             "litevault copy /backup/vaults sftp://backup@nas.lan/srv/vaults",
         ])
 
@@ -61,12 +62,14 @@ struct Copy: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(secret)
         let local = directories.applied(to: .standard)
+        let uploads = try stores.uploads.applied(to: UploadOptions())
         let from = try StoreOptions.store(
             repository, endpoint: stores.endpoint, region: stores.region, usesPathStyle: stores.usesPathStyle,
-            sftpCommand: stores.sftpCommand, cache: local.cache)
+            uploads: uploads, sftpCommand: stores.sftpCommand, cache: local.cache)
         let to = try StoreOptions.store(
             destination, endpoint: stores.toEndpoint ?? stores.endpoint, region: stores.toRegion ?? stores.region,
             usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle,
+            uploads: try stores.toUploads.applied(to: uploads),
             sftpCommand: stores.toSFTPCommand ?? stores.sftpCommand, cache: local.cache)
         let key = try session.repositorySecret(secret, for: repository)
         let (name, accepts, dryRun) = (database, accepts, dryRun)
@@ -98,6 +101,41 @@ struct Copy: VaultCommand {
     }
 }
 
+/// How the object store of a copy keeps what is uploaded.
+struct CopyUploadArguments: ParsableArguments {
+    @Option(
+        name: .customLong("to-s3-storage-class"),
+        help: .init("As --s3-storage-class, for the copy only.", valueName: "name"))
+    var storageClass: String?
+
+    @Option(
+        name: .customLong("to-s3-encryption"),
+        help: .init("As --s3-encryption, for the copy only; none leaves it to the bucket.", valueName: "name"))
+    var encryption: String?
+
+    @Option(name: .customLong("to-s3-kms-key"), help: .init("As --s3-kms-key, for the copy only.", valueName: "id"))
+    var key: String?
+
+    @Option(
+        name: .customLong("to-s3-lock-mode"),
+        help: .init("As --s3-lock-mode, for the copy only; none leaves it to the bucket.", valueName: "mode"))
+    var lockMode: String?
+
+    @Option(
+        name: .customLong("to-s3-lock-days"), help: .init("As --s3-lock-days, for the copy only.", valueName: "days"))
+    var lockDays: Int?
+
+    /// The options with the given ones in place of those of both places.
+    ///
+    /// - Throws: `VaultError` `config` for invalid or incomplete ones.
+    func applied(to both: UploadOptions) throws -> UploadOptions {
+        var uploads = both
+        try uploads.apply(
+            storageClass: storageClass, encryption: encryption, key: key, lockMode: lockMode, lockDays: lockDays)
+        return uploads
+    }
+}
+
 /// How the object stores of both places are reached.
 struct CopyStoreOptions: ParsableArguments {
     @Option(
@@ -114,6 +152,8 @@ struct CopyStoreOptions: ParsableArguments {
     @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
     var usesPathStyle = false
 
+    @OptionGroup var uploads: UploadArguments
+
     @Option(
         name: .customLong("to-s3-endpoint"), help: .init("As --s3-endpoint, for the copy only.", valueName: "url"))
     var toEndpoint: String?
@@ -123,6 +163,8 @@ struct CopyStoreOptions: ParsableArguments {
 
     @Flag(name: .customLong("to-s3-path-style"), help: "As --s3-path-style, for the copy only.")
     var toUsesPathStyle = false
+
+    @OptionGroup var toUploads: CopyUploadArguments
 
     @Option(
         name: .customLong("sftp-command"),

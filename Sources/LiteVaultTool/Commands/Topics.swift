@@ -76,7 +76,10 @@ private struct RepositoriesTopic: Topic {
         A repository is a directory, s3://BUCKET/PREFIX, or sftp://[USER@]HOST[:PORT]/PATH.
 
         s3:// is an object store: Amazon's, or another with --s3-endpoint. Credentials are found as the AWS tools find them: \
-        in the environment, in shared files, or by the machine's role.
+        in the environment, in shared files (keys, roles, 'aws sso login', credential_process), or by the machine's role.
+
+        --s3-storage-class, --s3-encryption and --s3-lock-mode with --s3-lock-days set how the object store keeps what a command \
+        stores. Locked versions remain after 'forget --prune' until their retention is over.
 
         sftp:// is a directory on an SSH server; /~/PATH starts at the user's home directory. The system's ssh connects, \
         with its configuration, keys and known hosts, and never asks anything: 'ssh HOST' has to work without a question \

@@ -52,6 +52,8 @@ struct StoreOptions: ParsableArguments {
     @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
     var usesPathStyle = false
 
+    @OptionGroup var uploads: UploadArguments
+
     @Option(
         name: .customLong("sftp-command"),
         help: .init("Shell command that connects to an SFTP server, instead of ssh.", valueName: "command"))
@@ -67,20 +69,21 @@ struct StoreOptions: ParsableArguments {
                 .usage, "--repository is empty", remedy: "Give a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.")
         }
         return try Self.store(
-            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle, sftpCommand: sftpCommand,
+            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle,
+            uploads: try uploads.applied(to: UploadOptions()), sftpCommand: sftpCommand,
             cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
     }
 
     /// Creates the store at a location.
     ///
     /// - Parameters:
-    ///   - endpoint: for object stores, as are `region`, `usesPathStyle` and `cache`.
+    ///   - endpoint: for object stores, as are `region`, `usesPathStyle`, `uploads` and `cache`.
     ///   - sftpCommand: connects to an SFTP server in place of ssh; nil for ssh.
     ///   - cache: the directory where the features of object stores are cached.
     ///   - timeLimit: how long the store may be silent, return errors or be locked; nil for its default.
     static func store(
-        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, sftpCommand: String?,
-        cache: String, timeLimit: Duration? = nil
+        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, uploads: UploadOptions,
+        sftpCommand: String?, cache: String, timeLimit: Duration? = nil
     ) throws -> any ObjectStore {
         guard let scheme = location.firstRange(ofText: "://") else {
             // With a slash too few, a directory of that name would be created.
@@ -109,6 +112,7 @@ struct StoreOptions: ParsableArguments {
             settings.endpoint = endpoint
             settings.region = region
             settings.usesPathStyle = usesPathStyle
+            settings.uploads = uploads
             settings.cacheFolder = cache
             if let timeLimit {
                 settings.retryTimeLimit = timeLimit
@@ -120,6 +124,44 @@ struct StoreOptions: ParsableArguments {
                 .unsupported, "this litevault was built without S3", path: location,
                 remedy: "Give a directory or sftp://HOST/PATH, or build with the package trait ObjectStore.")
         #endif
+    }
+}
+
+/// How an object store keeps what is uploaded.
+struct UploadArguments: ParsableArguments {
+    @Option(
+        name: .customLong("s3-storage-class"),
+        help: .init("Storage class of packs, such as STANDARD_IA (default: the bucket's).", valueName: "name"))
+    var storageClass: String?
+
+    @Option(
+        name: .customLong("s3-encryption"),
+        help: .init("Encryption at rest by the store: AES256 or aws:kms (default: the bucket's).", valueName: "name"))
+    var encryption: String?
+
+    @Option(
+        name: .customLong("s3-kms-key"),
+        help: .init("Key for the encryption aws:kms (default: the account's).", valueName: "id"))
+    var key: String?
+
+    @Option(
+        name: .customLong("s3-lock-mode"),
+        help: .init("Lock what is only added: governance or compliance.", valueName: "mode"))
+    var lockMode: String?
+
+    @Option(
+        name: .customLong("s3-lock-days"),
+        help: .init("Days for which an object is locked from its upload.", valueName: "days"))
+    var lockDays: Int?
+
+    /// The options with the given ones in place of `standard`.
+    ///
+    /// - Throws: `VaultError` `config` for invalid or incomplete ones.
+    func applied(to standard: UploadOptions) throws -> UploadOptions {
+        var uploads = standard
+        try uploads.apply(
+            storageClass: storageClass, encryption: encryption, key: key, lockMode: lockMode, lockDays: lockDays)
+        return uploads
     }
 }
 

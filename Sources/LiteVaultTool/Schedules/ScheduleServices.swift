@@ -35,8 +35,7 @@ extension Session {
         services.store = {
             try StoreOptions.store(
                 $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
-                sftpCommand: $0.sftpCommand,
-                cache: local.cache, timeLimit: $0.timeLimit)
+                uploads: $0.uploads, sftpCommand: $0.sftpCommand, cache: local.cache, timeLimit: $0.timeLimit)
         }
         services.secret = { try keys.secret($0) }
         services.keys = { try keys.keys($0) }

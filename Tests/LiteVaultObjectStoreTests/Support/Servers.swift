@@ -68,7 +68,7 @@ final class Server: @unchecked Sendable {  // set once
 
 /// moto's server, and a proxy before it that fails as told.
 struct FaultyS3: Sendable {
-    static let shared: Server? = Server.start("s3-server", ["bucket"])
+    static let shared: Server? = Server.start("s3-server", ["bucket", "locked+lock"])
     static var isThere: Bool { shared != nil }
 
     static let environment = [
@@ -127,11 +127,18 @@ struct FaultProxy: Sendable {
         _ = try await URLSession.shared.data(for: request)
     }
 
-    /// Method, fault and status of what came since the plan was made.
-    func log() async throws -> [(method: String, path: String, fault: String?, accessKey: String?)] {
+    /// What came since the plan was made, with the headers that say how an object is kept.
+    func log() async throws -> [(
+        method: String, path: String, fault: String?, accessKey: String?, kept: [String: String]
+    )] {
         let (data, _) = try await URLSession.shared.data(for: URLRequest(url: try url("/__log")))
         let lines = try JSONSerialization.jsonObject(with: data) as? [[Any]] ?? []
-        return lines.map { ($0[0] as? String ?? "", $0[1] as? String ?? "", $0[2] as? String, $0[4] as? String) }
+        return lines.map {
+            (
+                $0[0] as? String ?? "", $0[1] as? String ?? "", $0[2] as? String, $0[4] as? String,
+                $0[5] as? [String: String] ?? [:]
+            )
+        }
     }
 
     private func url(_ path: String) throws -> URL {

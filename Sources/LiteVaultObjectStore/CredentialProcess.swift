@@ -1,0 +1,126 @@
+internal import LiteVaultBackup
+internal import LiteVaultFoundation
+internal import LiteVaultSupport
+
+/// A program that prints credentials: the setting `credential_process` of a profile.
+///
+/// It runs without input and without a terminal, as nobody may be there. What it prints to standard error is discarded, since
+/// nobody knows what it contains.
+package struct CredentialProcess: Sendable {
+    private let command: String
+    private let profile: String
+    private let variables: [String: String]
+    private let timeLimit: Duration
+
+    private static let outputLimit = 64 << 10
+
+    /// - Parameters:
+    ///   - command: the command line, for `/bin/sh -c`.
+    ///   - profile: the profile, for errors. The command is not shown: it may contain a secret.
+    ///   - variables: the environment of the program.
+    ///   - timeLimit: the time after which it is killed with everything that it started.
+    package init(_ command: String, profile: String, variables: [String: String], timeLimit: Duration = .seconds(60)) {
+        self.command = command
+        self.profile = profile
+        self.variables = variables
+        self.timeLimit = timeLimit
+    }
+
+    /// Runs the program, and reads the credentials that it prints.
+    ///
+    /// - Throws: `VaultError` `config` when it does not end with status 0, or not in time, or prints anything else.
+    package func run() async throws -> AWSCredentials {
+        // On a thread of its own: the program may take a minute, and Swift's threads are few.
+        let outcome = await withCheckedContinuation { continuation in
+            SystemThread.start { continuation.resume(returning: Result { try output() }) }
+        }
+        let bytes = try outcome.get()
+        guard let found = try? Decoding.value(Document.self, from: bytes, path: "") else {
+            throw failure("printed something else than credentials in JSON")
+        }
+        guard found.Version == 1 else { throw failure("printed credentials of version \(found.Version), not 1") }
+        let end = try found.Expiration.map { text in
+            guard let end = HTTPDate.isoDate(text) else { throw failure("printed an expiration that is not a time") }
+            return end
+        }
+        if let end, end <= Date() { throw failure("printed credentials that have expired") }
+        return AWSCredentials(
+            accessKey: found.AccessKeyId, secretKey: found.SecretAccessKey, sessionToken: found.SessionToken,
+            expiration: end)
+    }
+
+    private struct Document: CheckedDocument {
+        // The names are those of the AWS tools.
+        let Version: Int
+        let AccessKeyId: String
+        let SecretAccessKey: String
+        let SessionToken: String?
+        let Expiration: String?
+
+        static let byteLimit = CredentialProcess.outputLimit
+
+        func check() throws(OutOfLimits) {
+            if AccessKeyId.isEmpty || SecretAccessKey.isEmpty { throw OutOfLimits("AccessKeyId", "is empty") }
+        }
+    }
+
+    /// Runs the program to its end; blocks.
+    private func output() throws -> [UInt8] {
+        let streams = try StreamPair()
+        defer { close(streams.own) }
+        let child: ChildProcess
+        do {
+            defer { close(streams.child) }
+            var shell = ShellCommand(command)
+            shell.variables = variables
+            shell.input = .null
+            shell.output = .descriptor(streams.child)
+            shell.error = .null
+            shell.leadsGroup = true
+            child = try shell.spawn()
+        } catch {
+            throw failure("cannot be started: \(error)")
+        }
+        let end = ContinuousClock.now + timeLimit
+        let (bytes, problem) = read(streams.own, until: end)
+        var reason = problem
+        while reason == nil, !child.hasEnded() {
+            if ContinuousClock.now >= end { reason = tooLate } else { SystemThread.sleep(seconds: 0.01) }
+        }
+        if reason != nil { child.signal(SIGKILL) }
+        let ending = try? child.wait()
+        if let reason { throw failure(reason) }
+        guard ending == .status(0) else {
+            throw failure("ended with \(ending.map(\.description) ?? "an unknown status")")
+        }
+        return bytes
+    }
+
+    private var tooLate: String { "exceeded its limit of \(Int(timeLimit.seconds)) s and was killed" }
+
+    /// Reads up to the end of the stream.
+    private func read(_ stream: Int32, until end: ContinuousClock.Instant) -> (bytes: [UInt8], problem: String?) {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let left = (end - .now).seconds
+            guard left > 0 else { return (bytes, tooLate) }
+            var waited = pollfd(fd: stream, events: Int16(POLLIN), revents: 0)
+            // Once a second at least: the limit is by a clock that may run while the machine sleeps.
+            guard poll(&waited, 1, Int32(min(left, 1) * 1000) + 1) > 0 else { continue }
+            guard let count = chunk.withUnsafeMutableBytes({ StreamPair.receive(into: $0, from: stream) }) else {
+                return (bytes, nil)
+            }
+            bytes += chunk[..<count]
+            guard bytes.count <= Self.outputLimit else {
+                return (bytes, "printed more than \(Self.outputLimit >> 10) KiB")
+            }
+        }
+    }
+
+    private func failure(_ problem: String) -> VaultError {
+        VaultError(
+            .config, "the credential_process of the profile '\(profile)' \(problem)",
+            remedy: "Run the command by itself to see why. It must not wait for a person.")
+    }
+}
