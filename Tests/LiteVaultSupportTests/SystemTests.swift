@@ -88,4 +88,12 @@ import Testing
         #expect(try #require(throws: SystemError.self) { try InputFile(path: "/nonexistent/x") }.code == ENOENT)
         #expect(try #require(throws: SystemError.self) { try InputFile(path: "/").readToEnd() }.code == EISDIR)
     }
+
+    #if os(Linux)
+        @Test func `a file whose size is unknown before it is read, as in /proc, is read to its end`() throws {
+            let bytes = try InputFile(path: "/proc/self/smaps").readToEnd()
+            #expect(bytes.count > 1 << 16)
+            #expect(bytes.last == UInt8(ascii: "\n"))
+        }
+    #endif
 }

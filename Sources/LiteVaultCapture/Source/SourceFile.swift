@@ -228,8 +228,9 @@ package enum SourceVolume {
         var information = statvfs()
         guard statvfs(path, &information) == 0, information.f_flag & UInt(ST_RDONLY) != 0 else { return false }
         guard let table = Platform.mountTable else { return true }
-        guard let mounts = try? String(contentsOfFile: table, encoding: .utf8) else { return false }
-        return isReadOnly(path, mounts: mounts)
+        // Of a file whose size is 0, as those of /proc, String(contentsOfFile:) reads one page only.
+        guard let mounts = try? InputFile(path: table).readToEnd() else { return false }
+        return isReadOnly(path, mounts: String(decoding: mounts, as: UTF8.self))
     }
 
     /// Whether the mount that holds `path` has a read-only file system, by the text of `/proc/self/mountinfo`: proc(5).
