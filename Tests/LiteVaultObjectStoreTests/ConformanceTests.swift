@@ -24,7 +24,7 @@ import Testing
         await expect(
             rule,
             in: ObjectStoreConformance { place in
-                try FaultyS3.store {
+                try FaultyS3.store(port: FaultyS3.busy?.port) {
                     $0.prefix = "tests/\(place)"
                     $0.partSize = Self.partSize
                 }
@@ -36,7 +36,7 @@ import Testing
         .enabled(if: FaultyS3.isThere, "no Python with moto: ci/setup judges"), arguments: ObjectStoreConformance.rules)
     func `a bucket in the host's name keeps the rules of a store`(rule: ObjectStoreConformance.Rule) async {
         var conformance = ObjectStoreConformance { place in
-            try FaultyS3.store(host: "s3.amazonaws.com") {
+            try FaultyS3.store(port: FaultyS3.busy?.port, host: "s3.amazonaws.com") {
                 $0.prefix = "tests/\(place)"
                 $0.pageSize = 3
                 $0.partSize = Self.partSize

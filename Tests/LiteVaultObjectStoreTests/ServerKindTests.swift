@@ -56,7 +56,12 @@ import Testing
         return repository
     }
 
-    @Test(arguments: ObjectStoreConformance.rules)
+    /// Nothing else depends on how tags are compared.
+    private static let rulesOfConditions = ObjectStoreConformance.rules.filter { rule in
+        ["condition", "tag", "of many", "no change is lost"].contains { rule.name.contains($0) }
+    }
+
+    @Test(arguments: rulesOfConditions)
     func `H-OBJ-01 a server that compares bare tags keeps the rules of a store`(
         rule: ObjectStoreConformance.Rule
     ) async throws {

@@ -70,6 +70,8 @@ final class Server: @unchecked Sendable {  // set once
 struct FaultyS3: Sendable {
     static let shared: Server? = Server.start("s3-server", ["bucket", "locked+lock"])
     static var isThere: Bool { shared != nil }
+    /// One more, for tests that keep it busy.
+    static let busy: Server? = Server.start("s3-server", ["bucket"])
 
     static let environment = [
         "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "very-secret-indeed",
