@@ -157,7 +157,7 @@ import Testing
         try backup(key)
         #expect(try scratch.bytes("copy.db") == scratch.bytes("source.db"))
         // Since SQLite 3.44, integrity_check asks the module.
-        if EngineInfo.linked.sqliteVersion.number >= 3_044_000 {
+        if EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 44) {
             let settings: CipherSettings = encrypted ? fast : .init()
             let report = try DatabaseFile(scratch.path("copy.db")).verify(key: key, settings: settings)
             #expect(!report.isIntact)
