@@ -5,6 +5,8 @@ internal import LiteVaultFoundation
 struct ImageWriter {
     let snapshot: Snapshot
     let progress: BackupProgress.Report
+    /// Bytes of a write that the disk begins with at once: a restore of a large file otherwise ends with waiting for the disk.
+    private static let largeWrite = 1 << 20
     /// Files that may have some of the blocks at the same places.
     var bases: [LocalFile] = []
     /// Bytes of blocks from the store, and from those files.
@@ -92,5 +94,6 @@ struct ImageWriter {
             block > 0 || Array(bytes.prefix(min(16, count))).hexadecimal == snapshot.manifest.salt
         else { throw VaultError(.damaged, "does not match its image", path: snapshot.object) }
         try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+        if count >= Self.largeWrite { file.startWriting(offset..<offset + Int64(count)) }
     }
 }
