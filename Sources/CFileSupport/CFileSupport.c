@@ -42,6 +42,15 @@ int cfs_sync(int descriptor) {
     return fsync(descriptor);
 }
 
+int cfs_start_writing(int descriptor, long long offset, long long count) {
+#if defined(__linux__) && defined(SYNC_FILE_RANGE_WRITE)
+    return sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)descriptor, (void)offset, (void)count;
+    return not_supported();
+#endif
+}
+
 int cfs_is_local(int descriptor) {
 #if defined(__linux__)
     struct statfs information;

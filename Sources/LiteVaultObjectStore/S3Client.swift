@@ -16,6 +16,11 @@ final class S3Client: Sendable {
     private let credentials: CredentialCache
     private let http: HTTPClient
     let clock: ServerClock
+    /// Whether the server has refused a body without `Content-MD5`, as Amazon's does in a bucket with object lock.
+    private let needsMD5 = Locked(false)
+    /// Bytes of a body that always has `Content-MD5`. For larger ones computing it would take more time than all else: the signed
+    /// SHA-256 protects them.
+    private static let alwaysWithMD5: Int64 = 1 << 20
 
     init(
         endpoint: Endpoint, region: String, credentials: CredentialCache, http: HTTPClient, attempts: Int,
@@ -69,7 +74,9 @@ final class S3Client: Sendable {
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
         _ receive: (S3Response) async throws -> T
     ) async throws -> T {
-        let digests = try request.body.digests()
+        var digests = try request.body.digests(
+            withMD5: request.body.count <= Self.alwaysWithMD5 || needsMD5.value
+                || request.headers.contains { $0.0.hasPrefix("x-amz-object-lock") })
         var number = 1
         var wasCorrected = false
         while true {
@@ -80,6 +87,12 @@ final class S3Client: Sendable {
                 return result
             } catch var failure as S3Failure {
                 failure.isRepeated = number > 1
+                if digests.md5 == nil, failure.wantsMD5 {
+                    // The server did nothing.
+                    needsMD5.withLock { $0 = true }
+                    digests = try request.body.digests(withMD5: true)
+                    continue
+                }
                 if !wasCorrected, clock.correct(after: failure) {
                     // The server did nothing: the request with the corrected time still is a first attempt.
                     wasCorrected = true

@@ -56,6 +56,9 @@ struct S3Failure: Error {
         }
     }
 
+    /// Whether the request was refused because it has no `Content-MD5`.
+    var wantsMD5: Bool { status == 400 && (message.contains("Content-MD5") || code.contains("MD5")) }
+
     /// Whether the condition of a write did not hold.
     var isConflict: Bool { status == 412 || code == "PreconditionFailed" }
 

@@ -19,22 +19,23 @@ struct S3Request: Sendable {
             }
         }
 
-        /// SHA-256 in hexadecimal digits, which is signed, and MD5 in base64, which every server compares.
-        func digests() throws -> (sha256: String, md5: String?) {
+        /// SHA-256 in hexadecimal digits, which is signed and compared by servers that check signatures, and MD5 in base64.
+        func digests(withMD5: Bool) throws -> (sha256: String, md5: String?) {
             var sha256 = SHA256()
             var md5 = Insecure.MD5()
             switch self {
             case .none: return (SignatureV4.emptyHash, nil)
             case .bytes(let bytes):
                 sha256.update(data: bytes)
-                md5.update(data: bytes)
+                if withMD5 { md5.update(data: bytes) }
             case .file(let slice):
                 try slice.forEachChunk { chunk in
                     sha256.update(bufferPointer: chunk)
-                    md5.update(bufferPointer: chunk)
+                    if withMD5 { md5.update(bufferPointer: chunk) }
                 }
             }
-            return (Array(sha256.finalize()).hexadecimal, Data(md5.finalize()).base64EncodedString())
+            let sum = withMD5 ? Data(md5.finalize()).base64EncodedString() : nil
+            return (Array(sha256.finalize()).hexadecimal, sum)
         }
 
         var forClient: HTTPClientRequest.Body? {

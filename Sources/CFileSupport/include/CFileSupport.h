@@ -10,6 +10,9 @@ int cfs_rename_exclusive(int from_directory, const char *from, int to_directory,
 /// Down to the medium: F_FULLFSYNC where there is one, else fsync.
 int cfs_sync(int descriptor);
 
+/// Lets the system begin to write a part of the file to the medium: sync_file_range(SYNC_FILE_RANGE_WRITE). Nothing is durable by it.
+int cfs_start_writing(int descriptor, long long offset, long long count);
+
 /// 1 if the file system is known to be used by this machine's kernel alone (so that flock sees every user), else 0.
 int cfs_is_local(int descriptor);
 

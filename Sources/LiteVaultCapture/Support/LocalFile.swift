@@ -142,6 +142,12 @@ package final class LocalFile: Sendable {
         }
     }
 
+    /// Lets the system write a part of the file to the storage medium in the meantime, so that ``sync()`` has less to wait for.
+    package func startWriting(_ range: Range<Int64>) {
+        // It is a hint: what fails is reported by sync().
+        _ = cfs_start_writing(descriptor, range.lowerBound, Int64(range.count))
+    }
+
     /// Flushes the file to the storage medium.
     package func sync() throws {
         while cfs_sync(descriptor) != 0 {

@@ -11,8 +11,7 @@ struct BlockReader {
         let pack: PackID
         var first: UInt32
         var last: UInt32
-        /// Positions in the window, and the block for each.
-        var wanted: [(place: Int, entry: TreeEntry)]
+        var wanted: [Wanted]
         /// The number of blocks that are read for it.
         var count: UInt32 { last - first + 1 }
     }
@@ -24,16 +23,42 @@ struct BlockReader {
     /// The maximum number of blocks of all requests under way: 32 MiB.
     private static let flightLimit: UInt32 = 8192
 
+    /// A block to read, and where it belongs: what that means is up to the caller.
+    typealias Wanted = (place: Int, entry: TreeEntry)
+
     /// Reads the blocks of `entries` and passes each to `body`, in no particular order. Memory holds no more than 32 MiB of blocks.
     ///
     /// - Parameter body: called with the position in `entries` of the first of some blocks, and their bytes, which match their hashes.
     /// - Throws: `VaultError` `damaged` if a block is missing or does not match its hash; what `body` throws.
     func read(_ entries: [TreeEntry], _ body: (_ place: Int, UnsafeRawBufferPointer) throws -> Void) async throws {
+        var rest: [Wanted]? = Array(entries.enumerated()).map { ($0.offset, $0.element) }
+        try await read(
+            of: {
+                defer { rest = nil }
+                return rest
+            }, body)
+    }
+
+    /// Reads blocks as ``read(_:_:)``, some of which are named while others are being read: requests are under way all the time.
+    ///
+    /// - Parameters:
+    ///   - more: the next blocks; nil if there are no more.
+    ///   - body: called with the place of the first of some blocks that follow each other there, and their bytes.
+    func read(of more: () throws -> [Wanted]?, _ body: (_ place: Int, UnsafeRawBufferPointer) throws -> Void)
+        async throws
+    {
         try await withThrowingTaskGroup(of: (Run, [UInt8]).self) { group in
-            var waiting = Self.runs(entries)[...]
+            var waiting: ArraySlice<Run> = []
             var reading: UInt32 = 0
+            var isNamed = false
             while true {
-                while let run = waiting.first, reading == 0 || reading + run.count <= Self.flightLimit {
+                while true {
+                    while waiting.isEmpty, !isNamed {
+                        if let wanted = try more() { waiting = Self.runs(wanted)[...] } else { isNamed = true }
+                    }
+                    guard let run = waiting.first, reading == 0 || reading + run.count <= Self.flightLimit else {
+                        break
+                    }
                     waiting.removeFirst()
                     reading += run.count
                     let (store, counter) = (store, counter)
@@ -55,29 +80,41 @@ struct BlockReader {
             guard bytes.count == Int(run.count) * blockSize else {
                 throw VaultError(.damaged, "is too short", path: name)
             }
+            // Here, where several are under way, and not where they are passed on.
+            try compare(run, bytes)
             return bytes
         } catch let error as VaultError where error.code == .missing {
             throw VaultError(.damaged, "is missing", path: name, cause: error)
         }
     }
 
-    /// Compares the blocks of a run with their hashes, and passes on those that follow each other at once.
-    private static func pass(
-        _ run: Run, _ bytes: [UInt8], to body: (_ place: Int, UnsafeRawBufferPointer) throws -> Void
-    ) throws {
+    /// Compares the blocks of a run with their hashes.
+    private static func compare(_ run: Run, _ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { bytes in
-            func block(_ entry: TreeEntry) -> Range<Int> {
-                let offset = Int(entry.position - run.first) * blockSize
-                return offset..<(offset + blockSize)
-            }
-            var some: (place: Int, bytes: Range<Int>)?
-            for (place, entry) in run.wanted {
-                let range = block(entry)
-                guard Hash256(of: UnsafeRawBufferPointer(rebasing: bytes[range])) == entry.hash else {
+            for (_, entry) in run.wanted {
+                let block = UnsafeRawBufferPointer(rebasing: bytes[range(of: entry, in: run)])
+                guard Hash256(of: block) == entry.hash else {
                     throw VaultError(
                         .damaged, "block \(entry.position) does not match its hash",
                         path: RepositoryFormat.data(entry.pack))
                 }
+            }
+        }
+    }
+
+    private static func range(of entry: TreeEntry, in run: Run) -> Range<Int> {
+        let offset = Int(entry.position - run.first) * blockSize
+        return offset..<(offset + blockSize)
+    }
+
+    /// Passes on the blocks of a run, those that follow each other at once.
+    private static func pass(
+        _ run: Run, _ bytes: [UInt8], to body: (_ place: Int, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try bytes.withUnsafeBytes { bytes in
+            var some: (place: Int, bytes: Range<Int>)?
+            for (place, entry) in run.wanted {
+                let range = range(of: entry, in: run)
                 if let known = some {
                     if known.bytes.upperBound == range.lowerBound,
                         known.place + known.bytes.count / blockSize == place
@@ -93,13 +130,10 @@ struct BlockReader {
         }
     }
 
-    private static func runs(_ entries: [TreeEntry]) -> [Run] {
+    private static func runs(_ wanted: [Wanted]) -> [Run] {
         var runs: [Run] = []
-        let order = entries.indices.sorted {
-            (entries[$0].pack, entries[$0].position) < (entries[$1].pack, entries[$1].position)
-        }
-        for place in order {
-            let entry = entries[place]
+        let order = wanted.sorted { ($0.entry.pack, $0.entry.position) < ($1.entry.pack, $1.entry.position) }
+        for (place, entry) in order {
             if let last = runs.last, last.pack == entry.pack, entry.position - last.last <= gapLimit,
                 entry.position - last.first < runLimit
             {

@@ -150,7 +150,7 @@ final class CopyRun {
             snapshots = whole
         }
         try await copyForgetRecord(plan.database, lease)
-        try await copySegments(plan.database, lease)
+        try await copySegments(plan.database, lease, isRestorable: !plan.present.isEmpty)
         for sequence in plan.fences {
             try await copyDocument(RepositoryFormat.snapshot(plan.database, sequence), lease)
         }
@@ -223,13 +223,16 @@ final class CopyRun {
 
 // Objects that are files on the way.
 extension CopyRun {
+    /// Packs that are copied at the same time: each takes some megabytes of memory, and a few fill a link.
+    private static let packsAtATime = 6
+
     /// Copies packs, several at a time.
     ///
     /// - Returns: the packs that are damaged or missing here.
     private func copy(packs names: [String], _ lease: Lease?) async throws -> [String: VaultError] {
         let sizes = packs.source
         let objects = names.map { ($0, sizes[$0] ?? 0) }
-        return try await copy(objects, lease) { source, name, file in
+        return try await copy(objects, lease, width: Self.packsAtATime) { source, name, file in
             try PackFile.verify(file, as: name, repository: source.id)
         } count: { result, bytes in
             result.packs += 1
@@ -238,11 +241,14 @@ extension CopyRun {
     }
 
     /// Copies the segments that the copy neither has nor has removed.
-    private func copySegments(_ database: String, _ lease: Lease?) async throws {
+    ///
+    /// - Parameter isRestorable: whether the copy has snapshots that the segments continue. Then it gets one after the other, in the order of the
+    ///   commits: with a later one and without an earlier one its newest state could not be restored, until a run that is
+    ///   killed is repeated.
+    private func copySegments(_ database: String, _ lease: Lease?, isRestorable: Bool) async throws {
         let there = try await target?.segmentListing(database) ?? SegmentListing()
         let known = Set((there.names + there.joined).map(\.object))
         let forgotten = try await target?.forgetRecord(database)
-        // In this order: a joined segment is copied only after what was joined, so that the copy may remove that by itself.
         let joined = try await source.segmentListing(database).joined
         let fine = try await source.segmentListing(database).names.filter { name in
             !known.contains(name.object) && forgotten?.hasSegment(name.sequence) != true
@@ -252,13 +258,21 @@ extension CopyRun {
             !known.contains(name.object)
                 && !(forgotten?.hasSegment(name.first) == true && forgotten?.hasSegment(name.sequence) == true)
         }
-        try await copySegments(fine, database, lease)
-        try await copySegments(newer, database, lease)
+        // A joined segment is copied only after what was joined, so that the copy may remove that by itself.
+        if isRestorable {
+            let all = fine.map { ($0, 0) } + newer.map { ($0, 1) }
+            let order = all.sorted { ($0.0.sequence, $0.1) < ($1.0.sequence, $1.1) }
+            try await copySegments(order.map(\.0), database, lease, width: 1)
+        } else {
+            try await copySegments(fine, database, lease, width: manyRequests)
+            try await copySegments(newer, database, lease, width: manyRequests)
+        }
     }
 
-    private func copySegments(_ names: [SegmentName], _ database: String, _ lease: Lease?) async throws {
+    private func copySegments(_ names: [SegmentName], _ database: String, _ lease: Lease?, width: Int) async throws {
         let segments = Dictionary(names.map { ($0.object, $0) }) { $1 }
-        let failed = try await copy(names.map { ($0.object, $0.size ?? 0) }, lease) { source, name, file in
+        let objects = names.map { ($0.object, $0.size ?? 0) }
+        let failed = try await copy(objects, lease, width: width) { source, name, file in
             guard let segment = segments[name] else { return }
             try source.verify(file, as: segment, of: database)
         } count: { result, bytes in
@@ -272,7 +286,7 @@ extension CopyRun {
     ///
     /// - Returns: the objects that are damaged or missing here.
     private func copy(
-        _ objects: [(name: String, size: Int64)], _ lease: Lease?,
+        _ objects: [(name: String, size: Int64)], _ lease: Lease?, width: Int,
         verify: @escaping @Sendable (Repository, String, LocalFile) throws -> Void,
         count: (inout CopyResult, Int64) -> Void
     ) async throws -> [String: VaultError] {
@@ -285,7 +299,7 @@ extension CopyRun {
         let (source, progress) = (source, progress)
         try progress(BackupProgress(.storing, 0, of: total))
         let (directory, there) = (try target.workDirectory(), packs.target)
-        let errors = try await concurrently(objects) { name, size -> VaultError? in
+        let errors = try await concurrently(objects, width: width) { name, size -> VaultError? in
             do {
                 let condition: PutCondition =
                     try await target.store.supportsConditionalWrites() && there[name] == nil ? .absent : .none

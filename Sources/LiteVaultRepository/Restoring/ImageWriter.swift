@@ -5,6 +5,8 @@ internal import LiteVaultFoundation
 struct ImageWriter {
     let snapshot: Snapshot
     let progress: BackupProgress.Report
+    /// Bytes of a write that the disk begins with at once: a restore of a large file otherwise ends with waiting for the disk.
+    private static let largeWrite = 1 << 20
     /// Files that may have some of the blocks at the same places.
     var bases: [LocalFile] = []
     /// Bytes of blocks from the store, and from those files.
@@ -27,64 +29,64 @@ struct ImageWriter {
             throw VaultError(.damaged, "is missing", path: error.path, cause: error)
         }
         var map = BlockMap(root: root, blocks: manifest.blocks, source: source)
-        let reader = BlockReader(store: repository.store)
-        var index = 0
         // A file's bytes, and those that it lacks, are in memory as well.
         let window = bases.isEmpty ? RepositoryFormat.packBlocks : RepositoryFormat.packBlocks / 4
+        let (snapshot, bases, progress) = (snapshot, bases, progress)
+        var (index, reused, written) = (0, 0, 0)
         try progress(BackupProgress(.restoring, 0, of: manifest.size))
-        while index < manifest.blocks {
-            let end = min(index + window, manifest.blocks)
-            var entries: [TreeEntry] = []
-            entries.reserveCapacity(end - index)
-            for block in index..<end {
-                guard let entry = try map.entry(block) else { break }
-                entries.append(entry)
-            }
-            try await write(entries, from: index, into: file, reader)
-            index = end
-            try progress(
-                BackupProgress(.restoring, min(Int64(index) * Int64(blockSize), manifest.size), of: manifest.size))
-        }
+        try await BlockReader(store: repository.store).read(
+            of: {
+                guard index < manifest.blocks else { return nil }
+                let end = min(index + window, manifest.blocks)
+                var wanted: [BlockReader.Wanted] = []
+                wanted.reserveCapacity(end - index)
+                for block in index..<end {
+                    guard let entry = try map.entry(block) else { break }
+                    wanted.append((block, entry))
+                }
+                let count = wanted.count
+                for base in bases where !wanted.isEmpty { try Self.reuse(base, for: &wanted, snapshot, file) }
+                reused += count - wanted.count
+                index = end
+                // Blocks that are being read are not counted.
+                let done = Int64(reused + written) * Int64(blockSize)
+                try progress(BackupProgress(.restoring, min(done, manifest.size), of: manifest.size))
+                return wanted
+            },
+            { place, bytes in
+                try Self.write(bytes, at: place, snapshot, file)
+                written += bytes.count / blockSize
+            })
+        try progress(BackupProgress(.restoring, manifest.size, of: manifest.size))
+        fetched += Int64(written * blockSize)
+        self.reused += Int64(reused * blockSize)
     }
 
-    /// Writes the blocks of entries, the first of which is block `first` of the image.
-    private mutating func write(
-        _ entries: [TreeEntry], from first: Int, into file: LocalFile, _ reader: BlockReader
-    ) async throws {
-        var missing = Array(entries.indices)
-        for base in bases where !missing.isEmpty {
-            // Fewer bytes at the end of the file.
-            let found = try [UInt8](unsafeUninitializedCapacity: entries.count * blockSize) { buffer, count in
-                count = try base.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(first) * Int64(blockSize))
-            }
-            try missing.removeAll { place in
-                let start = place * blockSize
-                guard start < found.count else { return false }
-                // The last block of an image is padded with zeros.
-                var block = Array(found[start..<min(found.count, start + blockSize)])
-                block += [UInt8](repeating: 0, count: blockSize - block.count)
-                guard Hash256(of: block) == entries[place].hash else { return false }
-                try block.withUnsafeBytes { try write($0, at: first + place, into: file) }
-                return true
-            }
+    /// Writes the blocks that another file has at the same places, and removes them from those that are wanted.
+    private static func reuse(
+        _ base: LocalFile, for wanted: inout [BlockReader.Wanted], _ snapshot: Snapshot, _ file: LocalFile
+    ) throws {
+        guard let first = wanted.first?.place, let last = wanted.last?.place else { return }
+        // Fewer bytes at the end of the file.
+        let found = try [UInt8](unsafeUninitializedCapacity: (last - first + 1) * blockSize) { buffer, count in
+            count = try base.read(into: UnsafeMutableRawBufferPointer(buffer), at: Int64(first) * Int64(blockSize))
         }
-        try await reader.read(missing.map { entries[$0] }) { number, bytes in
-            let places = missing[number..<(number + bytes.count / blockSize)]
-            if let start = places.first, let last = places.last, last - start + 1 == places.count {
-                return try write(bytes, at: first + start, into: file)
-            }
-            // They follow each other in the pack, but not in the image: the file had some between them.
-            for (offset, place) in places.enumerated() {
-                let block = bytes[(offset * blockSize)..<((offset + 1) * blockSize)]
-                try write(UnsafeRawBufferPointer(rebasing: block), at: first + place, into: file)
-            }
+        try wanted.removeAll { place, entry in
+            let start = (place - first) * blockSize
+            guard start < found.count else { return false }
+            // The last block of an image is padded with zeros.
+            var block = Array(found[start..<min(found.count, start + blockSize)])
+            block += [UInt8](repeating: 0, count: blockSize - block.count)
+            guard Hash256(of: block) == entry.hash else { return false }
+            try block.withUnsafeBytes { try write($0, at: place, snapshot, file) }
+            return true
         }
-        fetched += Int64(missing.count * blockSize)
-        reused += Int64((entries.count - missing.count) * blockSize)
     }
 
     /// Writes blocks from block number `block` of the image, without what pads the last one.
-    private func write(_ bytes: UnsafeRawBufferPointer, at block: Int, into file: LocalFile) throws {
+    private static func write(
+        _ bytes: UnsafeRawBufferPointer, at block: Int, _ snapshot: Snapshot, _ file: LocalFile
+    ) throws {
         let offset = Int64(block) * Int64(blockSize)
         let count = Int(min(Int64(bytes.count), snapshot.manifest.size - offset))
         // A manifest with another size or salt belongs to another image, whatever its hash says.
@@ -92,5 +94,6 @@ struct ImageWriter {
             block > 0 || Array(bytes.prefix(min(16, count))).hexadecimal == snapshot.manifest.salt
         else { throw VaultError(.damaged, "does not match its image", path: snapshot.object) }
         try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+        if count >= Self.largeWrite { file.startWriting(offset..<offset + Int64(count)) }
     }
 }

@@ -2,10 +2,14 @@ internal import LiteVaultCapture
 internal import LiteVaultFoundation
 
 extension Standby {
+    /// Seconds until snapshots are looked at again, when there is one that segments may still lead to.
+    private static let secondLook = 5.0
+
     /// The reason to restore a newer snapshot that no segment leads to; nil if there is none.
     func newerSnapshot(_ current: StandbyPoint) async throws -> String? {
         let now = ContinuousClock.now
-        if let last = lookedForSnapshots, (now - last).seconds < options.snapshotInterval { return nil }
+        let interval = suspected == nil ? options.snapshotInterval : min(options.snapshotInterval, Self.secondLook)
+        if let last = lookedForSnapshots, (now - last).seconds < interval { return nil }
         lookedForSnapshots = now
         let newest = try await repository.newestSequence(state.database)
         guard newest > max(current.snapshot, considered) else { return nil }
@@ -24,12 +28,12 @@ extension Standby {
         let isPassed =
             log?.salts == current.segment?.salts && Int64(log?.frames ?? 0) <= Int64(current.segment?.lastFrame ?? 0)
         if found.time.milliseconds <= current.time || (log != nil && current.segment != nil && isPassed) {
-            considered = newest
+            (considered, suspected) = (newest, nil)
             return nil
         }
-        // Segments that lead to it may be about to be stored.
-        if found.manifest.newestSegment != nil, suspected != newest {
-            suspected = newest
+        // Segments that lead to it may be about to be stored. If none was applied by the next look, none leads to this one or a newer one.
+        if found.manifest.newestSegment != nil, suspected != current.time {
+            suspected = current.time
             return nil
         }
         return "there is a newer snapshot, which no segment leads to"
@@ -61,7 +65,7 @@ extension Standby {
         var next = StandbyPoint(result, sum: sum)
         next.pageSize = size
         try commit(pages, as: next, to: database)
-        (considered, suspected, ended) = (result.snapshot.sequence, 0, nil)
+        (considered, suspected, ended) = (result.snapshot.sequence, nil, nil)
         passed = 0
         return .restored(reason: reason, until: next.date)
     }

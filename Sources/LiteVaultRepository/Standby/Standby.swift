@@ -31,8 +31,8 @@ public actor Standby {
     /// When snapshots were last listed, by a clock that is not set, and the newest one that does not need to be restored.
     var lookedForSnapshots: ContinuousClock.Instant?
     var considered = 0
-    /// A newer snapshot that segments may still lead to.
-    var suspected = 0
+    /// The time of the state that the destination had when there was a newer snapshot that segments might still have led to.
+    var suspected: Int64?
     var isEnded = false
     /// Whether a newer state could not be put in place, because somebody has the destination open.
     var isInUse = false

@@ -212,7 +212,7 @@ public enum ObjectName {
 
 /// The number of concurrent requests when many small objects are read: thousands of databases have thousands of
 /// manifests, and an object store takes some milliseconds for each.
-private let width = 16
+let manyRequests = 16
 
 private struct Numbered<Result: Sendable>: Sendable {
     let index: Int
@@ -221,9 +221,10 @@ private struct Numbered<Result: Sendable>: Sendable {
 
 /// Applies `body` to each item, several at a time, and returns the results in the items' order.
 ///
+/// - Parameter width: how many at a time. With 1 each begins after the one before it has ended.
 /// - Throws: the first error of a body; the others are cancelled then.
 func concurrently<Item: Sendable, Result: Sendable>(
-    _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> Result
+    _ items: [Item], width: Int = manyRequests, _ body: @escaping @Sendable (Item) async throws -> Result
 ) async throws -> [Result] {
     try await withThrowingTaskGroup(of: Numbered<Result>.self) { group in
         var waiting = items.indices.makeIterator()

@@ -81,6 +81,7 @@ struct FollowRestore: VaultCommand {
         if promote { return try promotion(session) }
         let opened = try session.repository(repository)
         var options = StandbyOptions()
+        if once { options.snapshotInterval = 0 }
         let (progress, path) = (session.backupProgress, dest)
         options.progress = { state in
             try Self.checkHandOver(path)
@@ -104,6 +105,7 @@ struct FollowRestore: VaultCommand {
             if !once { try await show(.restored(reason: "started", until: standby.reached), standby.reached) }
             var pause = Backoff(1...60)
             var waiting: StandbyUpdate?
+            var looks = 0
             while true {
                 try Interruption.shared.check()
                 do {
@@ -112,7 +114,10 @@ struct FollowRestore: VaultCommand {
                     pause.reset()
                     switch update {
                     case .unchanged, .waiting:
+                        looks += 1
                         if once {
+                            // The first look leaves a newer snapshot to the segments that may lead to it.
+                            if looks < 2 { continue }
                             let reached = await standby.reached
                             await standby.end()
                             return (update, reached)
@@ -121,6 +126,7 @@ struct FollowRestore: VaultCommand {
                         waiting = update
                     case .applied, .restored:
                         // There may be more.
+                        looks = 0
                         if !once { try show(update, await standby.reached) }
                         continue
                     }

@@ -1,6 +1,8 @@
 """The follower is killed at random moments, again and again, while a writer continues."""
+import contextlib
 import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -10,6 +12,7 @@ from .box import Box, Database, state_of, until
 
 KILLS = 50
 BOXES = 2
+COPIES = 12
 
 
 def run(report, settings, folder):
@@ -22,6 +25,7 @@ def run(report, settings, folder):
             box.remove()
     report.cases([(f"{KILLS // BOXES} kills, {index + 1} of {BOXES}: all that is listed is restored, and the next run continues",
                    lambda i=index: one(i)) for index in range(BOXES)])
+    report.case(f"of a copy that is killed {COPIES} times the newest state is restored at any time", lambda: copies(settings, folder))
 
 
 class Writer:
@@ -52,6 +56,51 @@ class Writer:
         self.stops.set()
         self.thread.join(60)
         expect(self.failure is None, lambda: f"the writer failed: {self.failure!r}")
+
+
+def copies(settings, folder):
+    random = settings.random("kills copies")
+    box = Box(settings, folder, name="kills-copies", follow={"interval": "20ms", "compact": False})
+    copied = box.path("copied")
+    command = [settings.tool, "copy", box.repository, copied, *box.options[2:]]
+    try:
+        db = Database(box.path("db/app.db"))
+        box.start().following()
+        db.commit()
+        until("the first segment", lambda: box.restored() == 1)
+        box.litevault(*command[1:])
+        states, killed = [], 0
+        for _ in range(COPIES):
+            for _ in range(40):
+                db.commit()
+                time.sleep(0.025)
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     env=box.environment())
+            # From the first new segment on, as late as chance has it.
+            before = segments(copied)
+            until("a segment", lambda: segments(copied) > before or child.poll() is not None)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(random.uniform(0, 0.1))
+            killed += child.poll() is None
+            child.kill()
+            child.wait()
+            box.options[1] = copied
+            states.append(box.restored())
+            box.options[1] = box.repository
+        expect(killed >= COPIES // 3, f"only {killed} of {COPIES} were killed")
+        expect(states == sorted(states), lambda: f"{states}")
+        box.stop()
+        box.litevault(*command[1:])
+        box.options[1] = copied
+        expect(box.restored() == len(db.commits), "the newest state is not in the copy")
+        db.close()
+        return f"{killed} of {COPIES} killed"
+    finally:
+        box.remove()
+
+
+def segments(repository):
+    return sum(len(names) for _, _, names in os.walk(os.path.join(repository, "segments")))
 
 
 def kill(settings, box, random, kills):

@@ -145,6 +145,7 @@ def run(report, settings, folder):
     case("a checkpoint by the last reader is gone on from", checkpoints)
     case("what else has written to the copy is refused, and cannot while it is kept", writers)
     case("after a gap readers see the newer state as one commit", gaps)
+    case("a look behind a gap takes the snapshot that no segment leads to", behind)
     case("a damaged segment ends it, at the last commit before", damage)
     case("joined segments are applied", joined)
     case("a database that is not in WAL mode is replaced when nobody has it open", snapshots)
@@ -283,6 +284,23 @@ def gaps(settings, box, standby):
     restored = [event for event in standby.events() if event["state"] == "restored" and event["reason"] != "started"]
     expect(len(restored) == 2, lambda: f"{standby.events()}")
     return told
+
+
+def behind(settings, box, standby):
+    db = followed(box)
+    db.commit()
+    until("stored", lambda: box.restored() == 1)
+    standby.once()
+    for turn in range(2):
+        box.stop()
+        db.checkpoint("TRUNCATE")
+        db.commit()
+        db.checkpoint("TRUNCATE")
+        db.commit()
+        # Nobody commits any more: the snapshot after the gap is all that has the last two.
+        box.start().following()
+        standby.once()
+        expect(state_of(standby.path) == len(db.commits), lambda: f"{state_of(standby.path)} commits, not {len(db.commits)}")
 
 
 def damage(settings, box, standby):

@@ -1,7 +1,8 @@
-"""A process that writes to a live encrypted database until a file named stop appears: PATH KEYHEX WRITER SEED DIRECTORY.
+"""A process that writes to a live encrypted database until a file named stop appears: PATH KEYHEX WRITER SEED DIRECTORY [PAUSE].
 
 A transaction moves amounts between accounts and adds one to its writer's counter. Each commit goes into a log of the
-writer's: its number, when it began and when it had ended, in milliseconds since 1970.
+writer's: its number, when it began and when it had ended, in milliseconds since 1970. PAUSE is the longest one between two
+transactions, in seconds. One that was killed is started again with the same arguments, and goes on.
 """
 import os
 import random
@@ -11,14 +12,20 @@ import time
 import sqlcipher3
 
 
-def main(path, key, writer, seed, folder):
-    random.seed(int(seed) * 10 + int(writer))
+def main(path, key, writer, seed, folder, pause="0.02"):
+    random.seed(f"{seed} {writer} {os.getpid()}" if os.path.exists(os.path.join(folder, f"commits-{writer}")) else f"{seed} {writer}")
     db = sqlcipher3.connect(path, isolation_level=None, timeout=60)
     db.execute(f"PRAGMA key = \"x'{key}'\"")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute(f"PRAGMA wal_autocheckpoint = {(200, 1000, 0)[int(writer)]}").fetchall()
-    number = 0
-    with open(os.path.join(folder, f"commits-{writer}"), "w") as log:
+    number = db.execute("SELECT n FROM counter WHERE writer = ?", (writer,)).fetchone()[0]
+    with open(os.path.join(folder, f"commits-{writer}"), "a+") as log:
+        log.seek(0)
+        known = log.read().split("\n")[:-1]
+        if len(known) < number:
+            # It was killed between the commit and its line.
+            log.write("%d %s %d\n" % (number, known[-1].split()[2] if known else "0", int(time.time() * 1000) + 1))
+            log.flush()
         while not os.path.exists(os.path.join(folder, "stop")):
             begin = time.time()
             db.execute("BEGIN IMMEDIATE")
@@ -42,7 +49,7 @@ def main(path, key, writer, seed, folder):
             if random.random() < 0.02:
                 kind = random.choice(("PASSIVE", "FULL", "RESTART", "TRUNCATE"))
                 db.execute(f"PRAGMA wal_checkpoint({kind})").fetchall()
-            time.sleep(random.random() * 0.02)
+            time.sleep(random.random() * float(pause))
     db.close()
 
 
