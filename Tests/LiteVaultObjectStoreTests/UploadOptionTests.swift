@@ -40,7 +40,7 @@ import Testing
         let repository = try await Repository.openOrCreate(store, local: local)
         let source = scratch.path("a.db")
         for seed in [UInt8(1), 2, 3] {
-            try Data(ObjectStoreConformance.noise(40_960, seed)).write(to: URL(fileURLWithPath: source))
+            try Data(StoreCalls.noise(40_960, seed)).write(to: URL(fileURLWithPath: source))
             _ = try await repository.snapshot(of: source)
         }
         var policy = RetentionPolicy()
@@ -51,7 +51,7 @@ import Testing
         #expect(try await repository.check().problems.isEmpty)
         let restored = scratch.path("restored")
         try await repository.restore(try #require(try await repository.snapshots().last), to: restored)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: restored)) == Data(ObjectStoreConformance.noise(40_960, 3)))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: restored)) == Data(StoreCalls.noise(40_960, 3)))
 
         let root = "/" + store.location.dropFirst("s3://".count) + "/"
         var seen: Set<String> = []
@@ -87,7 +87,7 @@ import Testing
         // moto forgets the lock of an upload in parts: the server is known to lock objects before.
         try await store.put("data/small", bytes: [1], condition: .absent)
         let path = scratch.path("large")
-        try Data(ObjectStoreConformance.noise(11_000_000)).write(to: URL(fileURLWithPath: path))
+        try Data(StoreCalls.noise(11_000_000)).write(to: URL(fileURLWithPath: path))
         try await proxy.plan()
         try await store.put("data/large", file: path, condition: .absent)
         let log = try await proxy.log()
@@ -97,7 +97,7 @@ import Testing
         #expect(begin.kept[Self.modeHeader] == "GOVERNANCE" && begin.kept[Self.untilHeader] != nil)
         // A part with them is refused by Amazon's server.
         #expect(log.filter { $0.path.contains("uploadId=") }.allSatisfy { $0.kept.isEmpty })
-        #expect(try await store.get("data/large") == ObjectStoreConformance.noise(11_000_000))
+        #expect(try await store.get("data/large") == StoreCalls.noise(11_000_000))
     }
 
     @Test func `H-OBJ-11 a server that ignores an option is reported by the first object`() async throws {
