@@ -21,7 +21,7 @@ struct Restore: VaultCommand {
             "litevault restore --repository /backup/vaults --database vault.db new.db",
             "litevault restore --repository /backup/vaults --snapshot 3f2a90c1 new.db",
             "litevault restore --repository r --at 2026-11-21T12:30:00Z new.db",
-            "litevault restore --repository s3://bucket/vaults --if-missing --if-backed-up app.db",
+            "litevault restore --repository s3://b/v --if-missing --if-backed-up app.db",
             "litevault restore --repository r --at '2026-11-21 13:30 local' --in-place \\",
             "    --delta --keep-original old.db vault.db",
         ])

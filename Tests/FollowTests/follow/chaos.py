@@ -1,5 +1,5 @@
 """Everything at once, and everything fails: writers, a follower that joins, `compact`, `copy`, restores in place and a standby are killed and stopped
-at random, while the network or the disk fails. Each state that is restored is one of the database's, and what was told to be stored is there."""
+at random, while the network or the disk fails. Each state that is restored is one of the database's, and what the follower reports as stored is there."""
 import contextlib
 import json
 import os
@@ -11,7 +11,7 @@ import threading
 import time
 
 from faults import judge
-from faults.report import Skip, expect
+from faults.report import Failure, Skip, expect
 
 from . import soak
 from .actors import Actor, Disturbed
@@ -22,7 +22,8 @@ SECONDS = int(os.environ.get("LITEVAULT_CHAOS_SECONDS") or 20)
 INTERVAL = 0.1
 WRITERS = 3
 PAUSE = "0.3"
-MEGABYTES = 300  # Of the disk that becomes full.
+# Of the disk that becomes full. What is not needed any more is removed after hours only.
+MEGABYTES = 300 + 3 * SECONDS
 FOLLOW = {"interval": "100ms", "fine": "1m", "minutes": "1h"}
 JOB = {"name": "app", "sources": "db/*.db", "every": "10s", "retention": {"last": 12}}
 NETWORK = ("500", "503", "refuse", "lose", "truncate", "slow")
@@ -108,7 +109,7 @@ class Chaos:
         self.standby = os.path.join(self.place, "standby.db")
         box.configure([JOB], FOLLOW, head=[f"s3: {{endpoint: '{server[1]}', path-style: true}}"] if server else [])
         self.ended, self.is_over = threading.Event(), False
-        # What was told to be stored: a time, and how many commits of each writer had ended a while before it.
+        # What the follower reported as stored: a time, and how many commits of each writer had ended a while before it.
         self.told = {}
         self.counts = {}
         self.lock = threading.Lock()
@@ -286,7 +287,7 @@ class Chaos:
                 os.unlink(out)
 
     def judge_time(self, random):
-        """A moment that was told to be stored, or the newest state of one of the repositories."""
+        """A moment that was reported as stored, or the newest state of one of the repositories."""
         told = sorted(self.told)[-8:]
         if random.random() < 0.3:
             known = self.told[told[-1]] if told else [0] * WRITERS
@@ -303,7 +304,7 @@ class Chaos:
         self.pause(0.3)
 
     def judge_point(self, side, moment):
-        """The state at a moment that was told to be stored has what had ended then, by the moments that are kept, and nothing that began later."""
+        """The state at a moment that was reported as stored has what had ended then, by the moments that are kept, and nothing that began later."""
         found = self.restore(side, "--at", stamp(moment))
         if found:
             state, reached = found
@@ -337,6 +338,16 @@ class Chaos:
             expect(out.strip().endswith("[]"), lambda: f"a reader: {out[-400:]}")
             self.count("reads", int(out.split()[0]))
 
+    def room(self):
+        """What there is of each kind, in megabytes: what processes that were killed have left would grow with the kills."""
+        sizes = {}
+        for place, _, names in os.walk(self.place):
+            kind = "/".join(os.path.relpath(place, self.place).split("/")[:2])
+            for name in names:
+                with contextlib.suppress(OSError):
+                    sizes[kind] = sizes.get(kind, 0) + os.path.getsize(os.path.join(place, name)) / 1e6
+        return ", ".join(f"{kind} {size:.1f}" for kind, size in sorted(sizes.items(), key=lambda one: -one[1])[:8]) + " MB"
+
     # What has to hold in the end
 
     def judge_all(self):
@@ -346,7 +357,10 @@ class Chaos:
         # The last writer has closed the log. It is one more commit, which changes no count.
         db = judge.connect(self.path, KEY)
         db.execute("PRAGMA user_version = 1")
-        self.box.start().following(limit=240)
+        try:
+            self.box.start().following(limit=240)
+        except Failure as failure:
+            raise Failure(f"{self.room()}; {failure}") from None
         self.box.stop()
         for side in self.sides:
             if side == "copy":
@@ -367,7 +381,7 @@ class Chaos:
             expect(found == live, lambda: f"{path} has {found}, the database {live}: {told}")
             expect(judge.content(path, KEY) == content, lambda: f"{path} has the counts of the database, and another content: {told}")
         done = ", ".join(f"{number} {what}" for what, number in sorted(self.counts.items()))
-        return f"{sum(live)} commits, {len(self.told)} times told to be stored; {done}"
+        return f"{sum(live)} commits, {len(self.told)} times reported as stored; {done}; {self.room()}"
 
     def judge_snapshots(self, side):
         listed = [one for one in self.box.litevault("snapshots", *self.sides[side])["snapshots"] if one["database"] == "app.db"]

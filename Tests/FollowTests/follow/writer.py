@@ -2,7 +2,7 @@
 
 A transaction moves amounts between accounts and adds one to its writer's counter. Each commit goes into a log of the
 writer's: its number, when it began and when it had ended, in milliseconds since 1970. PAUSE is the longest one between two
-transactions, in seconds. One that was killed is started again with the same arguments, and goes on.
+transactions, in seconds. One that was killed is started again with the same arguments, and continues.
 """
 import os
 import random
