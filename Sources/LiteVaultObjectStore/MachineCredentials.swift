@@ -16,7 +16,7 @@ struct CredentialService: Sendable {
     ///
     /// - Parameter name: the service's, for the error.
     /// - Throws: `VaultError` `io` when it cannot be reached.
-    func answer(to request: HTTPClientRequest, _ name: String, seconds: Int64 = 10) async throws -> Answer {
+    func answer(to request: HTTPClientRequest, _ name: String, seconds: Int64 = 30) async throws -> Answer {
         do {
             let answer = S3Response(try await http.execute(request, timeout: .seconds(seconds)))
             return Answer(status: answer.status, headers: answer.headers, body: try await answer.bytes(upTo: 256 << 10))

@@ -158,7 +158,12 @@ def main():
             else:
                 failures.append(f"{what}, and not on the list: {text}")
     for name in sorted(set(entries) - used):
-        print(f"{engine}: on the list of skips and failures, but neither: {name} [{entries[name]}]")
+        if name.endswith("/not in ci/test"):
+            # A module or suite of Swift tests, which leaves no trace in the events.
+            allowed += 1
+            print(f"{engine}: skipped, as expected: {name} [{entries[name]}]")
+        else:
+            print(f"{engine}: on the list of skips and failures, but neither: {name} [{entries[name]}]")
     for text in failures:
         print(f"{engine}: FAILED: {text}")
     with open(result, "w", encoding="utf-8") as lines:

@@ -131,13 +131,13 @@ struct FaultProxy: Sendable {
 
     /// What came since the plan was made, with the headers that say how an object is kept.
     func log() async throws -> [(
-        method: String, path: String, fault: String?, accessKey: String?, kept: [String: String]
+        method: String, path: String, fault: String?, status: Int?, accessKey: String?, kept: [String: String]
     )] {
         let (data, _) = try await URLSession.shared.data(for: URLRequest(url: try url("/__log")))
         let lines = try JSONSerialization.jsonObject(with: data) as? [[Any]] ?? []
         return lines.map {
             (
-                $0[0] as? String ?? "", $0[1] as? String ?? "", $0[2] as? String, $0[4] as? String,
+                $0[0] as? String ?? "", $0[1] as? String ?? "", $0[2] as? String, $0[3] as? Int, $0[4] as? String,
                 $0[5] as? [String: String] ?? [:]
             )
         }
