@@ -146,12 +146,12 @@ struct UploadArguments: ParsableArguments {
 
     @Option(
         name: .customLong("s3-lock-mode"),
-        help: .init("Lock what is only added: governance or compliance.", valueName: "mode"))
+        help: .init("Object lock of packs, manifests and segments: governance or compliance.", valueName: "mode"))
     var lockMode: String?
 
     @Option(
         name: .customLong("s3-lock-days"),
-        help: .init("Days for which an object is locked from its upload.", valueName: "days"))
+        help: .init("Days of the object lock, from the upload of each object.", valueName: "days"))
     var lockDays: Int?
 
     /// The options with the given ones in place of `standard`.
