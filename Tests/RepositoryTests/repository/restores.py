@@ -144,7 +144,7 @@ def nothing(box):
     expect(told["dry_run"] and not told["restored"] and told["image_size"] == len(box.template.images[3]), told)
     told = litevault(box, "restore", "--dry-run", "--if-missing", "vault.db")
     expect(told == {"schema": 1, "command": "restore", "repository": "repository", "destination": "vault.db",
-                    "restored": False}, told)
+                    "restored": False, "reason": "destination-exists"}, told)
     expect(sorted(os.listdir(box.folder)) == before, "something was written")
     expect(read(box, "vault.db") == box.template.images[4], "it was changed")
     told = litevault(box, "restore", "--if-missing", "out.db")
