@@ -415,7 +415,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         #expect(try Connection(copy).count() == 3)
     }
 
-    @Test(.enabled(if: Engine.encrypts))
+    @Test(.enabled(if: Engine.encrypts, "the linked engine does not encrypt"))
     func `a change of the key ends, and the old key stays in effect`() async throws {
         let key = try DatabaseKey.passphrase("old")
         let pool = try scratch.pool(key: key, settings: fast)
