@@ -222,8 +222,18 @@ import Testing
     @Test func `a session that is about to expire is used if it cannot be renewed`() async throws {
         var services = try services()
         services["AWS_ENDPOINT_URL_SSO_OIDC"] = "http://127.0.0.1:9"
-        try write(Self.token("the-sso-token", 200, Self.renewable), Self.sessionFile)
-        #expect(try await accessKey(Self.session, services) == "AKIASSO")
+        for _ in 0..<5 {
+            let begun = ContinuousClock.now
+            try write(Self.token("the-sso-token", 290, Self.renewable), Self.sessionFile)
+            do {
+                #expect(try await accessKey(Self.session, services) == "AKIASSO")
+                return
+            } catch {
+                // On a busy machine it may be over by then.
+                guard ContinuousClock.now - begun > .seconds(200) else { throw error }
+            }
+        }
+        Issue.record("the session was over each time before it was used")
     }
 
     @Test func `a session that is over says how to begin another`() async throws {
