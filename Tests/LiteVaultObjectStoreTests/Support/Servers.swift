@@ -86,6 +86,8 @@ struct FaultyS3: Sendable {
         var settings = try S3Settings(url: "s3://\(bucket)/tests/\(UUID().uuidString)")
         settings.endpoint = "http://\(host):\(port ?? shared?.port ?? 1)"
         settings.firstPause = .milliseconds(10)
+        // Hundreds of tests share the servers and two threads: time that passes says nothing about a server.
+        (settings.timeout, settings.retryTimeLimit) = (.seconds(600), .seconds(3600))
         settings.partSize = 5 << 20
         settings.hosts = ["bucket.s3.amazonaws.com": "127.0.0.1"]
         change(&settings)
