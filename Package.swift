@@ -327,7 +327,11 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultObjectStoreTests",
-            dependencies: ["LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSupport"],
+            dependencies: [
+                "LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSupport",
+                external("NIOCore", of: "swift-nio", for: "ObjectStore"),
+                external("NIOPosix", of: "swift-nio", for: "ObjectStore"),
+            ],
             swiftSettings: swift),
         .testTarget(
             name: "LiteVaultScheduleTests",
@@ -355,7 +359,7 @@ let package = Package(
 )
 
 // LITEVAULT_TESTS=LiteVaultPoolTests,LiteVaultCoreTests builds these test targets alone: most of a small change's wait
-// is for tests of other targets.
+// is for tests of other targets. LITEVAULT_TESTS=none builds none.
 if let named = Context.environment["LITEVAULT_TESTS"] {
     let kept = Set(named.split(separator: ",").map(String.init))
     package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }

@@ -50,6 +50,7 @@ final class S3Client: Sendable {
         configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.dnsOverride = settings.hosts
+        configuration.http1_1ConnectionDebugInitializer = { PromptAcknowledgement.install($0) }
         if let bundle = TrustedCertificates.file(environment) {
             var tls = TLSConfiguration.makeClientConfiguration()
             do {

@@ -71,6 +71,10 @@
 
         package static let hasCertificateFiles = false
 
+        // MARK: Network
+
+        package static let quickAcknowledgement: CInt? = nil
+
         // MARK: The engine
 
         package static let cipherLog = "device"

@@ -130,6 +130,11 @@
         /// Whether root certificates are in files, which TLS libraries have to find.
         package static let hasCertificateFiles = true
 
+        // MARK: Network
+
+        /// The option of a TCP socket that acknowledges at once what has arrived; nil if the system has none.
+        package static let quickAcknowledgement: CInt? = TCP_QUICKACK
+
         // MARK: The engine
 
         /// Where SQLCipher writes its log, as its pragma `cipher_log` names it, so that it is seen.
