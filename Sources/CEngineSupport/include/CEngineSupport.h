@@ -250,22 +250,33 @@ enum lv_comparison {
     LV_CANCELLED
 };
 
-/// Adds the current row to a digest.
-void lv_digest_row(struct sqlite3_stmt *_Nonnull statement, struct lv_row_digest *_Nonnull digest);
+/// Called every 1024 rows with their number; a result other than 0 ends the work.
+typedef int (*lv_progress)(void *_Nullable context, int64_t rows);
 
 /// Steps two statements side by side to their ends or to the first difference in storage class or bytes, without copying a
-/// value. Adds each row of the right one to the digests. `rows` counts on; every 1024 rows `progress` is called with it, and
-/// ends the comparison by a result other than 0. If `areNumbered`, the first column has to increase. After a failure `code`
-/// is that of the statement that failed.
+/// value. Adds each row of the right one to the digests. `rows` counts on. If `areNumbered`, the first column has to increase.
+/// After a failure `code` is that of the statement that failed.
 enum lv_comparison lv_compare_rows(
     struct sqlite3_stmt *_Nonnull left, struct sqlite3_stmt *_Nonnull right, bool areNumbered,
-    struct lv_row_digest *_Nullable digests, int digestCount, int64_t *_Nonnull rows,
-    int (*_Nonnull progress)(void *_Nullable, int64_t), void *_Nullable context, int *_Nonnull code);
+    struct lv_row_digest *_Nullable digests, int digestCount, int64_t *_Nonnull rows, lv_progress _Nonnull progress,
+    void *_Nullable context, int *_Nonnull code);
 
 /// Adds every row of a statement to each digest. Returns what the last step returned: `SQLITE_DONE` at the end,
-/// `SQLITE_INTERRUPT` when `progress` ended it, which is called every 1024 rows with their number.
+/// `SQLITE_INTERRUPT` when `progress` ended it.
 int lv_digest_rows(struct sqlite3_stmt *_Nonnull statement, struct lv_row_digest *_Nullable digests, int digestCount,
-                   int (*_Nonnull progress)(void *_Nullable, int64_t), void *_Nullable context);
+                   lv_progress _Nonnull progress, void *_Nullable context);
+
+/// What `litevault_digest` adds rows to.
+struct lv_aggregate {
+    /// Of all arguments: `columns` is not used.
+    struct lv_row_digest digest;
+    lv_progress _Nonnull progress;
+    void *_Nullable context;
+};
+
+/// Defines the SQL aggregate `litevault_digest`, which adds its arguments as the columns of a row; without an aggregate, removes
+/// it. Rows that the engine hands to a function cost it half of those that it returns.
+int lv_define_digest(struct sqlite3 *_Nonnull connection, struct lv_aggregate *_Nullable aggregate);
 
 /// Continues a hash over bytes that were copied, to compare them with the copy. Not for adversaries.
 uint64_t lv_hash_bytes(uint64_t hash, const void *_Nullable bytes, size_t length);

@@ -72,20 +72,43 @@ struct IndexProof {
     private func digest(
         of index: IndexShape, of table: TableShape, _ report: (Int64) throws -> Void
     ) throws -> RowDigest? {
-        var found = [RowDigest(Array(0..<Int32(index.columns.count)))]
         do {
-            try add(index.selection(of: table), to: &found, report)
+            return try database.withHandle { handle in
+                guard index.columns.count <= sqlite3_limit(handle, SQLITE_LIMIT_FUNCTION_ARG, -1) else {
+                    var found = [RowDigest(Array(0..<Int32(index.columns.count)))]
+                    try add(index.selection(of: table), to: &found, report)
+                    return found[0]
+                }
+                return try aggregate(index.selection(of: table, by: "litevault_digest"), handle, report)
+            }
         } catch let error as DatabaseError where error.message.contains("no query solution") {
             return nil
         }
-        return found[0]
+    }
+
+    private func aggregate(
+        _ selection: String, _ handle: OpaquePointer, _ report: (Int64) throws -> Void
+    ) throws -> RowDigest {
+        try withProgress(report) { progress, context in
+            var found = lv_aggregate(digest: lv_row_digest(), progress: progress, context: context)
+            return try withUnsafeMutablePointer(to: &found) { found in
+                try database.check(lv_define_digest(handle, found))
+                // The connection may not keep the address of a variable that is gone.
+                defer { lv_define_digest(handle, nil) }
+                try database.withStatement(selection) { statement in
+                    let code = sqlite3_step(statement)
+                    if code != SQLITE_ROW { try database.check(code, sql: nil) }
+                }
+                return RowDigest(found.pointee.digest)
+            }
+        }
     }
 
     private func add(_ selection: String, to digests: inout [RowDigest], _ report: (Int64) throws -> Void) throws {
         try database.withStatement(selection) { statement in
             try withProgress(report) { progress, context in
                 let code = RowDigest.withAll(&digests) { lv_digest_rows(statement, $0, $1, progress, context) }
-                if code != SQLITE_DONE && code != SQLITE_INTERRUPT { try database.check(code, sql: nil) }
+                if code != SQLITE_DONE { try database.check(code, sql: nil) }
             }
         }
     }
@@ -104,6 +127,8 @@ struct RowDigest {
     private var rows: Int64 = 0
 
     init(_ columns: [Int32]) { self.columns = columns }
+
+    init(_ digest: lv_row_digest) { (columns, sum, rows) = ([], digest.sum, digest.rows) }
 
     func isEqual(to other: RowDigest) -> Bool { (sum, rows) == (other.sum, other.rows) }
 
@@ -129,31 +154,38 @@ struct RowDigest {
 
 // MARK: Statements for C
 
+private final class Reporter {
+    let report: (Int64) throws -> Void
+    var error: (any Error)?
+    init(_ report: @escaping (Int64) throws -> Void) { self.report = report }
+}
+
 /// Calls `body` with a C function that calls `report`, and throws the error of `report`.
-func withProgress(
+func withProgress<T>(
     _ report: (Int64) throws -> Void,
-    _ body: (@convention(c) (UnsafeMutableRawPointer?, Int64) -> Int32, UnsafeMutableRawPointer?) throws -> Void
-) throws {
-    final class Reporter {
-        let report: (Int64) throws -> Void
-        var error: (any Error)?
-        init(_ report: @escaping (Int64) throws -> Void) { self.report = report }
-    }
-    try withoutActuallyEscaping(report) { report in
+    _ body: (@convention(c) (UnsafeMutableRawPointer?, Int64) -> Int32, UnsafeMutableRawPointer?) throws -> T
+) throws -> T {
+    return try withoutActuallyEscaping(report) { report in
         let reporter = Reporter(report)
-        try withExtendedLifetime(reporter) {
-            try body(
-                { context, rows in
-                    guard let context else { return 0 }
-                    let reporter = Unmanaged<Reporter>.fromOpaque(context).takeUnretainedValue()
-                    do { try reporter.report(rows) } catch {
-                        reporter.error = error
-                        return 1
-                    }
-                    return 0
-                }, Unmanaged.passUnretained(reporter).toOpaque())
+        do {
+            let result = try withExtendedLifetime(reporter) {
+                try body(
+                    { context, rows in
+                        guard let context else { return 0 }
+                        let reporter = Unmanaged<Reporter>.fromOpaque(context).takeUnretainedValue()
+                        do { try reporter.report(rows) } catch {
+                            reporter.error = error
+                            return 1
+                        }
+                        return 0
+                    }, Unmanaged.passUnretained(reporter).toOpaque())
+            }
+            if let error = reporter.error { throw error }
+            return result
+        } catch {
+            // The engine only says that it was interrupted.
+            throw reporter.error ?? error
         }
-        if let error = reporter.error { throw error }
     }
 }
 

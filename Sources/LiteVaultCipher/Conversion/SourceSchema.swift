@@ -135,8 +135,11 @@ struct IndexShape {
     }
 
     /// Selects every entry, from the index alone.
-    func selection(of table: TableShape) -> String {
-        let list = columns.map { $0 == table.rowidAlias ? $0 : quoted($0) }
-        return "SELECT \(list.joined(separator: ", ")) FROM main.\(quoted(table.name)) INDEXED BY \(quoted(name))"
+    ///
+    /// - Parameter aggregate: the name of an aggregate function that takes the entries instead.
+    func selection(of table: TableShape, by aggregate: String = "") -> String {
+        let list = columns.map { $0 == table.rowidAlias ? $0 : quoted($0) }.joined(separator: ", ")
+        let result = aggregate.isEmpty ? list : "\(aggregate)(\(list))"
+        return "SELECT \(result) FROM main.\(quoted(table.name)) INDEXED BY \(quoted(name))"
     }
 }

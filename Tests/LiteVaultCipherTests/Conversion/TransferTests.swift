@@ -70,6 +70,26 @@ import Testing
         #expect(try scratch.bytes("source.db") == bytes)
     }
 
+    @Test(arguments: [100, 1100])
+    func `an index is proven, however many columns it has`(count: Int) throws {
+        let columns = (0..<count).map { "c\($0)" }.joined(separator: ", ")
+        let values = (0..<count).map(String.init).joined(separator: ", ")
+        let path = try database(
+            """
+            CREATE TABLE t (\(columns)); INSERT INTO t VALUES (\(values));
+            CREATE INDEX i ON t (\(columns));
+            """)
+        try DatabaseFile(path).vacuum(into: scratch.path("sound.db"))
+        let db = try Connection(path)
+        try db.execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_master SET sql = replace(sql, 'c0, c1,', 'c1, c0,') WHERE name = 'i';
+            """)
+        try db.close()
+        #expect(vaultError { try DatabaseFile(path).vacuum(into: scratch.path("copy.db")) }?.code == .damaged)
+    }
+
     @Test(arguments: ["UTF-8", "UTF-16be"])
     func `indexes of every kind of value have the entries of their tables`(encoding: String) throws {
         try compare(
