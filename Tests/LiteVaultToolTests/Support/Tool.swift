@@ -38,8 +38,9 @@ struct Tool {
     /// The environment of the run, beside what the process itself was started with.
     var environment: [String: String] = [:]
 
-    /// The executable is beside the test bundle.
+    /// The executable: `LITEVAULT_TOOL`, or the one beside the test bundle.
     static let executable: URL = {
+        if let given = ProcessInfo.processInfo.environment["LITEVAULT_TOOL"] { return URL(fileURLWithPath: given) }
         let own =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("litevault")
