@@ -4,7 +4,6 @@ internal import LiteVaultFoundation
 internal import LiteVaultSupport
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOSSL
 
 /// Signs and sends requests, and retries those that may succeed later.
 final class S3Client: Sendable {
@@ -37,33 +36,6 @@ final class S3Client: Sendable {
     }
 
     deinit { http.shutdown { _ in } }
-
-    /// An HTTP client with the time limits of the settings.
-    ///
-    /// - Throws: `VaultError` `config` if the certificates of `AWS_CA_BUNDLE` or `SSL_CERT_FILE` cannot be read.
-    static func http(_ settings: S3Settings, _ environment: AWSEnvironment) throws -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        let silence = TimeAmount(settings.timeout)
-        configuration.timeout = .init(connect: min(silence, .seconds(10)), read: silence, write: silence)
-        // A redirected request would carry a signature for another host.
-        configuration.redirectConfiguration = .disallow
-        configuration.httpVersion = .http1Only
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.dnsOverride = settings.hosts
-        configuration.http1_1ConnectionDebugInitializer = { PromptAcknowledgement.install($0) }
-        if let bundle = TrustedCertificates.file(environment) {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            do {
-                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(bundle))
-            } catch {
-                throw VaultError(
-                    .config, "cannot read certificates from this file", path: bundle,
-                    remedy: "AWS_CA_BUNDLE, ca_bundle and SSL_CERT_FILE name a file of certificates in PEM format.")
-            }
-            configuration.tlsConfiguration = tls
-        }
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }
 
     /// Sends a request until it succeeds, or the attempts or the retry budget are used up.
     ///
@@ -148,34 +120,5 @@ final class S3Client: Sendable {
             throw S3Failure(status: answer.status, headers: answer.headers, body: body, now: now)
         }
         return try await receive(answer)
-    }
-}
-
-/// Where the certificates to trust are.
-package enum TrustedCertificates {
-    /// Where NIO looks by itself: Debian, Ubuntu, Arch, Fedora.
-    private static let usual = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
-    /// openSUSE; RHEL and its relatives; Alpine and the BSDs.
-    private static let others = [
-        "/etc/ssl/ca-bundle.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
-    ]
-
-    /// The file to read them from: AWS's setting, then OpenSSL's, then a place of a distribution that NIO does not know.
-    ///
-    /// - Returns: nil if NIO finds the system's, or there are none.
-    package static func file(_ environment: AWSEnvironment, exists: ((String) -> Bool)? = nil) -> String? {
-        let isThere: (String) -> Bool = exists ?? { access($0, R_OK) == 0 }
-        if let named = environment.variables["AWS_CA_BUNDLE"] ?? environment.settings["ca_bundle"]
-            ?? environment.variables["SSL_CERT_FILE"]
-        {
-            return named
-        }
-        guard Platform.hasCertificateFiles else { return nil }
-        return usual.contains(where: isThere) ? nil : others.first(where: isThere)
-    }
-
-    /// Whether this system has none in any known place.
-    static var areMissing: Bool {
-        Platform.hasCertificateFiles && !(usual + others).contains { access($0, R_OK) == 0 }
     }
 }
