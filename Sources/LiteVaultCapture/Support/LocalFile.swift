@@ -1,5 +1,5 @@
 internal import CFileSupport
-internal import LiteVaultFoundation
+package import LiteVaultFoundation
 internal import LiteVaultSupport
 
 /// An open file that LiteVault owns, such as a spool or a pack; never a database that may be open, as closing a second
@@ -56,12 +56,15 @@ package final class LocalFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The file's size in bytes.
-    package func size() throws -> Int64 {
+    /// The file's attributes (`fstat`), whatever has the path by now.
+    package func status() throws -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw VaultError(errno: errno, "fstat", path: path) }
-        return Int64(status.st_size)
+        return status
     }
+
+    /// The file's size in bytes.
+    package func size() throws -> Int64 { Int64(try status().st_size) }
 
     /// Writes all of `bytes` at `offset`.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws {
@@ -158,9 +161,7 @@ package final class LocalFile: Sendable {
     /// Sets the modification time to now, by the clock of the file server, and returns it.
     package func touch() throws -> Double {
         guard futimens(descriptor, nil) == 0 else { throw VaultError(errno: errno, "futimens", path: path) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw VaultError(errno: errno, "fstat", path: path) }
-        return status.modified
+        return try status().modified
     }
 
     /// Takes the exclusive lock of the file (`flock`) without waiting. It is released with the descriptor.

@@ -50,7 +50,7 @@ public final class DirectoryStore: ObjectStore {
     public func put(_ name: String, file path: String, condition: PutCondition) async throws -> ETag {
         if condition == .absent, let tag = try link(name, path) { return tag }
         return try await write(name, condition) { destination in
-            try Self.copy(path, into: LocalFile(updating: destination))
+            try Self.copy(LocalFile(reading: path), into: LocalFile(updating: destination))
         }
     }
 
@@ -74,12 +74,10 @@ public final class DirectoryStore: ObjectStore {
 
     /// Copies the file, if it is no larger, without a sync.
     public func fetch(_ name: String, into path: String, upTo limit: Int64) async throws {
-        let source = try naming(name) { $0 }
-        guard let size = try attributes(at: source, name)?.size else {
-            throw Self.missing(source)
+        try reading(name) { source in
+            guard try source.size() <= limit else { throw VaultError.tooLarge(Int(limit), path: source.path) }
+            try Self.copy(source, into: LocalFile(creating: path))
         }
-        guard size <= limit else { throw VaultError.tooLarge(Int(limit), path: source) }
-        try Self.copy(source, into: LocalFile(creating: path))
     }
 
     /// Reads the file's attributes; small files are read, as their tag is their hash.
@@ -227,23 +225,30 @@ extension DirectoryStore {
             if status.st_mode & S_IFMT == S_IFDIR { return nil }
             throw VaultError(.damaged, "is not a regular file", path: path)
         }
-        let size = Int64(status.st_size)
-        return ObjectAttributes(
-            name: name, size: size, modified: Date(timeIntervalSince1970: status.modified),
-            tag: try tag(status, path, name))
+        guard Self.isHashed(status, name) else { return Self.attributes(name, status) }
+        do {
+            // Another process may have replaced the object since: what is opened now has a size and a time of its own.
+            let file = try LocalFile(reading: path)
+            status = try file.status()
+            guard Self.isHashed(status, name) else { return Self.attributes(name, status) }
+            let content = try file.contents(upTo: Int(status.st_size))
+            return Self.attributes(name, status, tag: ETag(SHA256.hash(data: content).hexadecimal))
+        } catch let error as VaultError where error.code == .missing {
+            return nil
+        }
     }
 
     /// Small objects are distinguished by their content, as the replaced ones are small: a file system may give a new
-    /// file the inode number and, within a tick of its clock, the time of the file that it replaces.
-    private func tag(_ status: stat, _ path: String, _ name: String) throws -> ETag {
-        // The objects at the top are few, and replaced: repository.json grows with its secrets.
-        let limit: Int64 = name.contains("/") ? 4096 : 64 << 10
-        if status.st_size > limit { return ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)") }
-        do {
-            return ETag(SHA256.hash(data: try LocalFile(reading: path).contents(upTo: 128 << 10)).hexadecimal)
-        } catch let error as VaultError where error.code == .missing {
-            return ETag("")
-        }
+    /// file the inode number and, within a tick of its clock, the time of the file that it replaces. Those at the top are few,
+    /// and replaced: repository.json grows with its secrets.
+    private static func isHashed(_ status: stat, _ name: String) -> Bool {
+        status.st_size <= (name.contains("/") ? 4096 : 64 << 10)
+    }
+
+    private static func attributes(_ name: String, _ status: stat, tag: ETag? = nil) -> ObjectAttributes {
+        ObjectAttributes(
+            name: name, size: Int64(status.st_size), modified: Date(timeIntervalSince1970: status.modified),
+            tag: tag ?? ETag("\(status.st_ino)-\(status.modified)-\(status.st_size)"))
     }
 
     private func collect(
@@ -266,8 +271,7 @@ extension DirectoryStore {
         }
     }
 
-    private static func copy(_ path: String, into destination: LocalFile) throws {
-        let source = try LocalFile(reading: path)
+    private static func copy(_ source: LocalFile, into destination: LocalFile) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { buffer.deallocate() }
         var offset: Int64 = 0

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultSupport
 import Testing
 
 @Suite(.limited) struct DirectoryStoreTests {
@@ -81,5 +82,33 @@ import Testing
         #expect(
             await StoreCalls.code { try await store.put("second", file: spool, condition: .absent) }
                 == .conflict)
+    }
+
+    @Test func `attributes are those of one version, also of an object that is replaced meanwhile`() async throws {
+        let store = DirectoryStore(scratch.path("store"))
+        // The tag of the small one is a hash of its content, that of the large one is not.
+        var versions: [ObjectAttributes] = []
+        for size in [1, 300_000] {
+            try await store.put("leases/\(size)", bytes: [UInt8](repeating: 7, count: size), condition: .none)
+            versions.append(try #require(try await store.attributes("leases/\(size)")))
+        }
+        let path = scratch.path("store/leases")
+        #expect(link(path + "/1", path + "/a") == 0)
+        let isDone = Locked(false)
+        let writer = Thread {
+            var round = 0
+            while !isDone.withLock({ $0 }) {
+                round += 1
+                link(path + (round % 2 == 0 ? "/1" : "/300000"), path + "/next")
+                rename(path + "/next", path + "/a")
+            }
+        }
+        writer.start()
+        defer { isDone.withLock { $0 = true } }
+        for _ in 0..<20_000 {
+            let seen = try #require(try await store.attributes("leases/a"))
+            let version = try #require(versions.first { $0.size == seen.size })
+            #expect(seen.tag == version.tag && seen.modified == version.modified)
+        }
     }
 }
