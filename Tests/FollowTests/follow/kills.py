@@ -69,18 +69,21 @@ def copies(settings, folder):
         db.commit()
         until("the first segment", lambda: box.restored() == 1)
         box.litevault(*command[1:])
-        states, killed = [], 0
-        for _ in range(COPIES):
+        states, killed, whole = [], 0, None
+        for _ in range(1 + COPIES):
             for _ in range(40):
                 db.commit()
                 time.sleep(0.025)
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                      env=box.environment())
-            # From the first new segment on, as late as chance has it.
+            # From the first new segment on, as late as chance has it: the first copy shows how long the rest takes.
             before = segments(copied)
-            until("a segment", lambda: segments(copied) > before or child.poll() is not None)
+            while segments(copied) == before and child.poll() is None:
+                time.sleep(0.0005)
+            began = time.monotonic()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(random.uniform(0, 0.1))
+                child.wait(random.uniform(0, whole) if whole else 60)
+            whole = whole or time.monotonic() - began
             killed += child.poll() is None
             child.kill()
             child.wait()
