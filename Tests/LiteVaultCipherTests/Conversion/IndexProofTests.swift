@@ -23,7 +23,7 @@ import Testing
         return db
     }
 
-    /// How often a whole proof reports: while it reads the table and, on an engine that can be told to read an index, its index.
+    /// How often a whole proof reports: while it reads the table and, where the engine can read an index by itself, its index.
     private func reports(_ db: Connection) throws -> Int {
         var reports = 0
         try IndexProof(db).proveAll { _ in reports += 1 }
