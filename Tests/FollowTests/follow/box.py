@@ -41,15 +41,15 @@ def seconds(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
-def until(what, condition, limit=120):
-    """Waits until `condition` gives something, and gives it back."""
+def until(what, condition, limit=120, pause=0.03):
+    """Waits until `condition` gives something, and gives it back; asks every `pause` seconds."""
     end = time.monotonic() + limit
     while True:
         found = condition()
         if found:
             return found
         expect(time.monotonic() < end, lambda: f"not within {limit} s: {what() if callable(what) else what}")
-        time.sleep(0.03)
+        time.sleep(pause)
 
 
 class Database:

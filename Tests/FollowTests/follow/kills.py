@@ -78,8 +78,7 @@ def copies(settings, folder):
                                      env=box.environment())
             # From the first new segment on, as late as chance has it: the first copy shows how long the rest takes.
             before = segments(copied)
-            while segments(copied) == before and child.poll() is None:
-                time.sleep(0.0005)
+            until("a segment", lambda: segments(copied) > before or child.poll() is not None, pause=0.0005)
             began = time.monotonic()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(random.uniform(0, whole) if whole else 60)

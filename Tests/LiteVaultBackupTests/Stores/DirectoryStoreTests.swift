@@ -84,7 +84,7 @@ import Testing
                 == .conflict)
     }
 
-    @Test func `attributes are those of one version, also of an object that is replaced meanwhile`() async throws {
+    @Test func `attributes and fetched bytes are those of one version of an object that is replaced meanwhile`() async throws {
         let store = DirectoryStore(scratch.path("store"))
         // The tag of the small one is a hash of its content, that of the large one is not.
         var versions: [ObjectAttributes] = []
@@ -109,6 +109,14 @@ import Testing
             let seen = try #require(try await store.attributes("leases/a"))
             let version = try #require(versions.first { $0.size == seen.size })
             #expect(seen.tag == version.tag && seen.modified == version.modified)
+        }
+        for round in 0..<2000 {
+            let copy = scratch.path("copy-\(round)")
+            let code = await StoreCalls.code { try await store.fetch("leases/a", into: copy, upTo: 1) }
+            #expect(code == nil || code == .damaged)
+            let size = try? Data(contentsOf: URL(fileURLWithPath: copy)).count
+            #expect(size == (code == nil ? 1 : nil), "an object above the limit was copied")
+            unlink(copy)
         }
     }
 }
