@@ -84,7 +84,9 @@ import Testing
                 == .conflict)
     }
 
-    @Test func `attributes and fetched bytes are those of one version of an object that is replaced meanwhile`() async throws {
+    @Test func `attributes and fetched bytes are those of one version of an object that is replaced meanwhile`()
+        async throws
+    {
         let store = DirectoryStore(scratch.path("store"))
         // The tag of the small one is a hash of its content, that of the large one is not.
         var versions: [ObjectAttributes] = []
