@@ -64,24 +64,12 @@ extension Repository {
     ) async throws -> Repository? {
         let store = store.unsealed
         let name = RepositoryFormat.config
-        let limit = SealedDocument.limit(RepositoryConfig.self)
         let memory = LocationMemory(store, local)
         let before = memory?.secrets()
-        var bytes: [UInt8]
-        do {
-            bytes = try await store.get(name, upTo: limit)
-        } catch let error as VaultError where error.code == .missing {
-            guard try await store.list("snapshots/").isEmpty else {
-                throw VaultError(
-                    .damaged, "is missing, although there are snapshots", path: "\(store.location)/\(name)",
-                    advice: .restoreIdentity)
-            }
-            if !acceptsReplacement { try Self.requireUnknown(store, local) }
-            guard creating else { return nil }
-            bytes = try await self.store.get(name, upTo: limit)
-            let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
-            try await store.put(name, bytes: bytes, condition: condition)
-        }
+        guard
+            let bytes = try await copyIdentity(
+                store, acceptsReplacement: acceptsReplacement, creating: creating)
+        else { return nil }
         let found = try SealedDocument(whole: bytes, name: name).value(RepositoryConfig.self, key: nil, name: name)
         try found.require(location: store.location)
         guard found.id == config.id else {
@@ -100,5 +88,35 @@ extension Repository {
             store: found.opening(store, key: key, of: id, spool: local.spool), local: local, config: found, key: key,
             slot: slot, id: id, memory: memory
         ).recognised(bytes, before: before, acceptsReplacement: acceptsReplacement)
+    }
+
+    /// Reads the `repository.json` of a copy, and stores that of this repository where there is none.
+    ///
+    /// - Returns: the content; nil if there is none and none is to be stored.
+    private func copyIdentity(
+        _ store: any ObjectStore, acceptsReplacement: Bool, creating: Bool
+    ) async throws -> [UInt8]? {
+        let name = RepositoryFormat.config
+        func read(_ store: any ObjectStore) async throws -> [UInt8] {
+            try await store.get(name, upTo: SealedDocument.limit(RepositoryConfig.self))
+        }
+        do {
+            return try await read(store)
+        } catch let error as VaultError where error.code == .missing {
+            do {
+                try await Self.requireNoSnapshots(store)
+                if !acceptsReplacement { try Self.requireUnknown(store, local) }
+                guard creating else { return nil }
+                let bytes = try await read(self.store)
+                let condition: PutCondition = try await store.supportsConditionalWrites() ? .absent : .none
+                try await store.put(name, bytes: bytes, condition: condition)
+                return bytes
+            } catch let problem as VaultError where [.damaged, .conflict].contains(problem.code) {
+                // Another process may have begun the copy since `repository.json` was looked for.
+                do { return try await read(store) } catch let again as VaultError where again.code == .missing {
+                    throw problem
+                }
+            }
+        }
     }
 }

@@ -53,7 +53,6 @@ public struct Repository: Sendable {
                 store, secret: secret, local: local, acceptsReplacement: acceptsReplacement,
                 forSecretsOnly: forSecretsOnly)
         else {
-            if !acceptsReplacement { try requireUnknown(store, local) }
             throw VaultError(
                 .noInput, "there is no repository", path: store.location,
                 advice: .createRepository, cause: NoSnapshotError())
@@ -83,18 +82,12 @@ public struct Repository: Sendable {
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, iterations: Int,
         acceptsReplacement: Bool = false, sealed: Bool = false
     ) async throws -> Repository {
-        if let found = try await find(store, secret: secret, local: local, acceptsReplacement: acceptsReplacement) {
+        if let found = try await find(
+            store, secret: secret, local: local, acceptsReplacement: acceptsReplacement, isToBeCreated: true)
+        {
             try found.requireWritable()
             return found
         }
-        // Without its first object it may still be a repository: somebody deleted that object, and a new one would hide
-        // it.
-        guard try await store.list("snapshots/").isEmpty else {
-            throw VaultError(
-                .damaged, "is missing, although there are snapshots", path: RepositoryFormat.config,
-                advice: .restoreIdentity)
-        }
-        if !acceptsReplacement { try requireUnknown(store, local) }
         var config = RepositoryConfig.new(secret: secret, iterations: iterations)
         let key = try config.secret.flatMap { try secret?.key($0) }.map { RepositoryKey(current: $0, previous: nil) }
         if sealed, let key { try config.seal(under: key.current) }
@@ -110,9 +103,47 @@ public struct Repository: Sendable {
         return made
     }
 
+    /// Looks for a repository, and where there is none, checks that there never was one.
+    ///
+    /// - Parameter isToBeCreated: whether the place must not contain snapshots either.
+    /// - Returns: the repository; nil if there is none.
+    /// - Throws: `VaultError` `damaged` if there was one.
     private static func find(
         _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool,
-        forSecretsOnly: Bool = false
+        forSecretsOnly: Bool = false, isToBeCreated: Bool = false
+    ) async throws -> Repository? {
+        func present() async throws -> Repository? {
+            try await readIdentity(
+                store, secret: secret, local: local, acceptsReplacement: acceptsReplacement,
+                forSecretsOnly: forSecretsOnly)
+        }
+        if let found = try await present() { return found }
+        do {
+            if isToBeCreated { try await requireNoSnapshots(store) }
+            if !acceptsReplacement { try requireUnknown(store, local) }
+            return nil
+        } catch let error as VaultError where error.code == .damaged {
+            // Another process may have created the repository, and stored a snapshot, since `repository.json` was looked for.
+            guard let found = try await present() else { throw error }
+            return found
+        }
+    }
+
+    /// Checks that a place without `repository.json` is not a repository from which that object was deleted: a new one would hide its snapshots.
+    ///
+    /// - Throws: `VaultError` `damaged` if there are snapshots.
+    static func requireNoSnapshots(_ store: any ObjectStore) async throws {
+        guard try await store.list("snapshots/").isEmpty else {
+            throw VaultError(
+                .damaged, "is missing, although there are snapshots",
+                path: "\(store.location)/\(RepositoryFormat.config)", advice: .restoreIdentity)
+        }
+    }
+
+    /// Reads `repository.json`; nil if there is none.
+    private static func readIdentity(
+        _ store: any ObjectStore, secret: RepositorySecret?, local: LocalDirectories, acceptsReplacement: Bool,
+        forSecretsOnly: Bool
     ) async throws -> Repository? {
         let store = store.unsealed
         let memory = LocationMemory(store, local)

@@ -13,16 +13,51 @@ import Testing
         store = HookedStore(base)
     }
 
+    var local: LocalDirectories {
+        LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+    }
+
     /// Of this machine; through the hooks, or of another process.
     func open(hooked: Bool = false) async throws -> Repository {
-        let local = LocalDirectories(state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
-        return try await Repository.openOrCreate(hooked ? store : base, local: local)
+        try await Repository.openOrCreate(hooked ? store : base, local: local)
     }
 
     func policy(last: Int) -> RetentionPolicy {
         var policy = RetentionPolicy()
         policy.last = last
         return policy
+    }
+
+    /// Has another process create the repository, and store a snapshot, right after it was looked for.
+    func createAfterLook(_ create: @escaping @Sendable () async throws -> Void) {
+        let once = OnceOnly()
+        store.setHooks(before: { call, name in
+            guard call == "get", name == "repository.json" else { return }
+            try await once {
+                try await create()
+                throw VaultError(.missing, "is not there yet", path: name)
+            }
+        })
+    }
+
+    @Test(arguments: [false, true])
+    func `a repository that another process creates meanwhile is opened`(isToBeCreated: Bool) async throws {
+        let image = try TestImage(scratch.path("a.db"), blocks: 10)
+        createAfterLook { try await open().snapshot(image) }
+        let found =
+            if isToBeCreated { try await open(hooked: true) } else { try await Repository.open(store, local: local) }
+        #expect(try await found.snapshots().count == 1)
+        #expect(try await found.identifier == open().identifier)
+    }
+
+    @Test func `a copy that another process begins meanwhile is continued`() async throws {
+        let image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let source = try await Repository.openOrCreate(DirectoryStore(scratch.path("source")), local: local)
+        try await source.snapshot(image)
+        createAfterLook { _ = try await source.copy(to: base) }
+        let second = try await source.copy(to: store)
+        #expect(second.snapshots == 0 && second.present == 1)
+        #expect(try await open().snapshots().count == 1)
     }
 
     @Test func `a snapshot that another process stores during a listing does not look like a rollback`() async throws {
