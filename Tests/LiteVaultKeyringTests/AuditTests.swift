@@ -78,7 +78,8 @@ struct AuditTests {
             .init(name: "b", salt: salt(1), keyring: try KeyringCopy(path: other.path)),
         ])
         #expect(audit.findings.map(\.keys.count) == [1, 1])
-        #expect(audit.slots.map(\.opens).sorted { $0[0] < $1[0] } == [["a"], ["b"]])
+        #expect(Set(audit.slots.map(\.opens)) == [["a"], ["b"]] as Set<[String]>)
+        #expect(audit.slots.count == 2)
     }
 
     @Test func `what is not a keyring is not a copy of one`() throws {

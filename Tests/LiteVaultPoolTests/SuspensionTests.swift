@@ -64,7 +64,7 @@ private func isSuspension(_ error: any Error) -> Bool { (error as? VaultError)?.
         }
     }
 
-    @Test(arguments: [Kind.pool, .encryptedPool, .queue, .encryptedQueue].filter { Engine.encrypts || $0 == .pool || $0 == .queue })
+    @Test(arguments: Engine.encrypts ? Kind.allCases : [.pool, .queue])
     private func `a suspended database holds no lock, refuses every access, and works again when it is resumed`(
         kind: Kind
     ) async throws {

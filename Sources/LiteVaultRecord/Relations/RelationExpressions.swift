@@ -118,7 +118,8 @@ extension Relation {
 extension Relation {
     /// The name of the joined table: another one for each relation.
     var alias: String {
-        (["\(Origin.table.name)"] + steps.flatMap { [$0.table] + $0.from + $0.to }).joined(separator: ".")
+        let names: [String] = steps.flatMap { step in [step.table] + step.from + step.to }
+        return ([Origin.table.name] + names).joined(separator: ".")
     }
 
     private func joinedColumn(_ column: SQLNode) -> SQLNode {

@@ -38,7 +38,7 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
         let squares = Double(lv_byte_limit(length, true))
         let n = Double(length)
         // Base-2 logarithms, as the documentation of CiphertextTest derives them.
-        let choose = (lgamma(n + 1) - lgamma(most + 1) - lgamma(n - most + 1)) / log(2)
+        let choose: Double = (lgamma(n + 1) - lgamma(most + 1) - lgamma(n - most + 1)) / log(2.0)
         #expect(8 + choose - 8 * most <= -81)
         #expect(Self.tail(length, most: most, squares: squares) <= -81)
         // Nothing is given away: one less, and the bound would not hold.
