@@ -67,6 +67,7 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         }
         services.keys = { _ in throw VaultError(.keyRejected, "there is no key") }
         services.heartbeat = { url, _ in journal.add(url) }
+        services.patience = .zero
         services.check = { if stopping { throw CancellationError() } }
         var log = Logger(label: "tests")
         log.logLevel = .critical
@@ -300,6 +301,28 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         clock.advance(86_400)
         try FileManager.default.removeItem(atPath: scratch.path("repository/leases/prune"))
         #expect(try await runner(jobs).runDue().allSatisfy(\.isSuccess))
+    }
+
+    @Test func `retention is left to the next run while others remove from the repository`() async throws {
+        try makeDatabase("a1")
+        let free = job("a", "every: 30m, retention: {last: 1}")
+        let held = job("a", "every: 30m, retention: {last: 1}, hooks: {before: hold}")
+        func run(_ jobs: String) async throws -> (problems: [String], removed: Int) {
+            let outcome = try #require(try await runner(jobs).runDue().first)
+            clock.advance(1800)
+            return (outcome.problems.map { "\($0.step) \($0.code)" }, outcome.removed)
+        }
+        #expect(try await run(free) == ([], 0))
+        #expect(try await run(held) == ([], 0))
+        try FileManager.default.removeItem(atPath: scratch.path("repository/leases/prune"))
+        #expect(try await run(free) == ([], 2))
+        #expect(try await run(held) == ([], 0))
+        #expect(try await run(held) == ([], 0))
+        // For an hour.
+        #expect(try await run(held) == (["retention busy"], 0))
+        try FileManager.default.removeItem(atPath: scratch.path("repository/leases/prune"))
+        #expect(try await run(free) == ([], 4))
+        #expect(try await run(held) == ([], 0))
     }
 
     @Test func `hooks and the heartbeat come in order, and a failure calls its own hook`() async throws {

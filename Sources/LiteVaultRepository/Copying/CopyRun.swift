@@ -15,6 +15,8 @@ final class CopyRun {
     private let target: Repository?
     private let progress: BackupProgress.Report
     private var result = CopyResult()
+    /// Whether retention has removed something here that was to be copied, so that the record of it has to be copied again.
+    private var isOvertaken = false
     /// Sizes of the packs of both, by name.
     private var packs: (source: [String: Int64], target: [String: Int64]) = ([:], [:])
 
@@ -155,11 +157,16 @@ final class CopyRun {
             try await copyDocument(RepositoryFormat.snapshot(plan.database, sequence), lease)
         }
         for snapshot in snapshots {
-            guard try await copyDocument(snapshot.object, expecting: snapshot.hash, lease) else { continue }
+            guard try await copyDocument(snapshot.object, expecting: snapshot.hash, lease) else {
+                isOvertaken = true
+                continue
+            }
             result.snapshots += 1
             let head = Head(sequence: snapshot.sequence, hash: snapshot.hash.hexadecimal)
             if lease != nil { try? target?.remember(head, plan.database) }
         }
+        if isOvertaken { try await copyForgetRecord(plan.database, lease) }
+        isOvertaken = false
     }
 
     /// Copies a document; false if it was removed here since it was listed.
@@ -279,7 +286,14 @@ extension CopyRun {
             result.segments += 1
             result.bytes += bytes
         }
-        result.warnings += failed.sorted { $0.key < $1.key }.map { RepositoryWarning($0.value, $0.key) }
+        let missing = failed.filter { $0.value.code == .missing }
+        let forgotten = missing.isEmpty ? nil : try? await source.forgetRecord(database)
+        let problems = failed.filter { name, _ in
+            guard missing[name] != nil, let segment = segments[name] else { return true }
+            return forgotten?.hasSegment(segment.first) != true || forgotten?.hasSegment(segment.sequence) != true
+        }
+        if problems.count < failed.count { isOvertaken = true }
+        result.warnings += problems.sorted { $0.key < $1.key }.map { RepositoryWarning($0.value, $0.key) }
     }
 
     /// Fetches objects into files, verifies and stores them.

@@ -67,24 +67,13 @@ extension Repository {
                     error, database, advice: .text("The next snapshot rewrites it.")))
         }
         survey.isRemembered = head != nil
-        var named: [(name: String, sequence: Int)] = []
-        for object in try await store.list(RepositoryFormat.snapshots(database)) {
-            if let sequence = RepositoryFormat.sequence(ofSnapshot: object.name, database) {
-                named.append((object.name, sequence))
-            } else {
-                survey.warnings.append(.stray(object.name))
-            }
+        var (named, strays, found) = try await namedObjects(database)
+        // If retention has removed the newest one, there is a newer one that was not listed.
+        for _ in 0..<Self.listings {
+            guard case .some(nil) = found.last else { break }
+            (named, strays, found) = try await namedObjects(database)
         }
-        let found = try await concurrently(named) { name, sequence -> Result<NamedObject, VaultError>? in
-            do {
-                return .success(try await object(name, database))
-            } catch let error as VaultError where error.code == .missing {
-                // Removed by retention since it was listed.
-                return nil
-            } catch let error as VaultError {
-                return .failure(error)
-            }
-        }
+        survey.warnings += strays
         for (one, result) in zip(named, found) {
             switch result {
             case .success(.snapshot(let snapshot)): survey.snapshots.append(snapshot)
@@ -117,6 +106,36 @@ extension Repository {
             survey.warnings.append(RepositoryWarning(error, database))
         }
         return survey
+    }
+
+    /// The maximum number of listings, if each newest snapshot is removed before it is read.
+    static let listings = 5
+
+    /// What is stored under the names of a database's manifests, in order; nil for what was removed since it was listed.
+    private func namedObjects(
+        _ database: String
+    ) async throws -> (
+        named: [(name: String, sequence: Int)], strays: [RepositoryWarning], found: [Result<NamedObject, VaultError>?]
+    ) {
+        var named: [(name: String, sequence: Int)] = []
+        var strays: [RepositoryWarning] = []
+        for object in try await store.list(RepositoryFormat.snapshots(database)) {
+            if let sequence = RepositoryFormat.sequence(ofSnapshot: object.name, database) {
+                named.append((object.name, sequence))
+            } else {
+                strays.append(.stray(object.name))
+            }
+        }
+        let found = try await concurrently(named) { name, sequence -> Result<NamedObject, VaultError>? in
+            do {
+                return .success(try await object(name, database))
+            } catch let error as VaultError where error.code == .missing {
+                return nil
+            } catch let error as VaultError {
+                return .failure(error)
+            }
+        }
+        return (named, strays, found)
     }
 
     /// The highest sequence in the name of a manifest of a database, readable or not; 0 without one.

@@ -132,7 +132,13 @@ final class Lease: Sendable {
                             path: "\(store.location)/\(name)",
                             remedy: "Try again later. If that process is gone, its lease expires after 10 minutes.")
                     }
-                    if supportsConditionalWrites { try await fence?(held) }
+                    if supportsConditionalWrites, let fence {
+                        // Another writer may have taken it since, and must not be fenced.
+                        guard try await store.attributes(name)?.tag == present.tag else {
+                            throw VaultError(.conflict, "changed meanwhile", path: name)
+                        }
+                        try await fence(held)
+                    }
                 }
                 condition = .unchanged(present.tag)
             }
@@ -149,7 +155,10 @@ final class Lease: Sendable {
         } catch {
             // If only the response was lost, the lease exists without a holder.
             heldLeases.withLock { _ = $0.remove(record.holder) }
-            if let announced { await retract(announced, record, store) }
+            if let announced {
+                let record = record
+                await uncancelled { await retract(announced, record, store) }
+            }
             guard let error = error as? VaultError, error.code == .conflict else { throw error }
             throw VaultError(
                 .busy, "\(purpose) was just taken by another process", path: "\(store.location)/\(name)",
@@ -239,8 +248,24 @@ final class Lease: Sendable {
         }
     }
 
-    /// Releases the lease.
-    func release() async {
+    /// Releases the lease. A task that was cancelled releases it, too: others would have to wait until it expires.
+    func release() async { await Self.uncancelled { await self.withdraw() } }
+
+    /// Seconds that a store has to respond when a lease is released.
+    private static let releaseLimit = 60.0
+
+    /// Sends requests that the cancellation of this task does not end. They fail if the store does not respond in time.
+    private static func uncancelled(_ body: @escaping @Sendable () async -> Void) async {
+        let task = BlockingWork.task(body)
+        let limit = Task {
+            try await Task.sleep(nanoseconds: UInt64(releaseLimit * 1e9))
+            task.cancel()
+        }
+        await task.value
+        limit.cancel()
+    }
+
+    private func withdraw() async {
         let renewal = state.withLock { $0.renewal }
         renewal?.cancel()
         await renewal?.value

@@ -94,7 +94,9 @@ struct NewestObjects: Sendable {
 
 extension Repository {
     /// Reads manifests from the newest on, until one that can be read.
-    func newestObjects(_ database: String) async throws -> NewestObjects {
+    ///
+    /// - Parameter listings: how often they are listed, if retention removes the newest one before it is read.
+    func newestObjects(_ database: String, listings: Int = Self.listings) async throws -> NewestObjects {
         var result = NewestObjects()
         let names = try await store.list(RepositoryFormat.snapshots(database)).map(\.name)
             .filter { RepositoryFormat.sequence(ofSnapshot: $0, database) != nil }
@@ -110,6 +112,8 @@ extension Repository {
                 // A fence is not a snapshot: its writer did not come to store one.
                 case .fence(let fence): promotion = promotion ?? fence.promotion
                 }
+            } catch let error as VaultError where error.code == .missing && name == names.last && listings > 1 {
+                return try await newestObjects(database, listings: listings - 1)
             } catch let error as VaultError where error.isDamage {
                 isWhole = false
             }

@@ -141,13 +141,21 @@ extension Repository {
                 }
                 continue
             }
-            if holder.isDead || Lease.isStale(object, now, staleAge) {
-                guard endingOthers else { continue }
-                if supportsConditionalWrites { try await fence(holder, String(object.name.dropFirst(prefix.count))) }
-                // A renewal in between shows that its holder is alive.
-                if try await Lease.end(object, holder, store) { continue }
+            guard holder.isDead || Lease.isStale(object, now, staleAge) else {
+                found.append(holder)
+                continue
             }
-            found.append(holder)
+            guard endingOthers else { continue }
+            // Since the listing its holder may have released it, and another one may have taken it, who must not be fenced.
+            guard let present = try await store.attributes(object.name),
+                let held = try await Lease.holder(object.name, store), !held.released
+            else { continue }
+            if held == holder, held.isDead || Lease.isStale(present, now, staleAge) {
+                if supportsConditionalWrites { try await fence(held, String(object.name.dropFirst(prefix.count))) }
+                // A renewal in between shows that its holder is alive.
+                if try await Lease.end(present, held, store) { continue }
+            }
+            found.append(held)
         }
         return found
     }

@@ -9,6 +9,17 @@ struct SegmentListing: Sendable {
     /// Whether ``names`` has all segments, not only those that joined ones do not have, and those of a span.
     var isWhole = true
 
+    /// The highest number of a segment; 0 without one.
+    var newest: Int { max(names.last?.sequence ?? 0, joined.map(\.sequence).max() ?? 0) }
+
+    /// The part without what was stored after a segment.
+    func through(_ sequence: Int) -> SegmentListing {
+        var part = self
+        part.names.removeAll { $0.sequence > sequence }
+        part.joined.removeAll { $0.first > sequence }
+        return part
+    }
+
     fileprivate mutating func add(_ objects: [ObjectAttributes]) {
         for object in objects {
             // Listing the repository reports other names.

@@ -163,9 +163,11 @@ extension Repository {
                 notedFrom: memories.compactMap(\.mark.notedFrom).min())
         }
         let found = log(listing)
-        // Joined segments were listed first: one may have been stored since, and what it has removed.
-        if found.isWhole || found.holes.isEmpty { return found }
-        return log(try await segmentListing(database))
+        if found.holes.isEmpty { return found }
+        // A listing of a directory is not of one moment, and joined segments were listed first: one may have been stored since, and what
+        // it has removed. A second listing has all that is older than the newest known one.
+        let newest = max(listing.newest, memories.map(\.mark.sequence).max() ?? 0)
+        return log(try await segmentListing(database).through(newest))
     }
 }
 

@@ -15,10 +15,12 @@ extension Standby {
         let names = try await repository.segments(state.database, (last.sequence + 1)...all.upperBound)
         guard !names.isEmpty else { return .nothing }
         var path = Self.path(names, [], behind: last.sequence)
-        if path.isEmpty {
-            // What follows was joined, and removed.
+        if path.isEmpty, let newest = names.map(\.sequence).max() {
+            // What follows was joined, and removed. Or it was stored during the listing: one of a directory is not of one moment, but a second
+            // one has all that is older than what the first one has.
+            let all = try await repository.segments(state.database, (last.sequence + 1)...newest)
             let joined = try await repository.joinedSegments(state.database)
-            path = Self.path(names, joined, behind: last.sequence)
+            path = Self.path(all, joined, behind: last.sequence)
         }
         guard !path.isEmpty else {
             return .broken("segment \(last.sequence + 1) is missing, or was removed by retention")

@@ -144,15 +144,41 @@ struct JobRun: Sendable {
     private func retention(_ names: [String], _ repository: Repository, _ outcome: inout JobOutcome) async {
         guard let policy = job.retention, !names.isEmpty else { return }
         let check = services.check
+        let end = ContinuousClock.now + services.patience
+        func forget(_ name: String) async throws -> [RetentionDecision] {
+            while true {
+                try check()
+                do {
+                    return try await repository.forget(policy, database: name, progress: { _ in try check() })
+                } catch let error as VaultError where error.code == .busy && .now < end {
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+            }
+        }
         do {
             for name in names {
-                try check()
-                let decisions = try await repository.forget(policy, database: name, progress: { _ in try check() })
-                outcome.removed += decisions.count { !$0.keeps }
+                outcome.removed += try await forget(name).count { !$0.keeps }
+                outcome.mayRemove = true
             }
+        } catch let error as VaultError where error.code == .busy && (outcome.mayRemove || !isStuck(&outcome)) {
+            // Another job is pruning, or something is copied into the repository. The next run removes what is left.
+            log.info("nothing removed: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {
             record(error, "retention", nil, &outcome)
         }
+    }
+
+    /// In seconds. The lease of a dead process expires after ten minutes.
+    private static let longestPrune = 3600.0
+
+    /// Whether the lease for removing has been taken for longer than pruning takes: by a lease that does not expire, or because
+    /// the store refuses it to everybody.
+    func isStuck(_ outcome: inout JobOutcome) -> Bool {
+        let time = start.timeIntervalSince1970
+        // If the clock was set back, the time starts again.
+        let since = state?.pruneBusySince.map { min($0, time) } ?? time
+        outcome.pruneBusySince = since
+        return time - since >= Self.longestPrune
     }
 
     private func hook(_ command: String, _ name: String, _ outcome: inout JobOutcome) async -> Bool {
@@ -255,7 +281,9 @@ package struct JobOutcome: Sendable {
     package internal(set) var isInterrupted = false
     /// Whether the repository was pruned.
     package internal(set) var pruned = false
-    /// Since when another process has kept this job from pruning.
+    /// Whether retention or pruning could remove from the repository.
+    var mayRemove = false
+    /// Since when another process has kept this job from removing from the repository.
     package internal(set) var pruneBusySince: Double?
     /// When the job is due again.
     package internal(set) var next: Date?
@@ -295,6 +323,6 @@ extension JobState {
         allFailures = ScheduleState.sum(allFailures, Int64(outcome.problems.count))
         allStored = ScheduleState.sum(allStored, outcome.storedBytes)
         if outcome.pruned { lastPrune = lastStart }
-        if outcome.pruned || outcome.pruneBusySince != nil { pruneBusySince = outcome.pruneBusySince }
+        if outcome.mayRemove || outcome.pruneBusySince != nil { pruneBusySince = outcome.pruneBusySince }
     }
 }

@@ -236,26 +236,14 @@ package final class ScheduleRunner: Sendable {
             _ = try await repositories.repository(job.repository).prune(
                 grace: job.grace, progress: { _ in try check() })
             outcome.pruned = true
-        } catch let error as VaultError where error.code == .busy && !isStuck(job, &outcome) {
+            outcome.mayRemove = true
+        } catch let error as VaultError where error.code == .busy && !run.isStuck(&outcome) {
             // Another job or machine is pruning: the next run tries again.
             log.info("nothing pruned: the repository is in use", metadata: ["job": "\(job.name)"])
         } catch {
             run.record(error, "retention", nil, &outcome)
         }
     }
-
-    /// Whether the lease for pruning has been taken for longer than pruning takes: by a lease that does not expire, or because
-    /// the store refuses it to everybody.
-    private func isStuck(_ job: BackupJob, _ outcome: inout JobOutcome) -> Bool {
-        let time = now().timeIntervalSince1970
-        // If the clock was set back, the time starts again.
-        let since = state.job(job.name)?.pruneBusySince.map { min($0, time) } ?? time
-        outcome.pruneBusySince = since
-        return time - since >= Self.longestPrune
-    }
-
-    /// In seconds. The lease of a dead process expires after ten minutes.
-    private static let longestPrune = 3600.0
 
     /// The stored state of a job, or what its repository says about it.
     private func known(_ job: BackupJob) async -> JobState? {

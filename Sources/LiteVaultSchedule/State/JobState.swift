@@ -89,7 +89,7 @@ package struct JobState: Codable, Sendable, Equatable {
     package var allFailures: Int64?
     package var allStored: Int64?
     package var lastPrune: Double?
-    /// Since when another process has kept this job from pruning; nil once it succeeded.
+    /// Since when another process has kept this job from removing from its repository; nil once it could.
     package var pruneBusySince: Double?
     /// The followed databases, as last reported by the process that follows them; nil when none ever did.
     package var following: FollowingState?

@@ -1,5 +1,6 @@
 import Foundation
 import LiteVaultBackup
+import LiteVaultSupport
 import Testing
 
 /// Processes that sleep between two requests, while others take them for dead. Tests/Protocol has all orders of all requests; these
@@ -27,6 +28,83 @@ import Testing
         var policy = RetentionPolicy()
         policy.last = 1
         return policy
+    }
+
+    /// A writer that has decided on its snapshot, and waits until ``store`` is called.
+    struct WaitingWriter: Sendable {
+        private let snapshot: Task<SnapshotResult, any Error>
+        private let go: AsyncStream<Void>.Continuation
+
+        init(_ repository: Repository, through hooks: HookedStore, _ image: TestImage) async {
+            let (reached, reach) = AsyncStream<Void>.makeStream()
+            let (wait, go) = AsyncStream<Void>.makeStream()
+            hooks.setHooks(before: { call, name in
+                guard call == "put", name.hasPrefix("snapshots/"), name.hasSuffix("2") else { return }
+                reach.finish()
+                for await _ in wait {}
+            })
+            snapshot = Task { try await repository.snapshot(image) }
+            self.go = go
+            for await _ in reached {}
+        }
+
+        func store() async throws -> Int {
+            go.finish()
+            return try await snapshot.value.snapshot.sequence
+        }
+    }
+
+    /// Whoever finds an old lease, and reads its holder later, may find the next one.
+    @Test(arguments: ["list", "attributes"])
+    func `a writer that takes an old lease meanwhile is not taken for its former holder`(call: String) async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let stores = (HookedStore(base), HookedStore(base))
+        let writers = Locked<WaitingWriter?>(nil)
+        let one = try await open(stores.0, machine: "one")
+        let two = try await open(stores.1, machine: "two")
+        try await one.snapshot(image)
+        let lease = "leases/" + one.databaseID("a.db")
+        // Its holder has died.
+        let released = String(decoding: try await base.get(lease), as: UTF8.self)
+        try await base.put(
+            lease, bytes: Array(released.replacing("\"released\":true", with: "\"released\":false").utf8), condition: .none)
+        try age(lease, 700)
+        try image.change(block: 1)
+        let (newer, once) = (image, OnceOnly())
+        stores.1.setHooks(after: { made, name in
+            guard made == call, name == lease || name == "leases/" else { return }
+            await once {
+                let writer = await WaitingWriter(one, through: stores.0, newer)
+                writers.withLock { $0 = writer }
+            }
+        })
+        if call == "list" {
+            try await two.prune()
+        } else {
+            #expect(await StoreCalls.code { _ = try await two.snapshot(image) } == .busy)
+        }
+        let writer = try #require(writers.value)
+        #expect(try await writer.store() == 2)
+        try await requireAllRestorable(two, newer)
+    }
+
+    @Test func `a snapshot that is cancelled releases its lease`() async throws {
+        let (image, hooks) = (try TestImage(scratch.path("a.db"), blocks: 10), HookedStore(base))
+        let repository = try await open(hooks, machine: "one")
+        let (reached, reach) = AsyncStream<Void>.makeStream()
+        // As a client of a network does it.
+        hooks.setHooks(before: { call, name in
+            try Task.checkCancellation()
+            guard call == "put", name.hasPrefix("data/") else { return }
+            reach.finish()
+            try await Task.sleep(for: .seconds(600))
+        })
+        let work = Task { try await repository.snapshot(image) }
+        for await _ in reached {}
+        work.cancel()
+        await #expect(throws: CancellationError.self) { try await work.value }
+        let lease = try await base.get("leases/" + repository.databaseID("a.db"))
+        #expect(String(decoding: lease, as: UTF8.self).contains("\"released\":true"))
     }
 
     /// Every snapshot that is listed is restored; the newest has the content of `image`.

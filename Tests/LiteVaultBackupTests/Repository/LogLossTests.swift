@@ -1,6 +1,7 @@
 import Foundation
 import LiteVault
 import LiteVaultBackup
+import LiteVaultSupport
 import Testing
 
 /// Segments of a followed log that somebody removed: they are noticed, what is left is restored, and nothing else alarms.
@@ -59,6 +60,32 @@ import Testing
 
     func lease(_ repository: Repository) async throws -> String {
         try #require(try await repository.store.list("leases/follow-").first?.name)
+    }
+
+    /// What is stored during the listing of a directory may be listed without what was stored just before.
+    @Test func `a segment is not lost if one listing leaves it out and the next one does not`() async throws {
+        let repository = try await open("one")
+        let followed = try await follow(repository)
+        _ = try await commit(1...4, followed)
+        await followed.writer.close()
+        let torn = Locked(false)
+        @Sendable func tear(_ objects: [ObjectAttributes]) -> [ObjectAttributes] {
+            guard objects.count > 2, objects[0].name.hasPrefix("segments/") else { return objects }
+            return torn.withLock { isNext in
+                defer { isNext = false }
+                return isNext ? Array(objects.dropLast(2)) + objects.suffix(1) : objects
+            }
+        }
+        let reader = try await open("two", on: AlteredStore(repository.store) {
+            $0.list = { tear(try await $0.list($1)) }
+            $0.part = { tear(try await $0.list($1, after: $2, before: $3)) }
+        })
+        torn.withLock { $0 = true }
+        #expect(try await reader.check().problems == [])
+        #expect(!torn.value)
+        torn.withLock { $0 = true }
+        #expect(try await restored(reader, .latest) == 4)
+        #expect(!torn.value)
     }
 
     @Test(arguments: [true, false])

@@ -60,6 +60,45 @@ import Testing
         #expect(try await open().snapshots().count == 1)
     }
 
+    @Test(arguments: [1, 2])
+    func `the newest snapshot is found if retention removes the one that was listed as the newest`(before: Int) async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        for _ in 0..<before { try await other.snapshot(image) }
+        try image.change(block: 1)
+        let (newer, once) = (image, OnceOnly())
+        store.setHooks(after: { call, name in
+            guard call == "list", name.hasPrefix("snapshots/"), name.count > 12 else { return }
+            try await once {
+                _ = try await other.snapshot(newer)
+                _ = try await other.forget(policy(last: 1))
+            }
+        })
+        #expect(try await hooked.snapshot(.latest).sequence == before + 1)
+    }
+
+    @Test func `what retention removes while it is copied is not missing from the copy`() async throws {
+        var image = try TestImage(scratch.path("a.db"), blocks: 10)
+        let (other, hooked) = (try await open(), try await open(hooked: true))
+        for block in 0..<2 {
+            try image.change(block: block)
+            try await other.snapshot(image)
+        }
+        let copy = DirectoryStore(scratch.path("copy"))
+        let (first, once) = (try #require(try await other.snapshots().first).object, OnceOnly())
+        store.setHooks(before: { call, name in
+            // After the plan was made.
+            guard call == "get", name == first, try await !copy.list("data/").isEmpty else { return }
+            try await once { _ = try await other.forget(policy(last: 1)) }
+        })
+        let result = try await hooked.copy(to: copy)
+        #expect(result.snapshots == 1 && result.warnings == [])
+        store.setHooks()
+        let copied = try await Repository.open(copy, local: local)
+        #expect(try await copied.check().problems == [])
+        #expect(try await copied.snapshots().warnings == [])
+    }
+
     @Test func `a snapshot that another process stores during a listing does not look like a rollback`() async throws {
         let image = try TestImage(scratch.path("a.db"), blocks: 10)
         let (other, hooked) = (try await open(), try await open(hooked: true))
