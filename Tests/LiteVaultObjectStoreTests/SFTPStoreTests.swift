@@ -88,6 +88,27 @@ import Testing
         #expect(try await store.get("a") == [1])
     }
 
+    @Test(arguments: [1, 5000, 100_000])
+    func `attributes are those of one version, although the object is replaced between two requests`(size: Int) async throws {
+        let folder = try path(SFTPServer.store())
+        let writer = try SFTPServer.store(folder)
+        let isReplaced = Locked(false)
+        let reader = try SFTPServer.store(folder) { settings in
+            settings.observer = { name in
+                guard name == "found", !isReplaced.withLock({ $0 }) else { return }
+                isReplaced.withLock { $0 = true }
+                _ = try? await writer.put("leases/a", bytes: [UInt8](repeating: 2, count: size), condition: .none)
+            }
+        }
+        for isListed in [true, false] {
+            try await writer.put("leases/a", bytes: [1, 1, 1], condition: .none)
+            isReplaced.withLock { $0 = false }
+            let found = isListed ? try await reader.list("leases/").first : try await reader.attributes("leases/a")
+            #expect(isReplaced.value && found?.size == Int64(size))
+            #expect(try await found == writer.attributes("leases/a"))
+        }
+    }
+
     @Test(arguments: ["locked", "compared"], [true, false])
     func `a writer that was stopped while it had the lock does not overwrite the next one`(
         step: String, isConditional: Bool

@@ -34,7 +34,7 @@ public struct SFTPSettings: Sendable {
     package var leftoverAge = Duration.seconds(86_400)
     /// The longest pause before the second attempt; doubled with each further one.
     package var firstPause = Duration.milliseconds(200)
-    /// Called with the name of each step of a conditional write, for tests.
+    /// Called with the name of each step of a conditional write, and before an object is opened for its tag; for tests.
     package var observer: (@Sendable (String) async -> Void)?
 
     /// Creates settings from a URL `sftp://[USER@]HOST[:PORT]/PATH`. The path is absolute; `/~/PATH` is relative to the home directory

@@ -249,13 +249,21 @@ extension SFTPStore {
     private func attributes(
         _ name: String, _ found: SFTPAttributes, _ session: SFTPSession
     ) async throws -> ObjectAttributes? {
-        guard let (size, modified) = Self.sizeAndTime(found) else { throw Self.noTimes(place(name)) }
+        guard var (size, modified) = Self.sizeAndTime(found) else { throw Self.noTimes(place(name)) }
         var tag = Self.weakTag(size, modified)
         if size <= Self.hashedSize(name) {
+            await settings.observer?("found")
             do {
                 let handle = try await session.open(path(name))
                 defer { session.close(handle) }
-                tag = Self.tag(hashing: try await session.read(handle, at: 0, count: 64 << 10) ?? [])
+                // Those of the version that is read: the object may have been replaced since.
+                async let bytes = session.read(handle, at: 0, count: 64 << 10)
+                guard let opened = Self.sizeAndTime(try await session.attributes(of: handle)) else {
+                    throw Self.noTimes(place(name))
+                }
+                (size, modified) = opened
+                let content = try await bytes ?? []
+                tag = size <= Self.hashedSize(name) ? Self.tag(hashing: content) : Self.weakTag(size, modified)
             } catch let status as SFTPStatus where status.code == SFTPStatus.missing {
                 return nil
             }
