@@ -151,7 +151,7 @@ import Testing
         let running = Flag(false)
         let task = Task {
             try await pool.write { db in
-                let end = ContinuousClock.now + .seconds(120)
+                let end = ContinuousClock.now + .seconds(1200)
                 while db.isInTransaction, ContinuousClock.now < end {
                     // Interrupted in the middle, which rolls the whole transaction back.
                     try? db.execute(
@@ -165,9 +165,14 @@ import Testing
                 for _ in 0..<100 { try? db.insert("alone") }
             }
         }
-        #expect(await eventually { running.value })
-        task.cancel()
+        // On a thread of its own: this test may get one of the tasks' threads only minutes later, and the table would grow meanwhile.
+        background {
+            let end = ContinuousClock.now + .seconds(1200)
+            while !running.value, ContinuousClock.now < end { usleep(1000) }
+            task.cancel()
+        }
         await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(running.value)
         #expect(try await pool.read { try $0.count() } == 3)
         try await pool.write { try $0.insert("kept") }
         #expect(try await pool.read { try $0.count() } == 4)

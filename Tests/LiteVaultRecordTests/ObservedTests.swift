@@ -6,7 +6,8 @@ import Testing
 
 extension City: Identifiable {}
 
-@Suite(.timeLimit(.minutes(2))) struct ObservedTests {
+// The limit is for what hangs: among all tests, what suspends may continue after many minutes.
+@Suite(.timeLimit(.minutes(25))) struct ObservedTests {
     private func queue() async throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
         try await queue.write { db in

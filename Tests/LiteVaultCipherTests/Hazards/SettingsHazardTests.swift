@@ -98,15 +98,21 @@ struct SettingsHazardTests {
         #expect(try DatabaseFile(scratch.path("out.db")).verify(key: other, settings: settings).isIntact)
     }
 
-    @Test func `H-SET-11 attaching with settings leaves the defaults of the process as they were`() throws {
-        let path = try scratch.makeEncrypted(key: key)
-        let db = try Connection()
-        let before = try db.untypedValue("PRAGMA cipher_default_kdf_iter")
-        try db.attach(.uri(path), as: "other", key: key, settings: fast)
-        vaultError { try db.attach(.uri(path), as: "third", key: .passphrase("wrong"), settings: fast) }
-        let after = try db.untypedValue("PRAGMA cipher_default_kdf_iter")
-        #expect("\(String(describing: before))" == "\(String(describing: after))")
-        #expect(before != nil)
+    // In a process of its own, as tests beside it may change the defaults for a moment, which are those of the process.
+    @Test func `H-SET-11 attaching with settings leaves the defaults of the process as they were`() async {
+        await #expect(processExitsWith: .success) {
+            try withExtendedLifetime(Scratch()) { scratch in
+                let key = try DatabaseKey.passphrase("right")
+                let path = try scratch.makeEncrypted(key: key)
+                let db = try Connection()
+                let before = try db.untypedValue("PRAGMA cipher_default_kdf_iter")
+                try db.attach(.uri(path), as: "other", key: key, settings: fast)
+                vaultError { try db.attach(.uri(path), as: "third", key: .passphrase("wrong"), settings: fast) }
+                let after = try db.untypedValue("PRAGMA cipher_default_kdf_iter")
+                #expect("\(String(describing: before))" == "\(String(describing: after))")
+                #expect(before != nil)
+            }
+        }
     }
 
     @Test func `H-SET-12 the settings that hold can be asked for`() throws {
@@ -119,13 +125,19 @@ struct SettingsHazardTests {
         #expect(CipherSettings(pageSize: 8192).firstDifference(to: held) == nil)
     }
 
-    @Test func `H-SET-12 a setting that the engine misapplies is an error before anything is written`() throws {
-        // Somebody changed the defaults of the process; what is asked for holds all the same.
-        let other = try Connection(scratch.path("first.db"), key: key, settings: fast)
-        let before = try #require(try other.untypedValue("PRAGMA cipher_default_page_size"))
-        try other.execute("PRAGMA cipher_default_page_size = 16384")
-        defer { try? other.execute("PRAGMA cipher_default_page_size = \(before)") }
-        let db = try Connection(scratch.path("new.db"), key: key, settings: .init(pageSize: 2048, kdfIterations: 100))
-        #expect(try db.cipherSettings().pageSize == 2048)
+    // In a process of its own: what tests beside it create meanwhile would get the changed page size.
+    @Test func `H-SET-12 a setting that the engine misapplies is an error before anything is written`() async {
+        await #expect(processExitsWith: .success) {
+            try withExtendedLifetime(Scratch()) { scratch in
+                let key = try DatabaseKey.passphrase("right")
+                // Somebody changed the defaults of the process; what is asked for holds all the same.
+                let other = try Connection(scratch.path("first.db"), key: key, settings: fast)
+                #expect(try other.untypedValue("PRAGMA cipher_default_page_size") != nil)
+                try other.execute("PRAGMA cipher_default_page_size = 16384")
+                let db = try Connection(
+                    scratch.path("new.db"), key: key, settings: .init(pageSize: 2048, kdfIterations: 100))
+                #expect(try db.cipherSettings().pageSize == 2048)
+            }
+        }
     }
 }

@@ -16,27 +16,30 @@ import Testing
     }
 
     /// How long a blocked read took until it failed as busy.
-    private func waited() -> Double {
-        let start = Date()
+    private func waited() -> Duration {
+        let start = ContinuousClock.now
         let error = #expect(throws: DatabaseError.self) { try db.number("SELECT count(*) FROM t") }
         #expect(error?.resultCode == .busy)
-        return Date().timeIntervalSince(start)
+        return ContinuousClock.now - start
     }
+
+    /// Whether a blocked read fails at once. A busy machine may stop one for a while, but not every one of twenty, and a timeout would
+    /// hold for all of them.
+    private func failsAtOnce() -> Bool { (1...20).contains { _ in waited() < .seconds(0.2) } }
 
     @Test func `by default a call does not wait for a lock`() {
         #expect(db.lockTimeout == .seconds(0))
-        #expect(waited() < 0.2)
+        #expect(failsAtOnce())
     }
 
     @Test func `a timeout is how long a call waits`() {
         db.lockTimeout = .seconds(0.3)
         #expect(db.lockTimeout == .seconds(0.3))
-        let time = waited()
-        #expect(time > 0.25 && time < 5)
+        #expect(waited() > .seconds(0.25))
     }
 
     @Test func `a call within its timeout continues once the lock is released`() throws {
-        db.lockTimeout = .seconds(10)
+        db.lockTimeout = .seconds(600)
         let thread = BackgroundThread { [holder] in
             Thread.sleep(forTimeInterval: 0.1)
             try? holder.execute("ROLLBACK")
@@ -49,7 +52,7 @@ import Testing
     func `a meaningless timeout counts as none`(seconds: Double) {
         db.lockTimeoutSeconds = seconds
         #expect(db.lockTimeoutSeconds >= 0 && db.lockTimeoutSeconds < 0.001)
-        #expect(waited() < 0.2)
+        #expect(failsAtOnce())
     }
 
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e12, 3_000_000])
@@ -69,14 +72,14 @@ import Testing
             counts.update { $0.append(count) }
             return count < 3
         }
-        #expect(waited() < 5)
+        _ = waited()
         #expect(counts.value == [0, 1, 2, 3])
     }
 
     @Test func `a handler set after a timeout replaces it`() {
-        db.lockTimeout = .seconds(30)
+        db.lockTimeout = .seconds(600)
         db.setBusyHandler { _ in false }
-        #expect(waited() < 5)
+        #expect(waited() < .seconds(500))
         #expect(db.lockTimeout == .seconds(0))
     }
 
@@ -87,14 +90,14 @@ import Testing
             return true
         }
         db.lockTimeout = .seconds(0.05)
-        #expect(waited() < 5)
+        _ = waited()
         #expect(asked.value == 0)
     }
 
     @Test func `removing a handler makes calls fail at once`() {
         db.setBusyHandler { _ in true }
         db.setBusyHandler(nil)
-        #expect(waited() < 0.2)
+        #expect(failsAtOnce())
     }
 
     @Test func `the connection cannot be used in a handler, and is fine afterwards`() throws {
@@ -117,6 +120,6 @@ import Testing
             return false
         }
         _ = waited()
-        #expect(waited() < 0.2)
+        #expect(failsAtOnce())
     }
 }

@@ -18,6 +18,9 @@ struct SFTPServer: Sendable {
         settings.command =
             "exec ssh -F \(folder)/ssh_config -oBatchMode=yes -p \(shared?.server.port ?? 1) -s 127.0.0.1 sftp"
         settings.firstPause = .milliseconds(10)
+        // Hundreds of tests share the server and two threads: time that passes says nothing about a server or a writer.
+        (settings.timeout, settings.retryTimeLimit) = (.seconds(600), .seconds(3600))
+        settings.lockTimeout = .seconds(3600)
         change(&settings)
         return SFTPStore(settings)
     }
