@@ -262,7 +262,7 @@ def limit(settings, folder):
     box.start().following()
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM moved").fetchall()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while box.known()["gaps"] == 0:
         expect(time.monotonic() < end, "no gap")
         for _ in range(10):

@@ -172,7 +172,7 @@ class Box:
         found = [one for one in self.status()["databases"] if one["database"] == name]
         return found[0] if found else {"state": "unknown"}
 
-    def following(self, name="app.db", limit=30):
+    def following(self, name="app.db", limit=120):
         """Waits until every commit of the database is stored from now on."""
         seen = {}
 
@@ -185,11 +185,16 @@ class Box:
             return status["running"] and seen.get("state") == "following" and seen
         return until(lambda: f"following {name}: {seen} {self.tail()}", is_following, limit)
 
+    def ran(self):
+        """Waits for the first run of the job, which is due at once: if it is interrupted, the next start repeats it."""
+        until("a run of the job", lambda: self.litevault("schedule", "status", self.config)["jobs"][0]["last_success"])
+        return self
+
     def tail(self):
         with open(self.path("log"), "rb") as file:
             return file.read()[-600:].decode(errors="replace")
 
-    def stop(self, number=signal.SIGTERM, status=143, limit=15, may_be_starting=False):
+    def stop(self, number=signal.SIGTERM, status=143, limit=60, may_be_starting=False):
         # The loader, which comes before the tool, leaves signals to the system.
         status_of_starting = [-number] if may_be_starting else []
         if self.child is None:

@@ -114,7 +114,7 @@ def away(settings, folder, port, plan):
         plan([])
         # The log is first to tell.
         until(lambda: box.known(), lambda: box.known()["gaps"] > 0)
-        box.following(limit=60)
+        box.following()
         db.commit()
         box.stop()
         expect(box.restored() == len(db.commits), "not what was committed")
