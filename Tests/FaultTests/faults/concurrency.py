@@ -9,8 +9,9 @@ from .report import expect
 
 MEGABYTES = 60
 WRITERS = 2
-RATE = 50  # Commits a second that each writer must reach during the backup.
-WAIT = 1.0  # Seconds a writer may wait for one.
+COMMITS = 10  # Of each writer in the middle half of one of the copies.
+COPIES = 3, 20  # At least; and at most, until a copy has as many.
+WAIT = 5.0  # Seconds a writer may be refused to begin one, by the copy or by the other writer.
 FACTOR = 10
 
 
@@ -46,20 +47,36 @@ def backup(settings, engine, key, directory):
         expect(done.returncode == 0, lambda: f"exit {done.returncode} after {took:.1f} s: {done.stderr}")
         return dest, took
 
+    def stamps(number):
+        return os.path.join(directory, f"times-{number}")
+
+    def fewest(started, took):
+        """The commits in the middle half of a copy, of the writer that has fewer. One that waits for copies has none there."""
+        counts = []
+        for number in range(WRITERS):
+            with open(stamps(number)) as file:
+                ended = [float(line) for line in file.read().split("\n")[:-1]]  # The last may be half written.
+            counts.append(sum(started + took / 4 <= one <= started + took * 3 / 4 for one in ended))
+        return min(counts)
+
     idle = sorted(copy(f"idle-{n}.db")[1] for n in range(3))[1]
     writers = [subprocess.Popen(
         [settings.judge, "-B", os.path.join(os.path.dirname(__file__), "writer.py"), source,
-         key.hex() if key else "-", str(compatibility), str(number)],
+         key.hex() if key else "-", str(compatibility), str(number), stamps(number)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for number in range(WRITERS)]
     try:
         for writer in writers:
             expect(writer.stdout.readline() == "ready\n", "a writer did not start")
         time.sleep(1)
-        times = []
-        for turn in range(3):
-            dest, took = copy(f"busy-{turn}.db")
+        times, most = [], 0
+        # On a machine that is slow just then a copy has few: another one is made.
+        while len(times) < COPIES[0] or (most < COMMITS and len(times) < COPIES[1]):
+            started = time.monotonic()
+            dest, took = copy(f"busy-{len(times)}.db")
             times.append(took)
+            most = max(most, fewest(started, took))
             moves = check(dest, key, compatibility)
+            os.unlink(dest)
         time.sleep(0.2)
         results = [writer.communicate("stop\n", timeout=60)[0].split() for writer in writers]
     finally:
@@ -70,10 +87,10 @@ def backup(settings, engine, key, directory):
     rates = [int(commits) / float(seconds) for commits, seconds, _ in results]
     longest = max(float(r[2]) for r in results)
     seen = (f"idle {idle:.2f} s, under writers {', '.join(f'{t:.2f}' for t in times)} s; "
-            f"{' and '.join(f'{r:.0f}' for r in rates)} commits/s, longest wait {longest * 1000:.0f} ms; "
-            f"{moves} moves in the last copy")
+            f"{' and '.join(f'{r:.0f}' for r in rates)} commits/s, {most} in the middle of a copy, "
+            f"longest wait {longest * 1000:.0f} ms; {moves} moves in the last copy")
     expect(max(times) <= FACTOR * idle, f"slower than {FACTOR} times idle: {seen}")
-    expect(min(rates) >= RATE, f"writers too slow for the test to mean anything: {seen}")
+    expect(most >= COMMITS, f"the writers do not write while a copy is made: {seen}")
     expect(longest <= WAIT, f"a writer waited too long: {seen}")
     check(source, key, compatibility)
     return seen

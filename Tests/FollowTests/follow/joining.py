@@ -126,15 +126,21 @@ def killed(followed, options):
     hit, is_done, kills = 0, False, KILLS[followed.settings.full]
     box = followed.copy(name)
     try:
-        for turn in range(kills):
+        # On a machine that was slow when the first one was timed, others end before they are killed.
+        for turn in range(10 * kills):
+            if hit >= kills:
+                break
+            is_whole = is_done or turn == 0
             if is_done:
                 box.remove()
                 box = followed.copy(f"{name}-{turn}")
-            child = compacting(box, *options)
+            child, begun = compacting(box, *options), time.monotonic()
             try:
                 # Each run has to do what the killed ones before it have left.
                 child.communicate(timeout=random.uniform(0.02, whole))
                 is_done = True
+                # Not if a killed one has left little to do: the next ones would be killed while they start.
+                whole = min(whole, time.monotonic() - begun) if is_whole else whole
             except subprocess.TimeoutExpired:
                 child.send_signal(signal.SIGKILL)
                 child.communicate()
@@ -144,9 +150,9 @@ def killed(followed, options):
                 followed.expect_some(box, random)
             elif turn % 3 == 2:
                 box.judge_all(followed.db, random, points=2)
-        expect(hit >= kills // 4, f"only {hit} of {kills} were killed")
+        expect(hit >= kills, f"only {hit} of {turn + 1} were killed")
         finished(followed, box)
-        return f"{hit} of {kills} killed; undisturbed it takes {whole:.1f} s"
+        return f"{hit} killed; undisturbed it takes {whole:.1f} s"
     finally:
         box.remove()
 

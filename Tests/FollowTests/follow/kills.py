@@ -70,33 +70,38 @@ def copies(settings, folder):
         until("the first segment", lambda: box.restored() == 1)
         box.litevault(*command[1:])
         states, killed, whole = [], 0, None
-        for _ in range(1 + COPIES):
+        # The first copy shows how long one takes. On a machine that was slow just then, others end before they are killed.
+        for _ in range(1 + 10 * COPIES):
+            if killed >= COPIES:
+                break
             for _ in range(40):
                 db.commit()
                 time.sleep(0.025)
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                      env=box.environment())
-            # From the first new segment on, as late as chance has it: the first copy shows how long the rest takes.
+            # From the first new segment on, as late as chance has it.
             before = segments(copied)
             until("a segment", lambda: segments(copied) > before or child.poll() is not None, pause=0.0005)
             began = time.monotonic()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(random.uniform(0, whole) if whole else 60)
-            whole = whole or time.monotonic() - began
-            killed += child.poll() is None
+            if child.poll() is None:
+                killed += 1
+            else:
+                whole = min(whole or 60, time.monotonic() - began)
             child.kill()
             child.wait()
             box.options[1] = copied
             states.append(box.restored())
             box.options[1] = box.repository
-        expect(killed >= COPIES // 3, f"only {killed} of {COPIES} were killed")
+        expect(killed >= COPIES, f"only {killed} of {len(states)} were killed")
         expect(states == sorted(states), lambda: f"{states}")
         box.stop()
         box.litevault(*command[1:])
         box.options[1] = copied
         expect(box.restored() == len(db.commits), "the newest state is not in the copy")
         db.close()
-        return f"{killed} of {COPIES} killed"
+        return f"{killed} of {len(states)} killed"
     finally:
         box.remove()
 

@@ -43,6 +43,7 @@ def many(settings, box):
     db = Database(box.path("db/app.db"))
     db.connection.execute("PRAGMA wal_autocheckpoint = 0")
     box.start().following()
+    box.ran()
     for turn in range(RESTARTS):
         end = time.monotonic() + random.uniform(0, 0.6)
         while time.monotonic() < end:
@@ -88,7 +89,7 @@ def idle(settings, box):
     box.start().following()
     db.commit()
     time.sleep(0.3)
-    box.stop()
+    box.ran().stop()
     before = objects(box)
     for _ in range(3):
         box.start().following()

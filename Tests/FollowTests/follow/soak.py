@@ -70,13 +70,16 @@ def soak(settings, box):
     expect(all(abs(seconds(snapshot["log_until"]) - reach) < 0.002 for snapshot in listed if "log_until" in snapshot), listed)
     live = read(path)
     expect(restore(box) == live, "the newest state is not that of the database")
+    looks = box.looks()
     for _ in range(POINTS):
         point = random.uniform(begin + 0.01, last / 1000 + 0.5)
         found = restore(box, "--at", stamp(point))
         milliseconds = int(point * 1000)
+        # What had ended when the follower looked last before it; that was not long before it, either.
+        latest = max([begin, point - INTERVAL - SLACK, *(look for look in looks if look < point - 0.002)]) - 0.002
         for writer in range(3):
             mine = [(begun, ended) for who, _, begun, ended in log if who == writer]
-            least = sum(ended <= milliseconds - (INTERVAL + SLACK) * 1000 for _, ended in mine)
+            least = sum(ended <= latest * 1000 for _, ended in mine)
             most = sum(begun <= milliseconds + 2 for begun, _ in mine)
             expect(least <= found[writer] <= most,
                    f"at {stamp(point)} writer {writer} has {found[writer]} commits, not {least} to {most}")

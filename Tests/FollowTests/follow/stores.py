@@ -85,7 +85,7 @@ def survives(settings, folder, port, plan, index, faults):
         moment = time.time()
         time.sleep(1.1)  # The status tells whole seconds.
         db.commit()
-        until(lambda: f"{box.known()} {box.tail()}", lambda: (box.known()["last_segment"] or "")[:19] > iso(moment), 40)
+        until(lambda: f"{box.known()} {box.tail()}", lambda: (box.known()["last_segment"] or "")[:19] > iso(moment))
         took = box.stop()
         known = box.known()
         expect(known["gaps"] == 0 and known["lost"] == 0, lambda: f"{known} {box.tail()}")
@@ -114,7 +114,7 @@ def away(settings, folder, port, plan):
         plan([])
         # The log is first to tell.
         until(lambda: box.known(), lambda: box.known()["gaps"] > 0)
-        box.following(limit=60)
+        box.following()
         db.commit()
         box.stop()
         expect(box.restored() == len(db.commits), "not what was committed")
