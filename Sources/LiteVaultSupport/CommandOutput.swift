@@ -26,7 +26,7 @@ extension ShellCommand {
     package func collect(
         limit: Duration?, watch: ((Int32) -> () -> Void)? = nil
     ) throws(SpawnError) -> CommandOutput {
-        let pipe = try Pipe()
+        let pipe = try CommandPipe()
         defer { pipe.close() }
         var command = self
         command.output = .descriptor(pipe.writing)
@@ -94,7 +94,7 @@ extension ChildProcess {
 }
 
 /// Both ends of a pipe, which no child inherits by itself.
-package final class Pipe {
+package final class CommandPipe {
     package private(set) var reading: Int32
     package private(set) var writing: Int32
 

@@ -59,7 +59,7 @@ public struct ExternalCommand: Sendable {
     func run(feeding input: UnsafeRawBufferPointer?) throws -> Outcome {
         var command = ShellCommand(text)
         if discardsErrors { command.error = .null }
-        let entry = try input.map { _ in try starting { () throws(SpawnError) in try Pipe() } }
+        let entry = try input.map { _ in try starting { () throws(SpawnError) in try CommandPipe() } }
         defer { entry?.close() }
         if let input, let entry {
             // Nobody reads yet: all of it has to fit into the pipe, which holds 16 KiB or more on all systems.
