@@ -264,11 +264,12 @@ import Testing
             Thread.detachNewThread {
                 defer { isReady.signal() }
                 do {
-                    let db = try Connection(database, keyIn: store)
-                    db.lockTimeout = .seconds(30)
-                    try db.execute("CREATE TABLE IF NOT EXISTS note (text TEXT)")
-                    try db.execute("INSERT INTO note VALUES ('\(number)')")
-                    try db.close()
+                    // A queue: unlike a connection, it waits for locks while it opens.
+                    let queue = try DatabaseQueue(database, keyIn: store)
+                    try queue.write { db in
+                        try db.execute("CREATE TABLE IF NOT EXISTS note (text TEXT)")
+                        try db.execute("INSERT INTO note VALUES ('\(number)')")
+                    }
                 } catch { problems.withLock { $0.append("\(error)") } }
             }
         }
