@@ -10,11 +10,14 @@ struct KeyCommand {
     var limit: Duration?
 
     /// Runs the command and returns its standard output. It inherits standard input, as it may ask a person.
+    /// What it leaves in the background, such as an agent, is not waited for. A signal that ends us is passed on, to its group
+    /// if it has a limit.
     ///
     /// - Throws: `key-rejected` if it does not end with status 0, or not in time; `SecretError`.
     func read() throws -> SecretBuffer {
         var command = ShellCommand(text)
         if quiet { command.error = .null }
+
         let output: CommandOutput
         do throws(SpawnError) {
             output = try command.collect(limit: limit) { child in
