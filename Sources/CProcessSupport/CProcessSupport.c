@@ -1,3 +1,6 @@
+#ifdef __linux__
+#define _GNU_SOURCE // pipe2
+#endif
 #include "CProcessSupport.h"
 
 #include <errno.h>
@@ -36,6 +39,17 @@ void cps_forbid_backtraces(void) {
 void cps_return_large_blocks(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+int cps_pipe(int ends[2]) {
+#ifdef __linux__
+    return pipe2(ends, O_CLOEXEC);
+#else
+    // A program that another thread starts before the second call inherits both: this system has no other way.
+    if (pipe(ends) != 0) return -1;
+    for (int i = 0; i < 2; i++) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    return 0;
 #endif
 }
 

@@ -73,6 +73,16 @@ struct PathParts: Equatable {
     }
 }
 
+/// The name of a file that another writer has created.
+package enum DurableName {
+    /// Makes the name of an existing file durable, behind symbolic links, without opening the file.
+    ///
+    /// - Throws: ``DurableFileError``.
+    package static func sync(_ path: String) throws(DurableFileError) {
+        try Directory(path: PathParts(FileMetadata.resolvedPath(path)).directory).sync()
+    }
+}
+
 /// Files that SQLite would treat as part of a new database of a name.
 package enum Leftovers {
     /// The `-wal` and `-journal` files beside `path`, as SQLite would look for them.

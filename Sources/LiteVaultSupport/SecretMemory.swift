@@ -132,16 +132,25 @@ package final class SecretBuffer {
     /// - Throws: ``SecretError``. The bytes read so far are wiped with the buffer.
     package func fill(from descriptor: Int32) throws(SecretError) {
         while count <= Self.limit {
-            let room = try room()
+            if try !fillOnce(from: descriptor) { return }
+        }
+        throw .tooLong
+    }
+
+    /// Reads once from `descriptor`, as much as there is and the buffer has room for.
+    ///
+    /// - Returns: false at the end.
+    func fillOnce(from descriptor: Int32) throws(SecretError) -> Bool {
+        let room = try room()
+        while true {
             let length = read(descriptor, room.baseAddress, room.count)
             if length < 0 {
                 if errno == EINTR { continue }
                 throw .system(errno)
             }
-            if length == 0 { return }
             count += length
+            return length > 0
         }
-        throw .tooLong
     }
 
     /// Reads one line, byte by byte so that nothing after it is consumed. The newline is not kept.

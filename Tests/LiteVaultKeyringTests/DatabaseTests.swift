@@ -1,5 +1,6 @@
 import Foundation
 import LiteVault
+import LiteVaultSupport
 import Testing
 
 @testable import LiteVaultKeyring
@@ -205,11 +206,113 @@ import Testing
         #expect(try scratch.bytes("notes.db") == before)
     }
 
+    @Test func `a database that was opened and never written opens again`() async throws {
+        let store = FileKeyStore(scratch.file("notes.key"))
+        for _ in 1...2 { try Connection(database, keyIn: store).close() }
+        #expect(scratch.names == ["notes.db", "notes.key"])
+        try Connection(database, keyIn: store, creation: .never).close()
+        let pool = try DatabasePool(scratch.file("pool.db"), keyIn: FileKeyStore(scratch.file("pool.key")))
+        try await pool.close()
+        let queue = try DatabaseQueue(scratch.file("pool.db"), keyIn: FileKeyStore(scratch.file("pool.key")))
+        try await queue.close()
+        let db = try Connection(database, keyIn: store)
+        try db.execute("CREATE TABLE note (text TEXT)")
+        #expect(try DatabaseFile(database).kind() == .encryptedOrUnknown)
+    }
+
+    @Test func `an empty file without a key is a new database, as after a kill before the key was stored`() throws {
+        try scratch.write("notes.db", "")
+        expect(.databaseMissing) {
+            try Connection(database, keyIn: FileKeyStore(scratch.file("notes.key")), creation: .never)
+        }
+        #expect(scratch.names == ["notes.db"])
+        try Connection(database, keyIn: FileKeyStore(scratch.file("notes.key"))).close()
+        #expect(scratch.names == ["notes.db", "notes.key"])
+    }
+
+    @Test func `a store that takes no key leaves no file behind`() throws {
+        let store = EnvironmentKeyStore("LITEVAULT_NOT_SET")
+        // An empty file would hide from the next start that the database was lost.
+        expect(.unsupported) { try Connection(database, keyIn: store) }
+        #expect(scratch.names.isEmpty)
+    }
+
+    @Test(arguments: ["", "CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('milk')"])
+    func `another process that creates the database after the store was read keeps its key`(script: String) throws {
+        let store = OverwritingStore()
+        let database = database
+        store.interruption.withLock { interruption in
+            interruption = {
+                let db = try Connection(database, keyIn: store)
+                try db.execute(script)
+                try db.close()
+            }
+        }
+        let db = try Connection(database, keyIn: store)
+        #expect(store.writes.value == 1)
+        if !script.isEmpty { #expect(try db.value("SELECT text FROM note", as: String.self) == "milk") }
+    }
+
+    @Test(arguments: [true, false])
+    func `starts at the same time create one database, and all succeed`(overwriting: Bool) throws {
+        let database = database
+        let store: any KeyStore = overwriting ? OverwritingStore() : FileKeyStore(scratch.file("notes.key"))
+        let problems = Locked<[String]>([])
+        let isReady = DispatchSemaphore(value: 0)
+        // Threads of their own: all of them have to run, however few the system's pool has.
+        for number in 0..<4 {
+            Thread.detachNewThread {
+                defer { isReady.signal() }
+                do {
+                    // A queue: unlike a connection, it waits for locks while it opens.
+                    let queue = try DatabaseQueue(database, keyIn: store)
+                    try queue.write { db in
+                        try db.execute("CREATE TABLE IF NOT EXISTS note (text TEXT)")
+                        try db.execute("INSERT INTO note VALUES ('\(number)')")
+                    }
+                } catch { problems.withLock { $0.append("\(error)") } }
+            }
+        }
+        for _ in 0..<4 { isReady.wait() }
+        #expect(problems.value == [])
+        let db = try Connection(database, keyIn: store)
+        #expect(try db.value("SELECT count(*) FROM note", as: Int.self) == 4)
+    }
+
     @Test func `a store that is locked leads to no new key`() throws {
         expect(.keyStoreLocked) {
             try Connection(
                 database, keyIn: CommandKeyStore(ExternalCommand("exit 2"), storing: ExternalCommand("cat >/dev/null")))
         }
         #expect(scratch.names.isEmpty)
+    }
+}
+
+/// A store that replaces what it has, as the Secret Service and the kernel's keyrings do, and is as slow as a command.
+private final class OverwritingStore: KeyStore {
+    private let content = Locked<KeyMaterial?>(nil)
+    let writes = Locked(0)
+    /// Called once, when the store has answered that there is no secret, before that answer arrives.
+    let interruption = Locked<(@Sendable () throws -> Void)?>(nil)
+
+    var description: String { "the store of the tests" }
+
+    func read() throws -> KeyMaterial? {
+        let answer = content.value
+        usleep(2000)
+        if answer == nil {
+            let body = interruption.withLock { body in
+                defer { body = nil }
+                return body
+            }
+            try body?()
+        }
+        return answer
+    }
+
+    func store(_ secret: KeyMaterial) throws {
+        usleep(20_000)
+        content.withLock { $0 = secret }
+        writes.withLock { $0 += 1 }
     }
 }

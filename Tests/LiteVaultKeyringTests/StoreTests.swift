@@ -71,6 +71,39 @@ import Testing
         expect(.unsupported) { try CommandKeyStore(ExternalCommand("true")).store(.random()) }
     }
 
+    /// The start of a command that leaves a process behind: in a session of its own, with the command's output open, for 20 s
+    /// or until the directory is removed. If its time is over, it leaves the file `over`.
+    private var background: String {
+        let wait = "for i in $(seq 200); do [ -e text ] || exit; sleep 0.1; done; : > over"
+        return "cd \(ShellWord.quoted(scratch.path)); : > text; setsid sh -c \(ShellWord.quoted(wait)) & "
+    }
+
+    @Test(arguments: [nil, Duration.seconds(15)])
+    func `a process that a command leaves in the background is not waited for`(limit: Duration?) throws {
+        let secret = try CommandKeyStore(ExternalCommand(background + "printf secret", limit: limit)).read()
+        #expect(try secret?.equals(material("secret")) ?? false)
+        #expect(scratch.names == ["text"])
+    }
+
+    @Test(arguments: ["sleep 25", "exec >&-; sleep 25"])
+    func `a command that takes too long is killed, whatever holds its output open`(rest: String) throws {
+        let command = ExternalCommand(background + "printf secret; " + rest, limit: .milliseconds(300))
+        do {
+            _ = try command.run(input: nil)
+            Issue.record("nothing was thrown")
+        } catch let error as VaultError {
+            #expect(error.code == .keyRejected)
+            #expect("\(error)".contains("limit"))
+        }
+        #expect(!scratch.names.contains("over"))
+    }
+
+    @Test func `what a command prints at its end is read whole`() throws {
+        let command = ExternalCommand("head -c 60000 /dev/zero | tr '\\0' x", limit: .seconds(30))
+        #expect(try command.run(input: nil).count == 60000)
+        expect(.keyRejected) { try ExternalCommand("yes", limit: .seconds(30)).run(input: nil) }
+    }
+
     /// `secret-tool` of a desktop, as far as this project relies on it.
     ///
     /// Another program makes it: a test that starts a process meanwhile inherits what this one has open for writing, and

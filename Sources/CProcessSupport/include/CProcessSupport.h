@@ -17,6 +17,11 @@ void cps_forbid_backtraces(void);
 /// keeps such blocks for each of its threads: a restore, which reads objects of 8 MB, took from 76 to 128 MB.
 void cps_return_large_blocks(void);
 
+/// Makes a pipe, both ends closed in programs that are started: on Linux from the first moment, as other threads may be starting some.
+///
+/// Returns 0, or -1 with `errno` set.
+int cps_pipe(int ends[_Nonnull 2]);
+
 /// Makes two connected streams, both closed in programs that are started. The first, for this process, does not block.
 ///
 /// Returns 0, or -1 with `errno` set.

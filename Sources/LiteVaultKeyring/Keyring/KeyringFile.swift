@@ -55,7 +55,7 @@ struct KeyringFile {
     ///
     /// - Throws: `busy` after the timeout; what `body` throws.
     func locked<T>(timeout: Duration, _ body: () throws -> T) throws -> T {
-        let lock = try KeyringLock(path, timeout: timeout)
+        let lock = try KeyringLock(path, timeout: timeout, "changing the keyring")
         defer { lock.release() }
         return try body()
     }
@@ -71,11 +71,18 @@ extension FileMetadata {
 ///
 /// The keyring itself cannot carry the lock, as every change replaces it. A lock file that a killed process left behind is
 /// not locked, so it keeps nobody out.
-private final class KeyringLock {
+final class KeyringLock {
     private let path: String
     private var descriptor: Int32
 
-    init(_ keyring: String, timeout: Duration) throws {
+    /// Locks, once nobody else does, in another process or in this one.
+    ///
+    /// - Parameters:
+    ///   - keyring: the path of the keyring, which need not exist.
+    ///   - timeout: how long to wait.
+    ///   - purpose: what the lock is held for, for errors, as in `changing the keyring`.
+    /// - Throws: `busy` after the timeout, `cannotCreate`, `noSpace`, `unsupported`.
+    init(_ keyring: String, timeout: Duration, _ purpose: String) throws {
         path = keyring + ".lock"
         descriptor = -1
         let end = ContinuousClock.now + timeout
@@ -86,7 +93,7 @@ private final class KeyringLock {
                 let code = errno
                 throw VaultError(
                     code == ENOSPC || code == EDQUOT ? .noSpace : .cannotCreate,
-                    "The keyring cannot be locked: \(SystemError(code: code))", path: path,
+                    "There is no lock for \(purpose): \(SystemError(code: code))", path: path,
                     remedy: "Check that its directory can be written.")
             }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
@@ -101,12 +108,12 @@ private final class KeyringLock {
             } else if errno != EWOULDBLOCK, errno != EINTR {
                 let code = errno
                 close(descriptor)
-                throw VaultError(.unsupported, "The keyring cannot be locked: \(SystemError(code: code))", path: path)
+                throw VaultError(
+                    .unsupported, "There is no lock for \(purpose): \(SystemError(code: code))", path: path)
             }
             close(descriptor)
             guard ContinuousClock.now < end else {
-                throw VaultError(
-                    .busy, "Another process is changing the keyring", path: keyring, remedy: "Try again.")
+                throw VaultError(.busy, "Another process is \(purpose)", path: keyring, remedy: "Try again.")
             }
             SystemThread.sleep(seconds: pause.next())
         }

@@ -32,6 +32,20 @@ extension KeyStore {
         return secret
     }
 
+    /// Stores a new secret where the store had none, and reads it back: nothing must depend on one that it does not return.
+    ///
+    /// - Returns: the new secret; or that of another process, which stored it since the store was read.
+    func secret(orStoring new: KeyMaterial) throws -> KeyMaterial {
+        do { try store(new) } catch let error as VaultError where error.code == .cannotCreate {
+            guard let other = try read() else { throw error }
+            return other
+        }
+        guard let stored = try read(), stored.equals(new) else {
+            throw VaultError(.io, "\(self) does not return what was stored in it")
+        }
+        return stored
+    }
+
     func isOccupied() -> VaultError {
         VaultError(.cannotCreate, "There is a secret in \(self) already", remedy: "Use it, or remove it yourself.")
     }
