@@ -22,8 +22,8 @@ package actor FollowSupervisor {
 
     /// Seconds between two rescans: ten intervals of following, between 1 and 10.
     private let rescan: Double
-    /// The shortest time between two writes of the state, in seconds.
-    private static let writeInterval = 5.0
+    /// The shortest time between two writes of the state.
+    private static let writeInterval = Duration.seconds(5)
 
     private let jobs: [BackupJob]
     private let state: StateFile
@@ -39,7 +39,9 @@ package actor FollowSupervisor {
     private var entries: [Key: Entry] = [:]
     private var problems: [String: JobState.Problem] = [:]
     private var dirty: Set<String> = []
-    private var lastWrite = Date.distantPast
+    private var lastWrite: ContinuousClock.Instant?
+    /// Whether something has changed since then that another process may be waiting for.
+    private var isUrgent = false
     private var loop: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var deadline: Date?
@@ -77,15 +79,16 @@ package actor FollowSupervisor {
             for await (key, event) in events { handle(event, of: key) }
         }
         loop = Task {
-            var next = Date.distantPast
-            // // A signal is noticed at once, whatever the jobs are doing.
+            // By a clock that nobody sets back.
+            var next = ContinuousClock.now
+            // A signal is noticed at once, whatever the jobs are doing.
             while deadline == nil, (try? services.check()) != nil {
-                if Date() >= next {
+                if ContinuousClock.now >= next {
                     for job in jobs where scanning.insert(job.name).inserted {
                         _ = BlockingWork.task { await self.scan(job) }
                     }
                     await announceSnapshots()
-                    next = Date().addingTimeInterval(rescan)
+                    next = .now + .seconds(rescan)
                 }
                 writeState(atOnce: false)
                 try? await Task.sleep(nanoseconds: 200_000_000)
@@ -211,13 +214,16 @@ package actor FollowSupervisor {
             follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
             state: .init(source: path, database: name, since: now().timeIntervalSince1970))
         dirty.insert(job.name)
+        isUrgent = true
     }
 
     // MARK: Events
 
     private func handle(_ event: FollowingEvent, of key: Key) {
         guard var entry = entries[key] else { return }
+        let phase = entry.state.phase
         if entry.state.apply(event, at: now().timeIntervalSince1970) { dirty.insert(key.job) }
+        if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
         logEvent(event, metadata(key, entry.name))
         if case .ended = event, entry.isLeaving {
@@ -283,11 +289,10 @@ package actor FollowSupervisor {
 
     /// Stores the state if it has changed.
     private func writeState(atOnce: Bool) {
-        let time = Date()
-        guard !dirty.isEmpty, atOnce || time.timeIntervalSince(lastWrite) >= Self.writeInterval || isUrgent else {
-            return
-        }
-        lastWrite = time
+        let time = ContinuousClock.now
+        let isDue = lastWrite.map { time - $0 >= Self.writeInterval } ?? true
+        guard !dirty.isEmpty, atOnce || isDue || isUrgent else { return }
+        (lastWrite, isUrgent) = (time, false)
         var failure: (any Error)?
         for name in dirty {
             var following = FollowingState()
@@ -300,10 +305,5 @@ package actor FollowSupervisor {
         do { try writeMetrics() } catch { failure = error }
         dirty = []
         if let failure { log.error("cannot store the state of following: \(failure)") }
-    }
-
-    /// Whether a phase has changed that another process may be waiting for.
-    private var isUrgent: Bool {
-        entries.values.contains { $0.state.since > lastWrite.timeIntervalSince1970 }
     }
 }
