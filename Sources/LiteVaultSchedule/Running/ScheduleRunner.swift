@@ -113,11 +113,14 @@ package final class ScheduleRunner: Sendable {
 
     /// Runs one job repeatedly.
     private func lane(_ job: BackupJob, _ reporter: OutcomeReporter) async {
-        var abandoned: Task<JobOutcome, Never>?
+        // Whether the abandoned run has ended; nil if there is none.
+        var abandoned: Locked<Bool>?
         while (try? services.check()) != nil, !Task.isCancelled {
-            if let task = abandoned {
-                // The abandoned run has not ended yet.
-                guard await BlockingWork.value(of: task, within: .seconds(1)) != nil else { continue }
+            if let hasEnded = abandoned {
+                guard hasEnded.value else {
+                    try? await Task.sleep(nanoseconds: 200_000_000)
+                    continue
+                }
                 underWay.withLock { $0[job.name] = nil }
                 log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
                 abandoned = nil
@@ -126,7 +129,7 @@ package final class ScheduleRunner: Sendable {
             var next = decision.next
             if decision.isDue {
                 let ended = await run(job)
-                abandoned = ended.abandoned
+                abandoned = ended.abandoned.map(Self.watch)
                 var outcome = ended.outcome
                 do { outcome = try store(outcome) } catch {
                     // The next run tries again; a full disk must not stop the backups.
@@ -138,6 +141,19 @@ package final class ScheduleRunner: Sendable {
             }
             await pause(until: next)
         }
+    }
+
+    /// Waits for a run with one task, however long it takes: nothing can stop to wait for a task's value, so that each attempt
+    /// with a time limit would leave a task behind.
+    ///
+    /// - Returns: whether the run has ended.
+    private static func watch(_ run: Task<JobOutcome, Never>) -> Locked<Bool> {
+        let hasEnded = Locked(false)
+        Task {
+            _ = await run.value
+            hasEnded.withLock { $0 = true }
+        }
+        return hasEnded
     }
 
     /// Whether a job is due. If that depends on its repository, which does not respond, the job is due: the run reports
