@@ -314,7 +314,7 @@ extension DatabaseFollower {
     }
 
     private func store(_ session: Session, _ pause: inout Backoff) async {
-        while let waiting = session.spool.first {
+        while !with({ $0.isBroken }), let waiting = session.spool.first {
             let deadline = with { $0.deadline }
             if let deadline, Date() >= deadline { return }
             do {
@@ -325,8 +325,9 @@ extension DatabaseFollower {
                 with { $0.hasStored = true }
                 let seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
                 report(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
-            } catch let error as VaultError where error.code == .busy || error.code == .conflict {
-                // Another follower has the lease: our segments cannot continue its segments.
+            } catch let error where (error as? VaultError)?.code == .conflict || session.writer.isLost {
+                // Another follower has the lease: our segments cannot continue its segments. A store that is busy, such as a
+                // directory whose lock is held, says nothing about the lease.
                 let gap = SnapshotGap(
                     since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
                     reason: "another follower was running")
