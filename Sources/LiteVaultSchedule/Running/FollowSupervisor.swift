@@ -1,3 +1,4 @@
+internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
@@ -13,6 +14,10 @@ package actor FollowSupervisor {
         let name: String
         var state: FollowingState.Database
         var isLeaving = false
+        /// Whether it ended by itself, as its file was promoted elsewhere.
+        var hasEnded = false
+        /// The file at the path when it was last looked at before that.
+        var file: FileMetadata?
     }
 
     private struct Key: Hashable {
@@ -139,13 +144,29 @@ package actor FollowSupervisor {
 
     private func scan(_ job: BackupJob) async {
         defer { scanning.remove(job.name) }
-        let databases = await BlockingWork.task { SourceList(job).databases }.value
+        let (databases, files) = await BlockingWork.task {
+            let databases = SourceList(job).databases
+            return (databases, databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
+        }.value
         guard deadline == nil else { return }
-        let paths = Set(databases.map(\.path))
-        for (key, entry) in entries where key.job == job.name && !paths.contains(key.path) && !entry.isLeaving {
+        let present = Dictionary(zip(databases.map(\.path), files)) { first, _ in first }
+        for (key, entry) in entries where key.job == job.name && !entry.isLeaving {
+            if let file = present[key.path] {
+                if !entry.hasEnded {
+                    entries[key]?.file = file
+                } else if let file, let ended = entry.file, !file.isSameFile(as: ended) {
+                    // Another file may be one to follow.
+                    remove(key)
+                }
+                continue
+            }
             log.info("stopped following: the file is gone", metadata: metadata(key, entry.name))
-            entries[key]?.isLeaving = true
-            entry.follower.end(before: Date().addingTimeInterval(60))
+            if entry.hasEnded {
+                remove(key)
+            } else {
+                entries[key]?.isLeaving = true
+                entry.follower.end(before: Date().addingTimeInterval(60))
+            }
         }
         let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }
         guard let settings = job.following, !new.isEmpty else {
@@ -168,7 +189,10 @@ package actor FollowSupervisor {
                 )
             }
             set(problem, job)
-            for (path, name) in new.prefix(free) { follow(path, name, job, settings, repository) }
+            for (path, name) in new.prefix(free) {
+                follow(path, name, job, settings, repository)
+                entries[Key(job: job.name, path: path)]?.file = present[path] ?? nil
+            }
         } catch {
             let failure = error as? VaultError
             set(
@@ -226,13 +250,17 @@ package actor FollowSupervisor {
         if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
         logEvent(event, metadata(key, entry.name))
-        if case .ended = event, entry.isLeaving {
-            entries[key] = nil
-            if let job = jobs.first(where: { $0.name == key.job }) {
-                coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
-            }
-            dirty.insert(key.job)
+        guard case .ended = event else { return }
+        if entry.isLeaving { remove(key) } else { entries[key]?.hasEnded = true }
+    }
+
+    /// Forgets a follower that has ended.
+    private func remove(_ key: Key) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        if let job = jobs.first(where: { $0.name == key.job }) {
+            coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
         }
+        dirty.insert(key.job)
     }
 
     private func logEvent(_ event: FollowingEvent, _ about: Logger.Metadata) {
