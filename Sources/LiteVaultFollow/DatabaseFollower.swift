@@ -244,6 +244,7 @@ extension DatabaseFollower {
                 case .gap(let reason): gap(session, since: looked, reason)
                 }
                 await sleep(follower.pause)
+                await spareSpool(follower, session)
             } catch let full as SpoolFullError {
                 gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
                 // Not again before there is room: the result would be the same.
@@ -267,6 +268,23 @@ extension DatabaseFollower {
         session.changed.finish()
         session.newRun.finish()
     }
+
+    /// Leaves commits in the log, which the follower holds, while many segments wait to be stored: each is an open file, and a
+    /// store that takes none for hours must not use up the process's descriptors. The next poll makes one segment of them all.
+    private func spareSpool(_ follower: Follower, _ session: Session) async {
+        let waiting = session.spool.count
+        guard waiting >= Self.manySegments else { return }
+        // Longer the more there are; but soon enough to tell a clock that is set from one that drifts.
+        let end = options.clock.now() + min(Double(waiting), 300)
+        while !isOver, session.spool.count >= waiting, !session.writer.isLost, !follower.isPressing,
+            options.clock.now() < end
+        {
+            await sleep(follower.pause)
+        }
+    }
+
+    /// Segments that may wait to be stored before the log is polled less often.
+    private static let manySegments = 64
 
     private func poll(_ follower: Follower, _ session: Session) async throws -> FollowerOutcome {
         let (path, allowsPlaintext) = (path, options.allowsPlaintext || repository.isSealed)

@@ -39,14 +39,16 @@ import Testing
     }
 
     /// Follows while `body` runs, and ends when everything is stored.
-    private func follow(_ body: () async throws -> Void) async throws -> Repository {
+    private func follow(
+        logBytes: Int64 = 256 << 20, _ body: () async throws -> Void
+    ) async throws -> Repository {
         let local = LocalDirectories(
             state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
         let repository = try await Repository.openOrCreate(store, local: local)
         var options = FollowingOptions(database: "live.db")
         options.allowsPlaintext = true
         options.backoff = 0.05...0.1
-        options.limits.interval = 0.005
+        options.limits = FollowerLimits(logBytes: logBytes, interval: 0.005)
         let path = live.path
         let follower = DatabaseFollower(
             path, into: repository, options: options,
@@ -72,6 +74,12 @@ import Testing
         return condition()
     }
 
+    /// The files of the segments that wait.
+    private var spooled: Int {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: live.folder + "/spool")
+        return names?.count ?? 0
+    }
+
     private func commit() throws { try db.execute("UPDATE t SET v = v + 1") }
 
     private func restored(_ repository: Repository) async throws -> Int64? {
@@ -92,5 +100,53 @@ import Testing
         }
         #expect(events.list == ["based", "failed store: is locked by process 1", "stored", "ended 0"])
         #expect(try await restored(repository) == 2)
+    }
+
+    @Test func `in an outage of the store few segments wait, and later all commits are stored`() async throws {
+        store.setHooks(before: { call, name in
+            guard call == "put", name.hasPrefix("segments/") else { return }
+            throw VaultError(.io, "no answer")
+        })
+        let repository = try await follow {
+            var most = 0
+            // Each would be a segment of its own.
+            for _ in 0..<300 {
+                try commit()
+                try await Task.sleep(nanoseconds: 15_000_000)
+                most = max(most, spooled)
+            }
+            // One more may be about to be stored.
+            #expect((64...68).contains(most))
+            store.setHooks()
+            // Those that are stored make room for the rest.
+            #expect(await eventually { spooled == 0 })
+            #expect(await eventually { events.list.count { $0 == "stored" } >= 65 })
+        }
+        #expect(events.list.filter { $0.hasPrefix("gap") } == [])
+        #expect(events.list.last == "ended 0")
+        #expect(try await restored(repository) == 301)
+    }
+
+    @Test func `in an outage of the store the log is read before it reaches its limit`() async throws {
+        store.setHooks(before: { call, name in
+            guard call == "put", name.hasPrefix("segments/") else { return }
+            throw VaultError(.io, "no answer")
+        })
+        let repository = try await follow(logBytes: 24 << 20) {
+            for _ in 0..<100 {
+                try commit()
+                try await Task.sleep(nanoseconds: 15_000_000)
+            }
+            // Three times the limit in all: the log has to be reset, between two commits.
+            try db.execute("UPDATE t SET filler = zeroblob(400000)")
+            for _ in 0..<40 {
+                try db.execute("UPDATE t SET v = v + 1, filler = randomblob(400000)")
+                try await Task.sleep(nanoseconds: 200_000_000)
+            }
+            store.setHooks()
+        }
+        #expect(events.list.filter { $0.hasPrefix("gap") } == [])
+        #expect(events.list.last == "ended 0")
+        #expect(try await restored(repository) == 141)
     }
 }
