@@ -80,6 +80,14 @@ import Testing
         return names?.count ?? 0
     }
 
+    /// The descriptors of the directory of the spool; nil where they cannot be listed.
+    private var directories: Int? {
+        let folder = URL(fileURLWithPath: live.folder + "/spool").resolvingSymlinksInPath().path
+        let files = FileManager.default
+        guard let all = try? files.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
+        return all.count { (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == folder }
+    }
+
     private func commit() throws { try db.execute("UPDATE t SET v = v + 1") }
 
     private func restored(_ repository: Repository) async throws -> Int64? {
@@ -117,6 +125,7 @@ import Testing
             }
             // One more may be about to be stored.
             #expect((64...68).contains(most))
+            if let directories { #expect((1...4).contains(directories)) }
             store.setHooks()
             // Those that are stored make room for the rest.
             #expect(await eventually { spooled == 0 })
