@@ -34,14 +34,28 @@ package final class ReplacementFile: Sendable {
         try self.init(destination: destination, registry: .shared)
     }
 
+    /// Creates another temporary file for the destination of an earlier one, published or not, with which it shares the descriptor
+    /// of the directory. The directory is not swept again.
+    ///
+    /// - Throws: ``DurableFileError``. Nothing is left behind.
+    package convenience init(besides other: ReplacementFile) throws(DurableFileError) {
+        try self.init(PathParts(other.destination), other.destination, in: other.directory, registry: other.registry)
+    }
+
     /// Creates the temporary file in a registry of the caller's, as ``init(destination:)`` does.
-    package init(destination: String, registry: TemporaryFileRegistry) throws(DurableFileError) {
+    package convenience init(destination: String, registry: TemporaryFileRegistry) throws(DurableFileError) {
         let parts = PathParts(destination)
         guard !parts.name.isEmpty, parts.name != ".", parts.name != ".." else {
             throw DurableFileError(.notRegularFile, operation: "open", path: destination)
         }
         let directory = try Directory(path: parts.directory)
         StaleFileSweep(directory: directory).run()
+        try self.init(parts, destination, in: directory, registry: registry)
+    }
+
+    private init(
+        _ parts: PathParts, _ destination: String, in directory: Directory, registry: TemporaryFileRegistry
+    ) throws(DurableFileError) {
         let (name, descriptor) = try Self.create(for: parts, in: directory, registry: registry)
         self.destination = destination
         self.directory = directory

@@ -244,6 +244,7 @@ extension DatabaseFollower {
                 case .gap(let reason): gap(session, since: looked, reason)
                 }
                 await sleep(follower.pause)
+                await spareSpool(follower, session)
             } catch let full as SpoolFullError {
                 gap(session, since: looked, "more than \(full.limit) bytes wait to be stored")
                 // Not again before there is room: the result would be the same.
@@ -267,6 +268,23 @@ extension DatabaseFollower {
         session.changed.finish()
         session.newRun.finish()
     }
+
+    /// Leaves commits in the log, which the follower holds, while many segments wait to be stored: each is an open file, and a
+    /// store that takes none for hours must not use up the process's descriptors. The next poll makes one segment of them all.
+    private func spareSpool(_ follower: Follower, _ session: Session) async {
+        let waiting = session.spool.count
+        guard waiting >= Self.manySegments else { return }
+        // Longer the more there are; but soon enough to tell a clock that is set from one that drifts.
+        let end = options.clock.now() + min(Double(waiting), 300)
+        while !isOver, session.spool.count >= waiting, !session.writer.isLost, !follower.isPressing,
+            options.clock.now() < end
+        {
+            await sleep(follower.pause)
+        }
+    }
+
+    /// Segments that may wait to be stored before the log is polled less often.
+    private static let manySegments = 64
 
     private func poll(_ follower: Follower, _ session: Session) async throws -> FollowerOutcome {
         let (path, allowsPlaintext) = (path, options.allowsPlaintext || repository.isSealed)
@@ -314,7 +332,7 @@ extension DatabaseFollower {
     }
 
     private func store(_ session: Session, _ pause: inout Backoff) async {
-        while let waiting = session.spool.first {
+        while !with({ $0.isBroken }), let waiting = session.spool.first {
             let deadline = with { $0.deadline }
             if let deadline, Date() >= deadline { return }
             do {
@@ -325,8 +343,9 @@ extension DatabaseFollower {
                 with { $0.hasStored = true }
                 let seen = Date(timeIntervalSince1970: Double(waiting.segment.seen) / 1000)
                 report(.stored(frames: waiting.segment.frameCount, bytes: waiting.segment.byteCount, seen: seen))
-            } catch let error as VaultError where error.code == .busy || error.code == .conflict {
-                // Another follower has the lease: our segments cannot continue its segments.
+            } catch let error where (error as? VaultError)?.code == .conflict || session.writer.isLost {
+                // Another follower has the lease: our segments cannot continue its segments. A store that is busy, such as a
+                // directory whose lock is held, says nothing about the lease.
                 let gap = SnapshotGap(
                     since: Date(timeIntervalSince1970: Double(waiting.segment.after) / 1000),
                     reason: "another follower was running")

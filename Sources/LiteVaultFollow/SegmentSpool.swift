@@ -7,7 +7,7 @@ internal import LiteVaultSupport
 
 /// Spools the frames that a follower reads to files, each a whole segment, until they are stored. One thread may fill
 /// it while another empties it.
-package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one thread uses `unfinished`
+package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one thread uses `unfinished` and `newest`
     /// A segment waiting to be stored.
     package struct Waiting {
         package let segment: WALSegment
@@ -36,11 +36,13 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         var isNew = false
     }
 
-    private let spool: PackSpool
+    private let directory: String
     private let limit: Int64
     private let allowsPlaintext: Bool
     private let pages: FollowedPages
     private let shared = Locked(Shared())
+    /// The newest file, whose descriptor of the directory the next one shares: many may wait at the same time.
+    private var newest: ReplacementFile?
     private var unfinished: (file: ReplacementFile, writer: LocalFile, size: Int64, pageSize: Int)?
 
     /// - Parameters:
@@ -51,7 +53,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         directory: String, limit: Int64 = .max, allowsPlaintext: Bool = false, pages: FollowedPages = FollowedPages()
     ) throws {
         try LocalDirectory.create(directory)
-        spool = PackSpool(directory: directory)
+        self.directory = directory
         self.limit = limit
         self.allowsPlaintext = allowsPlaintext
         self.pages = pages
@@ -80,7 +82,7 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         guard segment.byteCount <= min(limit - byteCount, RepositoryFormat.segmentBytes) else {
             throw SpoolFullError(limit: limit)
         }
-        let (file, writer) = try spool.create()
+        let (file, writer) = try create()
         let header = segment.header
         unfinished = (file, writer, Int64(header.count), segment.pageSize)
         do {
@@ -88,6 +90,20 @@ package final class SegmentSpool: WALSegmentSink, @unchecked Sendable {  // one 
         } catch {
             abandon()
             throw error
+        }
+    }
+
+    private func create() throws -> (file: ReplacementFile, writer: LocalFile) {
+        try withErrorContext(path: directory) {
+            // If that fails, the directory may have been replaced, and is opened again the next time.
+            let earlier = newest
+            newest = nil
+            let file =
+                try earlier.map { try ReplacementFile(besides: $0) }
+                ?? ReplacementFile(destination: directory + "/pack")
+            let writer = try LocalFile(updating: file.path)
+            newest = file
+            return (file, writer)
         }
     }
 

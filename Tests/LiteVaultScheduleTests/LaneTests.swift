@@ -43,7 +43,9 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         try Data((0..<40_960).map { _ in UInt8.random(in: 0...255) }).write(to: url)
     }
 
-    private func runner(_ jobs: String, head: String = "") throws -> ScheduleRunner {
+    private func runner(
+        _ jobs: String, head: String = "", longestPause: Duration = .seconds(60)
+    ) throws -> ScheduleRunner {
         let configuration = try ScheduleConfiguration(
             text: "repository: \(scratch.path("repository"))\n\(head)\njobs:\n\(jobs)", path: scratch.path("backup.yml")
         )
@@ -67,7 +69,8 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         log.logLevel = .critical
         let state = try StateFile(folder: scratch.path("state"), configuration: configuration.name)
         return ScheduleRunner(
-            configuration, state: state, services: services, log: log, host: "host", now: { clock.now })
+            configuration, state: state, services: services, log: log, host: "host", now: { clock.now },
+            longestPause: longestPause)
     }
 
     private func job(_ name: String, _ more: String = "every: 1m") -> String {
@@ -148,6 +151,18 @@ private final class Ending: @unchecked Sendable {  // the lock guards `isOver`
         ending.end()
         #expect(await BlockingWork.value(of: running, within: .seconds(120)) != nil)
         gate.open()
+    }
+
+    @Test func `a clock that is set back during a pause stops no job`() async throws {
+        try makeDatabase("good")
+        let running = start(try runner(job("good"), longestPause: .seconds(1)))
+        #expect(await eventually { count("good ok") == 1 })
+        // Its pause has begun.
+        try await Task.sleep(for: .milliseconds(500))
+        clock.advance(-10_000_000)
+        #expect(await eventually { count("good ok") >= 2 })
+        ending.end()
+        await running.value
     }
 
     @Test func `an error that cannot be thrown ends the program`() async throws {

@@ -41,6 +41,9 @@ package final class Follower {
         return min(limits.interval, wasBusy ? 0.005 : 0.1)
     }
 
+    /// Whether a poll cannot be put off: the log is long, and it can be reset once it is read, or much of it is not yet read.
+    package var isPressing: Bool { hold?.isPressing ?? false }
+
     /// Creates a follower. ``poll(into:)`` opens the files.
     ///
     /// - Parameter start: where an earlier follower had read the log: the run continues from there if the log does.

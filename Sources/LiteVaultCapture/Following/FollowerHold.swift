@@ -26,6 +26,17 @@ final class FollowerHold {
 
     var logBytes: Int64 { Int64(position.frame) * Int64(reader?.frameLength ?? 0) }
 
+    /// See ``Follower/isPressing``.
+    var isPressing: Bool {
+        // Without a header the next poll finds out why.
+        guard let header = index.header() else { return true }
+        let length = Int64(WALReader.frameHeaderLength + header.pageSize)
+        guard Int64(header.lastFrame) * length > limits.logBytes / 4 else { return false }
+        let read = header.salts == position.salts ? position.frame : 0
+        let unread = Int64(header.lastFrame) - Int64(read)
+        return index.backfilled == header.lastFrame || unread * length > limits.logBytes / 16
+    }
+
     /// Takes the locks; the position is that of the last commit.
     ///
     /// - Parameter start: where to read on, if the log continues from there; otherwise ``discontinuity`` says why it does not.

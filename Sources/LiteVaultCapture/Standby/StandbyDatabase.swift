@@ -54,19 +54,24 @@ package final class StandbyDatabase {
             try Self.wait(patience, busy) { [file] in try file.lockSlot(slot, exclusively: true) }
         }
         let name = file.path + "-wal"
-        if !CompanionFile.exists(name) {
-            _ = try LocalFile(creating: name)
-            var status = stat()
-            // As SQLite does: who may open the database may open its log.
-            if stat(file.path, &status) == 0 {
-                chmod(name, status.st_mode & 0o777)
-                _ = chown(name, status.st_uid, status.st_gid)
-            }
-            try LocalDirectory.sync(LocalDirectory.parent(of: name))
-        }
+        if !CompanionFile.exists(name) { try Self.createLog(name, of: file.path) }
         log = try LocalFile(updating: name)
         try readLog()
         try dropTail()
+    }
+
+    private static func createLog(_ name: String, of database: String) throws {
+        do { _ = try LocalFile(creating: name) } catch let error as VaultError where error.code == .conflict {
+            // The engine of a reader has just created it, as it wants it.
+            return
+        }
+        var status = stat()
+        // As SQLite does: who may open the database may open its log.
+        if stat(database, &status) == 0 {
+            chmod(name, status.st_mode & 0o777)
+            _ = chown(name, status.st_uid, status.st_gid)
+        }
+        try LocalDirectory.sync(LocalDirectory.parent(of: name))
     }
 
     private static func wait(_ seconds: Double, _ busy: VaultError, _ lock: () throws -> Bool) throws {

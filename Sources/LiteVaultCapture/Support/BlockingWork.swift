@@ -25,7 +25,8 @@ package enum BlockingWork {
         }
     }
 
-    /// Waits for a task's value, up to a time limit.
+    /// Waits for a task's value, up to a time limit. Each call that reaches the limit leaves a small task behind until that
+    /// task ends: not to be called in a loop.
     ///
     /// - Returns: nil after `limit`, or if the caller is cancelled. The task then continues; the caller decides whether to
     ///   cancel it.

@@ -1,3 +1,4 @@
+internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
@@ -13,6 +14,10 @@ package actor FollowSupervisor {
         let name: String
         var state: FollowingState.Database
         var isLeaving = false
+        /// Whether it ended by itself, as its file was promoted elsewhere.
+        var hasEnded = false
+        /// The file at the path when it was last looked at before that.
+        var file: FileMetadata?
     }
 
     private struct Key: Hashable {
@@ -22,8 +27,8 @@ package actor FollowSupervisor {
 
     /// Seconds between two rescans: ten intervals of following, between 1 and 10.
     private let rescan: Double
-    /// The shortest time between two writes of the state, in seconds.
-    private static let writeInterval = 5.0
+    /// The shortest time between two writes of the state.
+    private static let writeInterval = Duration.seconds(5)
 
     private let jobs: [BackupJob]
     private let state: StateFile
@@ -39,7 +44,9 @@ package actor FollowSupervisor {
     private var entries: [Key: Entry] = [:]
     private var problems: [String: JobState.Problem] = [:]
     private var dirty: Set<String> = []
-    private var lastWrite = Date.distantPast
+    private var lastWrite: ContinuousClock.Instant?
+    /// Whether something has changed since then that another process may be waiting for.
+    private var isUrgent = false
     private var loop: Task<Void, Never>?
     private var listener: Task<Void, Never>?
     private var deadline: Date?
@@ -77,15 +84,16 @@ package actor FollowSupervisor {
             for await (key, event) in events { handle(event, of: key) }
         }
         loop = Task {
-            var next = Date.distantPast
-            // // A signal is noticed at once, whatever the jobs are doing.
+            // By a clock that nobody sets back.
+            var next = ContinuousClock.now
+            // A signal is noticed at once, whatever the jobs are doing.
             while deadline == nil, (try? services.check()) != nil {
-                if Date() >= next {
+                if ContinuousClock.now >= next {
                     for job in jobs where scanning.insert(job.name).inserted {
                         _ = BlockingWork.task { await self.scan(job) }
                     }
                     await announceSnapshots()
-                    next = Date().addingTimeInterval(rescan)
+                    next = .now + .seconds(rescan)
                 }
                 writeState(atOnce: false)
                 try? await Task.sleep(nanoseconds: 200_000_000)
@@ -136,13 +144,29 @@ package actor FollowSupervisor {
 
     private func scan(_ job: BackupJob) async {
         defer { scanning.remove(job.name) }
-        let databases = await BlockingWork.task { SourceList(job).databases }.value
+        let (databases, files) = await BlockingWork.task {
+            let databases = SourceList(job).databases
+            return (databases, databases.map { try? FileMetadata.ifExists(path: $0.path, followingLinks: true) })
+        }.value
         guard deadline == nil else { return }
-        let paths = Set(databases.map(\.path))
-        for (key, entry) in entries where key.job == job.name && !paths.contains(key.path) && !entry.isLeaving {
+        let present = Dictionary(zip(databases.map(\.path), files)) { first, _ in first }
+        for (key, entry) in entries where key.job == job.name && !entry.isLeaving {
+            if let file = present[key.path] {
+                if !entry.hasEnded {
+                    entries[key]?.file = file
+                } else if let file, let ended = entry.file, !file.isSameFile(as: ended) {
+                    // Another file may be one to follow.
+                    remove(key)
+                }
+                continue
+            }
             log.info("stopped following: the file is gone", metadata: metadata(key, entry.name))
-            entries[key]?.isLeaving = true
-            entry.follower.end(before: Date().addingTimeInterval(60))
+            if entry.hasEnded {
+                remove(key)
+            } else {
+                entries[key]?.isLeaving = true
+                entry.follower.end(before: Date().addingTimeInterval(60))
+            }
         }
         let new = databases.filter { entries[Key(job: job.name, path: $0.path)] == nil }
         guard let settings = job.following, !new.isEmpty else {
@@ -165,7 +189,10 @@ package actor FollowSupervisor {
                 )
             }
             set(problem, job)
-            for (path, name) in new.prefix(free) { follow(path, name, job, settings, repository) }
+            for (path, name) in new.prefix(free) {
+                follow(path, name, job, settings, repository)
+                entries[Key(job: job.name, path: path)]?.file = present[path] ?? nil
+            }
         } catch {
             let failure = error as? VaultError
             set(
@@ -211,22 +238,29 @@ package actor FollowSupervisor {
             follower: follower, run: BlockingWork.task { await follower.run() }, name: name,
             state: .init(source: path, database: name, since: now().timeIntervalSince1970))
         dirty.insert(job.name)
+        isUrgent = true
     }
 
     // MARK: Events
 
     private func handle(_ event: FollowingEvent, of key: Key) {
         guard var entry = entries[key] else { return }
+        let phase = entry.state.phase
         if entry.state.apply(event, at: now().timeIntervalSince1970) { dirty.insert(key.job) }
+        if entry.state.phase != phase { isUrgent = true }
         entries[key] = entry
         logEvent(event, metadata(key, entry.name))
-        if case .ended = event, entry.isLeaving {
-            entries[key] = nil
-            if let job = jobs.first(where: { $0.name == key.job }) {
-                coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
-            }
-            dirty.insert(key.job)
+        guard case .ended = event else { return }
+        if entry.isLeaving { remove(key) } else { entries[key]?.hasEnded = true }
+    }
+
+    /// Forgets a follower that has ended.
+    private func remove(_ key: Key) {
+        guard let entry = entries.removeValue(forKey: key) else { return }
+        if let job = jobs.first(where: { $0.name == key.job }) {
+            coordinator.followed.withLock { $0[SnapshotCoordinator.key(job.repository, entry.name)] = nil }
         }
+        dirty.insert(key.job)
     }
 
     private func logEvent(_ event: FollowingEvent, _ about: Logger.Metadata) {
@@ -283,11 +317,10 @@ package actor FollowSupervisor {
 
     /// Stores the state if it has changed.
     private func writeState(atOnce: Bool) {
-        let time = Date()
-        guard !dirty.isEmpty, atOnce || time.timeIntervalSince(lastWrite) >= Self.writeInterval || isUrgent else {
-            return
-        }
-        lastWrite = time
+        let time = ContinuousClock.now
+        let isDue = lastWrite.map { time - $0 >= Self.writeInterval } ?? true
+        guard !dirty.isEmpty, atOnce || isDue || isUrgent else { return }
+        (lastWrite, isUrgent) = (time, false)
         var failure: (any Error)?
         for name in dirty {
             var following = FollowingState()
@@ -300,10 +333,5 @@ package actor FollowSupervisor {
         do { try writeMetrics() } catch { failure = error }
         dirty = []
         if let failure { log.error("cannot store the state of following: \(failure)") }
-    }
-
-    /// Whether a phase has changed that another process may be waiting for.
-    private var isUrgent: Bool {
-        entries.values.contains { $0.state.since > lastWrite.timeIntervalSince1970 }
     }
 }

@@ -14,6 +14,7 @@ package final class ScheduleRunner: Sendable {
     private let log: Logger
     private let host: String
     private let now: @Sendable () -> Date
+    private let longestPause: Duration
     private let measure: @Sendable ([MetricSample]) -> Void
     private let measuring = Locked(())
     /// The runs that have not ended, by job; also those that were abandoned.
@@ -22,10 +23,11 @@ package final class ScheduleRunner: Sendable {
     /// - Parameters:
     ///   - host: the host name, from which the jitter of the jobs is derived.
     ///   - now: the clock.
+    ///   - longestPause: how long a lane waits at most before it looks at the clock again, which may have been changed.
     ///   - measure: called with all metrics after each run of a job, and when what is followed changes.
     package init(
         _ configuration: ScheduleConfiguration, state: StateFile, services: ScheduleServices, log: Logger, host: String,
-        now: @escaping @Sendable () -> Date = { Date() },
+        now: @escaping @Sendable () -> Date = { Date() }, longestPause: Duration = .seconds(60),
         measure: @escaping @Sendable ([MetricSample]) -> Void = { _ in }
     ) {
         self.configuration = configuration
@@ -37,6 +39,7 @@ package final class ScheduleRunner: Sendable {
         self.log = log
         self.host = host
         self.now = now
+        self.longestPause = longestPause
         self.measure = measure
     }
 
@@ -110,11 +113,14 @@ package final class ScheduleRunner: Sendable {
 
     /// Runs one job repeatedly.
     private func lane(_ job: BackupJob, _ reporter: OutcomeReporter) async {
-        var abandoned: Task<JobOutcome, Never>?
+        // Whether the abandoned run has ended; nil if there is none.
+        var abandoned: Locked<Bool>?
         while (try? services.check()) != nil, !Task.isCancelled {
-            if let task = abandoned {
-                // The abandoned run has not ended yet.
-                guard await BlockingWork.value(of: task, within: .seconds(1)) != nil else { continue }
+            if let hasEnded = abandoned {
+                guard hasEnded.value else {
+                    try? await Task.sleep(nanoseconds: 200_000_000)
+                    continue
+                }
                 underWay.withLock { $0[job.name] = nil }
                 log.info("an abandoned run has ended", metadata: ["job": "\(job.name)"])
                 abandoned = nil
@@ -123,7 +129,7 @@ package final class ScheduleRunner: Sendable {
             var next = decision.next
             if decision.isDue {
                 let ended = await run(job)
-                abandoned = ended.abandoned
+                abandoned = ended.abandoned.map(Self.watch)
                 var outcome = ended.outcome
                 do { outcome = try store(outcome) } catch {
                     // The next run tries again; a full disk must not stop the backups.
@@ -137,6 +143,19 @@ package final class ScheduleRunner: Sendable {
         }
     }
 
+    /// Waits for a run with one task, however long it takes: nothing can stop to wait for a task's value, so that each attempt
+    /// with a time limit would leave a task behind.
+    ///
+    /// - Returns: whether the run has ended.
+    private static func watch(_ run: Task<JobOutcome, Never>) -> Locked<Bool> {
+        let hasEnded = Locked(false)
+        Task {
+            _ = await run.value
+            hasEnded.withLock { $0 = true }
+        }
+        return hasEnded
+    }
+
     /// Whether a job is due. If that depends on its repository, which does not respond, the job is due: the run reports
     /// why.
     private func decide(_ job: BackupJob) async -> (known: JobState?, decision: DueDecision) {
@@ -145,14 +164,16 @@ package final class ScheduleRunner: Sendable {
         return (found, DueDecision(job, found, host: host, now: now()))
     }
 
-    /// Waits at most a minute, as the clock may be changed meanwhile.
+    /// Waits, but not longer than the longest pause.
     private func pause(until next: Date?) async {
-        let end = min(next ?? .distantFuture, now().addingTimeInterval(60))
+        let end = min(next ?? .distantFuture, now().addingTimeInterval(longestPause.seconds))
+        // A clock that was set back would not get there for as long as it was set back.
+        let limit = ContinuousClock.now + longestPause
         // At least once, even when the job is due: a job that fails at once would spin.
         repeat {
             guard (try? services.check()) != nil, !Task.isCancelled else { return }
             try? await Task.sleep(nanoseconds: 200_000_000)
-        } while now() < end
+        } while now() < end && ContinuousClock.now < limit
     }
 
     /// When the next job is due; nil if none ever is.

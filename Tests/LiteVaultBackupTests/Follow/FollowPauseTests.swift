@@ -15,6 +15,10 @@ import Testing
         var failed: [(at: Double, again: Double)] { lock.withLock { failures } }
         func note(again: Double) { lock.withLock { failures.append((time, again)) } }
 
+        private var reasons: [String] = []
+        var gaps: [String] { lock.withLock { reasons } }
+        func note(gap reason: String) { lock.withLock { reasons.append(reason) } }
+
         var clock: PauseClock {
             PauseClock(
                 now: { self.now },
@@ -30,12 +34,12 @@ import Testing
 
     /// Follows until that many requests have failed.
     private func follow(
-        _ live: LiveDatabase, _ store: HookedStore, attached: @escaping @Sendable () -> Void = {}
+        _ live: LiveDatabase, _ store: HookedStore, _ time: FastTime = FastTime(),
+        attached: @escaping @Sendable () -> Void = {}
     ) async throws -> [(at: Double, again: Double)] {
         let local = LocalDirectories(
             state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
         let repository = try await Repository.openOrCreate(store, local: local)
-        let time = FastTime()
         var options = FollowingOptions(database: "followed")
         options.clock = time.clock
         options.allowsPlaintext = true
@@ -48,6 +52,7 @@ import Testing
                 case .failed(.store, _, let again):
                     time.note(again: again)
                     if time.failed.count >= Self.count { holder.follower?.end(before: Date()) }
+                case .gap(let gap): time.note(gap: gap.reason)
                 case .attached: attached()
                 default: break
                 }
@@ -84,18 +89,34 @@ import Testing
         let live = try LiveDatabase()
         let db = try live.open(.wal)
         try live.fill(db, rows: 5)
-        let store = HookedStore(DirectoryStore(live.folder + "/repository"))
+        let base = DirectoryStore(live.folder + "/repository")
+        let store = HookedStore(base)
+        let (path, spool) = (live.path, live.folder + "/spool")
         store.setHooks(before: { call, name in
             guard call == "put", name.hasPrefix("segments/") else { return }
-            throw VaultError(.busy, "taken over by somebody else")
+            try await Self.takeOver(base, spool: spool)
         })
-        let path = live.path
-        let failures = try await follow(live, store) {
+        let time = FastTime()
+        let failures = try await follow(live, store, time) {
             // Something to store in each session, which tells that the claim is lost.
             do { try Self.commit(path) } catch { Issue.record("no commit: \(error)") }
         }
         expectGrowingPauses(failures)
+        #expect(time.gaps.count { $0 == "another follower was running" } == Self.count)
         _ = db
+    }
+
+    /// Stores what is spooled as another follower does that broke the lease.
+    private static func takeOver(_ base: DirectoryStore, spool: String) async throws {
+        for lease in try await base.list("leases/follow-") { try await base.remove(lease.name) }
+        let local = LocalDirectories(state: spool + "/other", cache: spool + "/other", spool: spool + "/other")
+        let repository = try await Repository.open(base, local: local)
+        let writer = try await SegmentWriter.open(repository, database: "followed")
+        for name in try FileManager.default.contentsOfDirectory(atPath: spool) {
+            guard (try? SegmentFile(spool + "/" + name)) != nil else { continue }
+            try await writer.append(spool + "/" + name, began: Date(timeIntervalSince1970: 1), snapshot: 0)
+        }
+        await writer.close()
     }
 
     private static func commit(_ path: String) throws {

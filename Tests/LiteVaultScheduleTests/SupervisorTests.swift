@@ -1,0 +1,72 @@
+import Foundation
+import LiteVaultBackup
+import LiteVaultSchedule
+import LiteVaultScheduleFile
+import Logging
+import Testing
+
+/// The followers of a schedule.
+@Suite struct SupervisorTests {
+    let scratch = Scratch()
+
+    private var database: String { scratch.path("a.db") }
+
+    /// Bytes that nothing can tell from an encrypted database.
+    private func makeDatabase() throws {
+        try Data((0..<40_960).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: database))
+    }
+
+    /// Leaves beside the database what shows that it was promoted, which the repository does not know.
+    private func markAsPromoted(_ repository: Repository) throws {
+        let mark = """
+            {"before":null,"database":"\(repository.databaseID("a.db"))","is_fenced":true,\
+            "line":"\(String(repeating: "1", count: 32))","name":"a.db","repository":"\(repository.identifier)",\
+            "state":1,"version":1}
+            """
+        try Data(mark.utf8).write(to: URL(fileURLWithPath: database + ".promoted"))
+    }
+
+    private func eventually(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<600 where !condition() { try? await Task.sleep(for: .milliseconds(50)) }
+        return condition()
+    }
+
+    @Test(arguments: [true, false])
+    func `after a promotion elsewhere, another database at the same path is followed`(leaves: Bool) async throws {
+        try makeDatabase()
+        let local = LocalDirectories(
+            state: scratch.path("state"), cache: scratch.path("cache"), spool: scratch.path("spool"))
+        try markAsPromoted(try await Repository.openOrCreate(DirectoryStore(scratch.path("repository")), local: local))
+        let configuration = try ScheduleConfiguration(
+            text: """
+                repository: \(scratch.path("repository"))
+                jobs: [{name: a, sources: "\(scratch.folder)/*.db", allow-none: true, every: 1h, \
+                follow: {interval: 100ms}}]
+                """, path: scratch.path("backup.yml"))
+        var log = Logger(label: "tests")
+        log.logLevel = .critical
+        let runner = ScheduleRunner(
+            configuration, state: try StateFile(folder: scratch.path("state"), configuration: configuration.name),
+            services: ScheduleServices(tool: "tests", local: local), log: log, host: "host")
+        let supervisor = try #require(await runner.follow(grace: .seconds(1)))
+        func phases() -> [FollowingState.Phase] {
+            runner.status().flatMap { $0.state?.following?.databases ?? [] }.map(\.phase)
+        }
+        #expect(await eventually { phases() == [.promoted] })
+        if leaves {
+            for path in [database, database + ".promoted"] { try FileManager.default.removeItem(atPath: path) }
+            #expect(await eventually { phases() == [] })
+            try makeDatabase()
+        } else {
+            // It was looked at before.
+            try await Task.sleep(for: .seconds(2.5))
+            #expect(phases() == [.promoted])
+            try FileManager.default.removeItem(atPath: database + ".promoted")
+            try FileManager.default.moveItem(atPath: database, toPath: database + ".old")
+            try makeDatabase()
+        }
+        // Nobody has opened it: it has no log yet.
+        #expect(await eventually { phases() == [.waiting] })
+        await supervisor.end()
+    }
+}
