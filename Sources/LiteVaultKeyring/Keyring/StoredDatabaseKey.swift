@@ -7,7 +7,7 @@ internal import LiteVaultSupport
 
 /// What to do where a key store has no key, or a database does not exist.
 ///
-/// An empty file without a key is no database. With a key it is one that nothing was written to yet, and is opened.
+/// An empty file without a key does not count as a database. With a key it is one that nothing was written to yet, and is opened.
 public enum StoredKeyCreation: Sendable {
     /// Both have to exist.
     case never
@@ -20,7 +20,7 @@ public enum StoredKeyCreation: Sendable {
 
 /// A generated database key in a key store: 48 bytes, stored as 96 hexadecimal digits.
 ///
-/// Both are created in one order, whoever is killed in between: the file, empty; the key; the first page. So a key without
+/// Both are created in one order: the file, empty; the key; the first page. The process may be killed in between. So a key without
 /// a file means that a database was lost, and a key with an empty file that nothing was written to it yet.
 enum StoredDatabaseKey {
     /// How long to wait for others that create the same database: the command of a store may ask a person.

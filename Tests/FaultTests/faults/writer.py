@@ -18,7 +18,7 @@ MOST = 0.05  # Seconds that count between two attempts.
 def begin(connection):
     """Begins to write, and returns how long others prevented it.
 
-    Each attempt counts for little, so that being off the processor between two of them is no wait.
+    Each attempt counts for little, so that being off the processor between two of them is not a wait.
     """
     waited, last = 0.0, None
     while True:

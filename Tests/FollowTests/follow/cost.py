@@ -53,7 +53,7 @@ def requests(settings, folder, port, plan):
             plan([])
             time.sleep(11)
             idle = [one for one in log() if "/leases/" not in one[1]]
-            # That first look may still have been going on when the window began.
+            # That first look may not have ended when the window began.
             if not idle:
                 break
         expect(not idle, lambda: f"{idle}")

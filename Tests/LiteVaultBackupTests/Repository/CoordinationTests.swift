@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// Whoever finds an old lease, and reads its holder later, may find the next one.
+    /// A process that finds an old lease, and reads its holder later, may find the next one.
     @Test(arguments: ["list", "attributes"])
     func `a writer that takes an old lease meanwhile is not taken for its former holder`(call: String) async throws {
         var image = try TestImage(scratch.path("a.db"), blocks: 10)
