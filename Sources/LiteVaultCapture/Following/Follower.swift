@@ -82,7 +82,7 @@ package final class Follower {
             try report(poll(into: &sink))
             let end = Date().addingTimeInterval(pause)
             repeat {
-                usleep(min(50_000, useconds_t(max(0, end.timeIntervalSinceNow) * 1e6)))
+                usleep(useconds_t(min(0.05, max(0, end.timeIntervalSinceNow)) * 1e6))
             } while goesOn() && Date() < end
         }
     }

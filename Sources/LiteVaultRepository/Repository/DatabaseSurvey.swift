@@ -153,8 +153,10 @@ extension Repository {
 
     /// The results of verifications, and problems with documents that only describe snapshots. Those are reported and
     /// stop nothing, as reading snapshots does not depend on them.
+    ///
+    /// - Parameter isStrict: whether it throws if the store does not respond: a result that was not read is not a missing one.
     func advisories(
-        _ survey: DatabaseSurvey
+        _ survey: DatabaseSurvey, isStrict: Bool = false
     ) async throws -> (verifications: Verifications, newestForgotten: Int, warnings: [RepositoryWarning]) {
         let database = survey.database
         var warnings: [RepositoryWarning] = []
@@ -162,7 +164,7 @@ extension Repository {
         var newestForgotten = 0
         do {
             verifications = try await self.verifications(database)
-        } catch let error as VaultError {
+        } catch let error as VaultError where error.isDamage || !isStrict {
             warnings.append(
                 RepositoryWarning(
                     error, RepositoryFormat.verified(database),

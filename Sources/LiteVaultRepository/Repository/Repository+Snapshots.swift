@@ -14,13 +14,20 @@ extension Repository {
     /// - Parameter database: a database's name; nil for all.
     /// - Throws: `VaultError` if the store cannot be listed.
     public func snapshots(database: String? = nil) async throws -> SnapshotList {
+        try await snapshots(database, requiringVerifications: false)
+    }
+
+    /// As ``snapshots(database:)``.
+    ///
+    /// - Parameter requiringVerifications: whether it throws if the store does not tell which snapshots were verified.
+    func snapshots(_ database: String?, requiringVerifications: Bool) async throws -> SnapshotList {
         var warnings = notices
         // Those in a database's own directory of snapshots are in its survey.
         if database == nil { warnings += try await strays("snapshots/").filter { !$0.isBelowDatabase } }
         warnings += try await strays(database.map { RepositoryFormat.segments(databaseID($0)) } ?? "segments/")
         let found = try await concurrently(databaseIDs(database)) { id in
             let survey = try await survey(id)
-            let (verifications, _, more) = try await advisories(survey)
+            let (verifications, _, more) = try await advisories(survey, isStrict: requiringVerifications)
             rememberNewest(survey)
             var snapshots = survey.snapshots
             for index in snapshots.indices {

@@ -54,7 +54,8 @@ extension Repository {
             // In a rolled-back repository, the newest snapshots are not the newest.
             if let rollback = survey.rollback { throw rollback }
         }
-        let all = try await snapshots(database: database)
+        // The newest verified one is kept.
+        let all = try await snapshots(database, requiringVerifications: true)
         all.warnings.forEach(warning)
         // The earlier of two clocks: it may keep too much, where the later one would remove too much.
         let now = min(Date(), try await store.now())

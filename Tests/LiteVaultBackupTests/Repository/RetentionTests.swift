@@ -115,6 +115,23 @@ import Testing
         #expect(decisions[0].reasons == ["last verified"])
     }
 
+    @Test func `nothing is removed while the store does not tell which snapshots were verified`() async throws {
+        let repository = try await repository()
+        let image = try TestImage(scratch.path("a.db"), blocks: 10)
+        try await repository.snapshot(image)
+        _ = try await repository.check()
+        for _ in 0..<2 { try await repository.snapshot(image) }
+        let store = HookedStore(DirectoryStore(scratch.path("repository")))
+        let other = try await Repository.open(store, local: repository.local)
+        store.setHooks(before: { call, name in
+            if call == "get", name.hasPrefix("verified/") { throw VaultError(.io, "does not respond", path: name) }
+        })
+        #expect(await StoreCalls.code { _ = try await other.forget(policy { $0.last = 1 }) } == .io)
+        #expect(try await other.snapshots().count == 3)
+        store.setHooks()
+        #expect(try await other.forget(policy { $0.last = 1 }).map(\.keeps) == [true, false, true])
+    }
+
     @Test func `periods keep the newest of each`() async throws {
         // One snapshot every 6 hours for 60 days.
         let start = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
