@@ -1,5 +1,7 @@
 internal import Crypto
+internal import DurableFile
 public import LiteVaultCapture
+internal import LiteVaultCipher
 internal import LiteVaultFoundation
 
 /// The result of giving a repository a new key.
@@ -202,11 +204,19 @@ extension Repository {
 
     /// Stores a segment again with another start of the same length.
     private func replaceHead(of name: String, _ present: ObjectAttributes, _ head: [UInt8]) async throws {
-        let path = try spoolDirectory() + "/rotation-\(PackID().hexadecimal).tmp"
-        defer { unlink(path) }
+        let named = try temporaryFile("rotation")
+        defer { named.discard() }
+        let path = named.path + "-journal"
         try await store.fetch(name, into: path, upTo: RepositoryFormat.segmentBytes + Self.segmentHead)
         try LocalFile(updating: path).write(head, at: 0)
         try await store.put(name, file: path, condition: .unchanged(present.tag))
+    }
+
+    /// Creates a temporary file in the spool directory. Content goes to the name with `-journal` behind it: both are removed together,
+    /// after a kill by a later run.
+    func temporaryFile(_ name: String) throws -> ReplacementFile {
+        let directory = try spoolDirectory()
+        return try withErrorContext(path: directory) { try ReplacementFile(destination: "\(directory)/\(name)") }
     }
 
     private func forgetPreviousKey() async throws {

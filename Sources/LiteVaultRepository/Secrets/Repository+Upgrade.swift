@@ -130,8 +130,9 @@ extension Repository {
                     let bytes = try await base.get(name, upTo: 1 << 20)
                     try await store.put(name, bytes: bytes, condition: .unchanged(present.tag))
                 } else {
-                    let path = try spoolDirectory() + "/upgrade-\(PackID().hexadecimal).tmp"
-                    defer { unlink(path) }
+                    let named = try temporaryFile("upgrade")
+                    defer { named.discard() }
+                    let path = named.path + "-journal"
                     let local = base.localPath(name)
                     if local == nil { try await base.fetch(name, into: path) }
                     try await store.put(name, file: local ?? path, condition: .unchanged(present.tag))

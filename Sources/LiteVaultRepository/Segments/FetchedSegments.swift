@@ -1,3 +1,4 @@
+internal import DurableFile
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
@@ -34,7 +35,7 @@ final class FetchedSegments: Sendable {
     init(of database: String, in repository: Repository) throws {
         self.repository = repository
         self.database = database
-        directory = try repository.workDirectory() + "/" + Self.prefix + PackID().hexadecimal
+        directory = try repository.workDirectory() + "/" + TemporaryName(for: "segments").name
     }
 
     /// Reads segments whose names are from a listing, and that were not read before.
@@ -46,7 +47,7 @@ final class FetchedSegments: Sendable {
         let known = found.withLock { Set($0.keys) }
         let names = names.filter { !known.contains($0.object) }
         guard !names.isEmpty else { return [] }
-        try Self.sweep(try repository.workDirectory())
+        Self.sweep(try repository.workDirectory())
         try LocalDirectory.create(directory)
         let chosen = names.map { name in
             let size = name.size ?? .max
@@ -91,14 +92,15 @@ final class FetchedSegments: Sendable {
         name.object.split(separator: "/").joined(separator: ".")
     }
 
-    private static let prefix = ".litevault-segments-"
-
-    /// Removes what killed restores have left.
-    private static func sweep(_ parent: String) throws {
-        for name in (try? LocalDirectory.names(parent)) ?? [] where name.hasPrefix(prefix) {
+    /// Removes what killed restores have left. Of a process in another container nobody knows whether it still runs: what it has
+    /// left stays for a week, which is longer than a restore takes.
+    private static func sweep(_ parent: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
+            guard let state = TemporaryName(parsing: name)?.owner.state, state != .alive else { continue }
             var status = stat()
             let path = parent + "/" + name
-            if stat(path, &status) == 0, Date().timeIntervalSince1970 - status.modified > 86_400 {
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
+            if state == .dead || Date().timeIntervalSince1970 - status.modified > 7 * 86_400 {
                 try? FileManager.default.removeItem(atPath: path)
             }
         }

@@ -1,3 +1,4 @@
+import DurableFile
 import Foundation
 import LiteVault
 import LiteVaultBackup
@@ -86,6 +87,29 @@ import Testing
         torn.withLock { $0 = true }
         #expect(try await restored(reader, .latest) == 4)
         #expect(!torn.value)
+    }
+
+    @Test func `a restore removes what killed ones have left, and nothing of others`() async throws {
+        let repository = try await open("one")
+        let followed = try await follow(repository)
+        _ = try await commit(1...2, followed)
+        await followed.writer.close()
+        let spool = scratch.path("repository/.spool")
+        let own = ProcessIdentity.current
+        let owners = [
+            own, ProcessIdentity(process: own.process, start: own.start &+ 1, boot: own.boot, namespace: own.namespace),
+            ProcessIdentity(process: 1, start: 1, boot: own.boot, namespace: own.namespace &+ 1),
+            ProcessIdentity(process: 2, start: 1, boot: own.boot, namespace: own.namespace &+ 1),
+        ]
+        let left = owners.map { "\(spool)/\(TemporaryName(for: "segments", owner: $0).name)" }
+        for directory in left {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try Data([1]).write(to: URL(fileURLWithPath: directory + "/segment"))
+        }
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -8 * 86_400)], ofItemAtPath: left[3])
+        #expect(try await restored(repository, .latest) == 2)
+        #expect(left.map { FileManager.default.fileExists(atPath: $0) } == [true, false, true, false])
     }
 
     @Test(arguments: [true, false])
