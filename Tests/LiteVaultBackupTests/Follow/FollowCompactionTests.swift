@@ -41,22 +41,12 @@ import Testing
     ) async throws -> Events {
         dated.followed.follower.stop()
         var options = FollowingOptions(database: "a.db")
-        options.allowsPlaintext = true
         options.compaction = policy
         options.compactionInterval = 0.05
         options.backoff = 0.05...0.1
         options.limits.interval = 0.02
         let events = Events()
-        let path = dated.followed.path
-        let follower = DatabaseFollower(
-            path, into: repository, options: options,
-            takeSnapshot: { _, gap in
-                var options = SnapshotOptions()
-                options.allowsPlaintext = true
-                options.gap = gap
-                return try await repository.snapshot(of: path, options: options).snapshot
-            },
-            report: events.note)
+        let follower = DatabaseFollower(plaintext: dated.followed.path, into: repository, options: options, report: events.note)
         async let run: Void = follower.run()
         let end = ContinuousClock.now + .seconds(900)
         while try await !condition(events), ContinuousClock.now < end { try await Task.sleep(nanoseconds: 10_000_000) }

@@ -46,19 +46,9 @@ import Testing
             state: live.folder + "/state", cache: live.folder + "/cache", spool: live.folder + "/spool")
         let repository = try await Repository.openOrCreate(store, local: local)
         var options = FollowingOptions(database: "live.db")
-        options.allowsPlaintext = true
         options.backoff = 0.05...0.1
         options.limits = FollowerLimits(logBytes: logBytes, interval: 0.005)
-        let path = live.path
-        let follower = DatabaseFollower(
-            path, into: repository, options: options,
-            takeSnapshot: { _, gap in
-                var options = SnapshotOptions()
-                options.allowsPlaintext = true
-                options.gap = gap
-                return try await repository.snapshot(of: path, options: options).snapshot
-            },
-            report: events.note)
+        let follower = DatabaseFollower(plaintext: live.path, into: repository, options: options, report: events.note)
         async let run: Void = follower.run()
         do {
             #expect(await eventually { events.list.contains("based") })

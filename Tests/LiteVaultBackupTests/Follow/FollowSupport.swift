@@ -56,3 +56,23 @@ struct SegmentFolder: WALSegmentSink {
         return try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
     }
 }
+
+extension DatabaseFollower {
+    /// Creates a follower of a database that is not encrypted, whose snapshots go to the same repository.
+    convenience init(
+        plaintext path: String, into repository: Repository, options: FollowingOptions,
+        report: @escaping @Sendable (FollowingEvent) -> Void
+    ) {
+        var options = options
+        options.allowsPlaintext = true
+        self.init(
+            path, into: repository, options: options,
+            takeSnapshot: { _, gap in
+                var options = SnapshotOptions()
+                options.allowsPlaintext = true
+                options.gap = gap
+                return try await repository.snapshot(of: path, options: options).snapshot
+            },
+            report: report)
+    }
+}
