@@ -358,6 +358,9 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// What ci/test and ci/try know of a suite is declared beside it.
+for target in package.targets where target.type == .test { target.exclude.append("suite.toml") }
+
 // LITEVAULT_TESTS=LiteVaultPoolTests,LiteVaultTool leaves these targets, and what they are made of: `swift build --build-tests` then builds
 // nothing else. ci/try sets it. LITEVAULT_TESTS=none leaves out the test targets alone.
 if let named = Context.environment["LITEVAULT_TESTS"] {
