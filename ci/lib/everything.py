@@ -32,6 +32,11 @@ def shell(text, *words):
     return ["bash", "-c", SHELL + text, ROOT, *words]
 
 
+def lean_swift():
+    """Without debug information in a checkout whose .build ci/test made; other flags would compile a developer's build again."""
+    return {"SWIFT": str(ROOT / "ci/lib/lean-swift")} if (ROOT / ".build").is_symlink() else {}
+
+
 def select_build(which):
     """Engines, and packages that depend on this one, are built under one path where `.build` is a link."""
     link = ROOT / ".build"
@@ -56,18 +61,19 @@ class Plan:
     # What is built
 
     def builds(self):
-        self.add("build sqlcipher", ["ci/engine", DEFAULT, "build", "--build-tests"], weight=3, seconds=420,
+        lean = lean_swift()
+        self.add("build sqlcipher", ["ci/engine", DEFAULT, "build", "--build-tests"], weight=3, seconds=420, environment=lean,
                  build=(DEFAULT, True), judge=self.compiled, timeout=3000)
         # Without test targets: SwiftPM compiles the tools of their plugins, whatever product is asked for.
         self.add("build tool", shell('exec "$swift" build --package-path "$root" --scratch-path "$root/.build-tool" -c release --product litevault'),
-                 weight=2, seconds=400, environment={"LITEVAULT_TESTS": "none"}, judge=self.compiled, timeout=3000)
+                 weight=2, seconds=400, environment={"LITEVAULT_TESTS": "none", **lean}, judge=self.compiled, timeout=3000)
         if "sqlite" in self.engines:
             names = [suite.name for suite in self.suites.values() if "sqlite" in suite.engines and not suite.is_program]
             names += ["LiteVaultTool", "LiteVaultSchemaGenerator", "MigrationWorker"]
             # The tests of page authentication need digests, which the object store's library links.
             self.add("build sqlite", shell('engine_seed sqlite; engine_swift sqlite build --build-tests'),
                      needs=["build sqlcipher"], weight=3, seconds=240, build=("sqlite", True),
-                     environment={"LITEVAULT_TESTS": ",".join(names)}, judge=self.compiled, timeout=3000)
+                     environment={"LITEVAULT_TESTS": ",".join(names), **lean}, judge=self.compiled, timeout=3000)
         for engine in SUBSTITUTED:
             if engine in self.engines:
                 needs = ["build sqlcipher"]
@@ -160,7 +166,7 @@ class Plan:
             if (ROOT / ".build").is_symlink():
                 # What packages that depend on this one would compile again is in a copy of the default engine's build.
                 self.add("copy of the build", ["bash", "-c", 'rm -rf "$0" && cp -a .build-sqlcipher "$0"', ROOT / ".build-consumers-shared"], needs=built, build=sqlcipher, seconds=15)
-                consumers = {"LITEVAULT_CONSUMERS": str(ROOT / ".build")}
+                consumers = {"LITEVAULT_CONSUMERS": str(ROOT / ".build"), **lean_swift()}
                 built = ["copy of the build"]
             how = {"needs": built, "build": ("consumers-shared", True), "environment": consumers, "weight": 2}
             self.add("consumer package", ["ci/consumer"], seconds=150, **how)
@@ -171,7 +177,7 @@ class Plan:
                 self.add(f"example {place.name}", [place / "check", consumers.get("LITEVAULT_CONSUMERS", ROOT / ".build-consumers")], seconds=30, **how)
             readme = {**how, "needs": [*built, "build tool"], "environment": {**consumers, **tool}}
             self.add("README", ["ci/readme"], seconds=120, **readme)
-            self.add("thread sanitizer", ["ci/tsan"], weight=2, seconds=120)
+            self.add("thread sanitizer", ["ci/tsan"], weight=2, seconds=120, environment=consumers and lean_swift())
             self.add("install script", ["ci/installer"], seconds=10)
             self.add("quickstart", ["ci/quickstart"], needs=["build tool"], environment=tool, seconds=30)
 
@@ -259,6 +265,10 @@ def main():
         parser.error("--repeat needs --only")
     os.chdir(ROOT)
     WORK.mkdir(exist_ok=True)
+    if not (ROOT / ".build").exists() and not (ROOT / ".build").is_symlink():
+        (ROOT / ".build").symlink_to(".build-sqlcipher")
+    if (ROOT / ".build").is_symlink():
+        (ROOT / ".build-sqlcipher").mkdir(exist_ok=True)
     memory = None if os.environ.get("TMPDIR") else memory_directory()
     plan = Plan(arguments.what or [*ENGINES, *GROUPS], memory or os.environ.get("TMPDIR", "/tmp"))
     parts = plan.all()
@@ -269,10 +279,6 @@ def main():
         for part in parts:
             print(f"{part.name}: {', '.join(part.needs) or 'nothing'}")
         return 0
-    if not (ROOT / ".build").exists() and not (ROOT / ".build").is_symlink():
-        (ROOT / ".build").symlink_to(".build-sqlcipher")
-    if (ROOT / ".build").is_symlink():
-        (ROOT / ".build-sqlcipher").mkdir(exist_ok=True)
     lanes, loops, status = None, [], 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
