@@ -53,6 +53,9 @@ class Plan:
         self.expected = {engine: report.Expected(SKIPS, engine) for engine in self.engines}
         self.passed = {engine: [] for engine in self.engines}  # names, for ci/hazards
         self.notes = []  # what was skipped or failed as expected, and what was left out
+        if "sqlcipher-3" in self.engines and not (ROOT / ".engines/sqlcipher-3.4.1/pkgconfig/sqlcipher.pc").exists():
+            self.engines.remove("sqlcipher-3")
+            self.notes.append("sqlcipher-3: not run: this distribution has no such package (ci/setup says more)")
         self.parts = []
 
     def add(self, name, command, **how):
@@ -237,6 +240,11 @@ def finish(plan, lanes, done):
             failures.append("hazards: see above")
     print("\n== skipped, failed as expected, or not run")
     print("\n".join(sorted(plan.notes)) or "nothing")
+    print("\n== engines: passed, and what the tool finds at run time")
+    for engine in plan.engines:
+        tool, _ = plan.tool(engine)
+        linked = subprocess.run([tool, "--version"], capture_output=True, text=True).stdout.strip() if tool.exists() else "not built"
+        print(f"{len(plan.passed[engine]):6}  {engine}: {linked}")
     print("\n== time: seconds, seconds of CPU")
     table = lanes.table()
     print("\n".join(f"{took:6.0f} {cpu:6.0f}  {name}" for name, took, cpu in table))
