@@ -41,7 +41,7 @@ class Lanes:
         self.home, self.select_build = pathlib.Path(home), select_build
         self.capacity = 2 * (os.cpu_count() or 1)
         self.changed = threading.Condition()
-        self.running, self.done, self.times, self.processes = {}, {}, {}, {}
+        self.running, self.started, self.done, self.times, self.processes = {}, {}, {}, {}, {}
         self.began = time.monotonic()
         self.known = self.earlier_times()
         self.ways = {}
@@ -75,7 +75,7 @@ class Lanes:
         waiting = sorted(self.parts.values(), key=lambda part: -self.way(part.name))
         with self.changed:
             while waiting or self.running:
-                full = False  # a part that is next in line has no room yet
+                room = None  # when the part that is next in line will have room; None if it has
                 for part in list(waiting):
                     lost = [name for name in part.needs if name in self.done and self.done[name].failures]
                     if lost:
@@ -84,10 +84,10 @@ class Lanes:
                     elif not all(name in self.done for name in part.needs) or not self.has_build(part):
                         continue
                     elif not self.has_room(part):
-                        full = True
-                    elif not full or self.expected(part) < 45:  # short ones do not keep it waiting for long
+                        room = self.seconds_to_room(part) if room is None else room
+                    elif room is None or self.expected(part) < room + 45:  # others do not keep it waiting for long
                         waiting.remove(part)
-                        self.running[part.name] = part
+                        self.running[part.name], self.started[part.name] = part, time.monotonic()
                         if part.build:
                             self.select_build(part.build[0])
                         threading.Thread(target=self.work, args=[part], daemon=True).start()
@@ -97,6 +97,16 @@ class Lanes:
 
     def has_room(self, part):
         return not self.running or sum(other.weight for other in self.running.values()) + part.weight <= self.capacity
+
+    def seconds_to_room(self, part):
+        """When enough of the running parts will have ended for this one to fit."""
+        needed = sum(other.weight for other in self.running.values()) + part.weight - self.capacity
+        ends = [(self.started[name] + self.expected(other) - time.monotonic(), other.weight) for name, other in self.running.items()]
+        for seconds, weight in sorted(ends):
+            needed -= weight
+            if needed <= 0:
+                return max(0, seconds)
+        return 0
 
     def has_build(self, part):
         holders = [other.build for other in self.running.values() if other.build and part.build]
