@@ -358,9 +358,52 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// LITEVAULT_TESTS=LiteVaultPoolTests,LiteVaultCoreTests builds these test targets alone: most of a small change's wait
-// is for tests of other targets. LITEVAULT_TESTS=none builds none.
+// What ci/test and ci/try know of a suite is declared beside it.
+for target in package.targets where target.type == .test { target.exclude.append("suite.toml") }
+
+// LITEVAULT_TESTS=LiteVaultPoolTests,LiteVaultTool leaves these targets, and what they are made of: `swift build --build-tests` then builds
+// nothing else. ci/try sets it. LITEVAULT_TESTS=none leaves out the test targets alone.
 if let named = Context.environment["LITEVAULT_TESTS"] {
-    let kept = Set(named.split(separator: ",").map(String.init))
-    package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
+    let named = Set(named.split(separator: ",").map(String.init))
+    package.targets.removeAll { $0.type == .test && !named.contains($0.name) }
+    if named != ["none"] { keepTargets(named) }
+}
+
+/// Removes from the package all targets but those named and what they depend on, and the products made of those that are removed.
+@MainActor func keepTargets(_ named: Set<String>) {
+    var kept: Set<String> = []
+    var next = named
+    while !next.isEmpty {
+        kept.formUnion(next)
+        let targets = package.targets.filter { next.contains($0.name) }
+        next = Set(targets.flatMap(parts)).subtracting(kept)
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products.removeAll { !kept.isSuperset(of: targets(of: $0)) }
+}
+
+/// The targets and plugins of this package that a target is made of.
+func parts(of target: Target) -> [String] {
+    let dependencies = target.dependencies.compactMap { dependency -> String? in
+        switch dependency {
+        case .targetItem(let name, _), .byNameItem(let name, _): name
+        default: nil
+        }
+    }
+    let plugins = (target.plugins ?? []).map { usage in
+        switch usage {
+        case .plugin(let name, _): name
+        @unknown default: ""
+        }
+    }
+    return dependencies + plugins
+}
+
+func targets(of product: Product) -> [String] {
+    switch product {
+    case let product as Product.Library: product.targets
+    case let product as Product.Executable: product.targets
+    case let product as Product.Plugin: product.targets
+    default: []
+    }
 }

@@ -20,21 +20,19 @@ struct YAMLReader: ~Copyable {
         let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: max(bytes.count, 1))
         defer { buffer.deallocate() }
         buffer.initialize(from: bytes, count: bytes.count)
-        var reader = try YAMLReader(buffer, bytes.count)
-        return try reader.document()
-    }
-
-    /// - Parameter bytes: what is read; it has to exist as long as the reader.
-    private init(_ bytes: UnsafePointer<UInt8>, _ count: Int) throws(YAMLError) {
         let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
             throw YAMLError(message: "there is no memory for the parser", line: 1)
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-        yaml_parser_set_input_string(parser, bytes, count)
-        self.parser = parser
+        yaml_parser_set_input_string(parser, buffer, bytes.count)
+        var reader = YAMLReader(parser)
+        return try reader.document()
     }
+
+    /// - Parameter parser: initialized, and the reader's from now on. The text that it reads has to outlive the reader.
+    private init(_ parser: UnsafeMutablePointer<yaml_parser_t>) { self.parser = parser }
 
     deinit {
         yaml_parser_delete(parser)

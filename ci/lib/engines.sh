@@ -53,28 +53,6 @@ engine_swift() {
     env "${engine_env[@]}" "$swift" "$subcommand" "${swift_args[@]}" --scratch-path "$engine_scratch" "$@"
 }
 
-# engines_share: lets the engines share what does not depend on them, in a checkout that has no .build yet.
-engines_share() {
-    [ -e "$root/.build" ] || ln -sfn .build-sqlcipher "$root/.build"
-    [ ! -L "$root/.build" ] || mkdir -p "$root/.build-sqlcipher"
-}
-
-# as_consumer COMMAND…: runs it with the default engine's build, copied, as the place where packages that depend on this one
-# are built. What they would compile again is there. A check that is run by itself builds in $consumers_home: the compiler
-# refuses modules that it finds under another path than they were built under.
-as_consumer() {
-    local status=0 copy=$consumers_home-shared
-    if [ -L "$root/.build" ]; then
-        [ -d "$copy" ] || cp -a "$root/.build-sqlcipher" "$copy"
-        ln -sfn "${copy##*/}" "$root/.build"
-        LITEVAULT_CONSUMERS=$root/.build "$@" || status=$?
-        ln -sfn .build-sqlcipher "$root/.build"
-    else
-        "$@" || status=$?
-    fi
-    return "$status"
-}
-
 # engine_seed NAME: gives an engine that was never built a copy of the default engine's build without this package's own
 # modules. Their flags differ, and what would be left of the other engine's modules would be stale.
 engine_seed() {

@@ -1,18 +1,12 @@
-#!/usr/bin/env python3
-"""What one engine's runs did, judged against the list of what may be skipped or fail.
+"""What a run of tests did, judged against the list of what may be skipped or fail.
 
-    report.py ENGINE SKIPS RESULT swift EVENTS STATUS [NAME LOG STATUS]…
+A run is either the file written by `--event-stream-output-path` of a program of Swift tests (one JSON object per line), or the output of
+Tests/NAME/run: "passed|failed|skipped  CASE: DETAIL" per case. The events are read instead of the console or the xUnit file because
+only they tell a known issue and a cancelled test from a passed one, and a test that began and never ended (the process died) from one
+that was not there.
 
-EVENTS is the file written by `swift test --event-stream-output-path` (one JSON object per line). It is read instead of
-the console or the xUnit file because only it tells a known issue and a cancelled test from a passed one, and a test that
-began and never ended (the process died) from one that was not there. LOG is the output of a suite that is a program of
-its own, Tests/NAME/run: "passed|failed|skipped  CASE: DETAIL" per case. STATUS is each run's exit status.
-
-SKIPS holds what is expected: "ENGINE | TEST | REASON" per line, where TEST is a test's identifier as printed here, or
+ci/expected-skips.txt holds what is expected: "ENGINE | TEST | REASON" per line, where TEST is a test's identifier as printed here, or
 that of a whole suite when the suite itself is what is skipped.
-
-Prints every test that did not simply pass, with the reason. RESULT gets "PASSED FAILED SKIPPED" in its first line, for
-ci/test, and the names of the tests that passed in the others, for ci/hazards.
 """
 import json
 import re
@@ -126,48 +120,35 @@ def reason(text):
     return quoted.group(1) if quoted else text
 
 
-def expected(path, engine):
-    entries = {}
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip() or line.startswith("#"):
-                continue
-            cells = [cell.strip() for cell in line.split(" | ", 2)]
-            if len(cells) != 3 or not all(cells):
-                sys.exit(f"{path}:{number}: not 'ENGINE | TEST | REASON': {line.strip()}")
-            if cells[0] in (engine, "all"):
-                entries[cells[1]] = cells[2]
-    return entries
+class Expected:
+    """What may be skipped or fail on an engine, and which entries occurred."""
 
+    def __init__(self, path, engine):
+        self.engine, self.entries, self.used = engine, {}, set()
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip() or line.startswith("#"):
+                    continue
+                cells = [cell.strip() for cell in line.split(" | ", 2)]
+                if len(cells) != 3 or not all(cells):
+                    sys.exit(f"{path}:{number}: not 'ENGINE | TEST | REASON': {line.strip()}")
+                if cells[0] in (engine, "all"):
+                    self.entries[cells[1]] = cells[2]
 
-def main():
-    engine, skips, result, *runs = sys.argv[1:]
-    entries, used, passed, allowed, failures = expected(skips, engine), set(), [], 0, []
-    for name, path, status in zip(runs[0::3], runs[1::3], runs[2::3]):
-        run = SwiftRun(path, int(status)) if name == "swift" else ProgramRun(name, path, int(status))
-        failures += run.faults
+    def judge(self, run):
+        """(names that passed, failures, what was skipped or failed as expected), of a SwiftRun or ProgramRun."""
+        passed, failures, allowed = [], list(run.faults), []
         for test, what, why, names in run.outcomes():
-            listed = next((known for known in names if known in entries), None)
+            listed = next((known for known in names if known in self.entries), None)
             text = f"{test}: {why}" if why else test
             if what == "passed":
                 passed.append(test)
             elif listed:
-                used.add(listed)
-                allowed += 1
-                print(f"{engine}: {what}, as expected: {text} [{entries[listed]}]")
+                self.used.add(listed)
+                allowed.append(f"{self.engine}: {what}, as expected: {text} [{self.entries[listed]}]")
             else:
-                failures.append(f"{what}, and not on the list: {text}")
-    for name in sorted(set(entries) - used):
-        if name.endswith("/not in ci/test"):
-            # A module or suite of Swift tests, which leaves no trace in the events.
-            allowed += 1
-            print(f"{engine}: skipped, as expected: {name} [{entries[name]}]")
-        else:
-            print(f"{engine}: on the list of skips and failures, but neither: {name} [{entries[name]}]")
-    for text in failures:
-        print(f"{engine}: FAILED: {text}")
-    with open(result, "w", encoding="utf-8") as lines:
-        lines.write("\n".join([f"{len(passed)} {len(failures)} {allowed}", *passed]) + "\n")
+                failures.append(text if what == "failed" else f"{what}, and not on the list: {text}")
+        return passed, failures, allowed
 
-
-main()
+    def unused(self):
+        return sorted(set(self.entries) - self.used)

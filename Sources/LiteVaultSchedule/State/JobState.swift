@@ -21,7 +21,7 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
 
     package func check() throws(OutOfLimits) {
         for job in jobs.values {
-            let times = [
+            let times: [Double?] = [
                 job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastVerified,
                 job.lastVerifiedRestore,
                 job.lastPrune, job.pruneBusySince,
@@ -29,20 +29,22 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
             for time in times {
                 try require("a time", seconds: time)
             }
-            for count in [
+            let counts: [Int64] = [
                 Int64(job.failed), Int64(job.databases), Int64(job.unchanged ?? 0), job.stored, job.allRuns ?? 0,
-                job.allFailures ?? 0,
-                job.allStored ?? 0,
-            ] {
+                job.allFailures ?? 0, job.allStored ?? 0,
+            ]
+            for count in counts {
                 try require("a count", count, in: Self.counts)
             }
             for database in job.following?.databases ?? [] {
-                for time in [database.since, database.looked, database.stored, database.lastGap] {
+                let times: [Double?] = [database.since, database.looked, database.stored, database.lastGap]
+                for time in times {
                     try require("a time", seconds: time)
                 }
-                for count in [
+                let counts: [Int64] = [
                     Int64(database.segments), database.bytes, Int64(database.gaps), Int64(database.lost ?? 0),
-                ] {
+                ]
+                for count in counts {
                     try require("a count", count, in: Self.counts)
                 }
             }

@@ -48,12 +48,16 @@ private func kind(_ bytes: [UInt8]) -> FileKind {
     private static func tail(_ length: Int, most: Double, squares: Double) -> Double {
         let n = Double(length)
         let mean = n / 256
-        let values = stride(from: 0.0, to: most, by: 1)
-        let condition = n - n * log(n) + lgamma(n + 1)
+        let values: [Double] = Array(stride(from: 0.0, to: most, by: 1))
+        let condition: Double = n - n * log(n) + lgamma(n + 1)
         func exponent(_ t: Double) -> Double {
-            let terms = values.map { x in -mean + x * log(mean) - lgamma(x + 1) + t * x * x }
-            let largest = terms.max() ?? 0
-            let sum = largest + log(terms.reduce(0) { $0 + exp($1 - largest) })
+            let terms = values.map { (x: Double) -> Double in
+                let density: Double = x * log(mean) - mean - lgamma(x + 1)
+                return density + t * x * x
+            }
+            let largest: Double = terms.max() ?? 0
+            let scaled = terms.map { (term: Double) -> Double in exp(term - largest) }
+            let sum: Double = largest + log(scaled.reduce(0, +))
             return condition - t * squares + 256 * sum
         }
         // The exponent is convex in t.
