@@ -142,7 +142,7 @@ extension Connection.Location {
             let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts[0].removingPercentEscapes
             let value = parts.count > 1 ? parts[1].removingPercentEscapes : ""
-            if ["key", "hexkey", "textkey"].contains(name.lowercased()) {
+            if ["key", "hexkey", "textkey"].contains(foldedName(name)) {
                 throw VaultError(
                     .usage, "A key must not be part of a URI", path: path, remedy: "Pass it as a DatabaseKey.")
             }

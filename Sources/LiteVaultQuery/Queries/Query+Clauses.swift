@@ -83,7 +83,7 @@ extension QueryType {
     public func window(_ name: String, as window: Window) -> Self {
         changed { clauses in
             var windows = clauses.windows
-            if let index = windows.firstIndex(where: { $0.name == name }) {
+            if let index = windows.firstIndex(where: { isSameName($0.name, name) }) {
                 windows[index].window = window.node
             } else {
                 windows.append((name: name, window: window.node))

@@ -1,6 +1,7 @@
 internal import LiteVaultCapture
 internal import LiteVaultCore
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 
 /// A directory on an SSH server, and how to reach it.
 ///
@@ -116,11 +117,7 @@ public struct SFTPSettings: Sendable {
         if let port { words += ["-p", String(port)] }
         if let user { words += ["-l", user] }
         words += ["-s", "--", host, "sftp"]
-        return "exec " + words.map(Self.quoted).joined(separator: " ")
-    }
-
-    private static func quoted(_ word: String) -> String {
-        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return "exec " + words.map(Quoting.shellWord).joined(separator: " ")
     }
 
     /// The URL for a message, in which a password must not appear.
