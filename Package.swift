@@ -305,7 +305,8 @@ let package = Package(
                 permissions: [.writeToPackageDirectory(reason: "The encrypted database is written beside the other.")])),
 
         .testTarget(
-            name: "LiteVaultQuotingTests", dependencies: ["LiteVaultQuoting", "LiteVault"], swiftSettings: swift),
+            name: "LiteVaultQuotingTests",
+            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultRepository"], swiftSettings: swift),
         .testTarget(name: "LiteVaultSupportTests", dependencies: ["LiteVaultSupport"], swiftSettings: swift),
         .testTarget(name: "DurableFileTests", dependencies: ["DurableFile"], swiftSettings: swift),
         .testTarget(

@@ -99,8 +99,10 @@ package struct ExactText: Hashable, Sendable, ExpressibleByStringLiteral, Custom
 
     package func hash(into hasher: inout Hasher) {
         let utf8 = text.utf8
-        let isHashed = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        if isHashed == nil { for byte in utf8 { hasher.combine(bytes: CollectionOfOne(byte)) } }
+        let isHashed: Void? = utf8.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        if isHashed == nil { Array(utf8).withUnsafeBytes { hasher.combine(bytes: $0) } }
         hasher.combine(utf8.count)
     }
 }

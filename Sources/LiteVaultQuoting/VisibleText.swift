@@ -1,7 +1,7 @@
 extension Quoting {
     /// Whether a character must not reach a terminal, or a source that a person reads, as it is: control characters move the cursor
     /// and change colors, line separators break lines, and direction marks make text look like another.
-    static func isHazard(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isHazard(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         // C0, DEL and C1; the Arabic letter mark, left-to-right and right-to-left marks; line and paragraph separators, embeddings
         // and overrides; isolates; deprecated format characters; the byte order mark; interlinear annotations.

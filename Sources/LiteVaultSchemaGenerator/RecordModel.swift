@@ -68,7 +68,9 @@ struct RecordModelReader {
                 column: column, name: SwiftNames.member(column.name), type: type, columnType: columnType, role: role,
                 initialValue: initial, isJSON: json != nil)
         }
-        if case .table(_, let alias?) = table.kind, isSameName(alias, column.name) { return property(.rowID, base + "?", "nil") }
+        if case .table(_, let alias?) = table.kind, isSameName(alias, column.name) {
+            return property(.rowID, base + "?", "nil")
+        }
         if column.isGenerated { return property(.generated, base + "?", "nil") }
         if directives.isVersion(column.name, in: table.name) { return property(.version, base, "0") }
         if column.keyPosition > 0 { return property(.key, base, nil) }

@@ -153,7 +153,7 @@ struct RelationReader {
             // A partial index is unique among some rows only.
             guard index.count < 5 || index[4] == "0", let name = index[1] else { continue }
             result.insert(
-                Set(try database.rows("PRAGMA index_info(\(quoted(name)))").compactMap { $0[2].map(SQLName.init) }))
+                Set(try database.rows("PRAGMA index_info(\(quoted(name)))").compactMap { $0[2].map { SQLName($0) } }))
         }
         return result
     }

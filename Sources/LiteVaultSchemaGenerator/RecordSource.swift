@@ -40,7 +40,8 @@ struct RecordSourceWriter {
         }
         let inherited = protocols.isEmpty ? "" : ": " + protocols.joined(separator: ", ")
         var lines = [
-            "/// A row of the table `\(Quoting.swiftComment(record.table.name))`.", "\(access)struct \(path[path.count - 1])\(inherited) {",
+            "/// A row of the table `\(Quoting.swiftComment(record.table.name))`.",
+            "\(access)struct \(path[path.count - 1])\(inherited) {",
         ]
         let isSynthesized = hasSynthesizedInitializer(record)
         lines += record.properties.map { property in

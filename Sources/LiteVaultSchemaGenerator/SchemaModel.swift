@@ -93,7 +93,9 @@ struct ModelReader {
                 continue
             }
             var canBeNull = true
-            if case .table(_, let alias) = kind { canBeNull = row[3] == "0" && alias.map { !isSameName($0, column) } ?? true }
+            if case .table(_, let alias) = kind {
+                canBeNull = row[3] == "0" && alias.map { !isSameName($0, column) } ?? true
+            }
             columns.append(
                 Column(
                     name: column, declaredType: row[2] ?? "", canBeNull: canBeNull, isGenerated: flag != "0",

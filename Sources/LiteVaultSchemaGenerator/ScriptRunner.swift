@@ -86,7 +86,7 @@ struct SchemaChecks {
             SELECT type, name, tbl_name, sql FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
             WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
             """)
-        let tables = Set(objects.filter { $0[0] == "table" }.compactMap { $0[1].map(SQLName.init) })
+        let tables = Set(objects.filter { $0[0] == "table" }.compactMap { $0[1].map { SQLName($0) } })
         var found: [Diagnostic] = []
         for object in objects {
             guard let name = object[1] else { continue }

@@ -141,7 +141,8 @@ struct StatementChecks {
         }
         for (column, engine) in zip(result.columns, compiled.columns) {
             guard let origin = column.typing.origin, let declared = engine.declaredType,
-                let own = relations[SQLName(origin.table)]?.columns.first(where: { isSameName($0.name, origin.column) }),
+                let own = relations[SQLName(origin.table)]?.columns.first(where: { isSameName($0.name, origin.column) }
+                ),
                 !isSameName(declared, own.declaredType)
             else { continue }
             throw Diagnostics(

@@ -37,7 +37,8 @@ struct SwiftWriter {
             case .virtual: ("Virtual table", "VirtualTable")
             }
         let head = [
-            "    /// \(kind) `\(Quoting.swiftComment(table.name))`.", "    \(access)enum \(SwiftNames.type(table.name)) {",
+            "    /// \(kind) `\(Quoting.swiftComment(table.name))`.",
+            "    \(access)enum \(SwiftNames.type(table.name)) {",
             "        \(access)static let table = \(type)(\(Quoting.swiftLiteral(table.name)))",
         ]
         return head

@@ -28,7 +28,8 @@ extension Connection {
     ///   licenses.
     public func applyLicense(_ license: String) throws {
         let engine = try CipherEngine.require(for: description)
-        guard !license.utf8.contains(0), let answer = try scalar("PRAGMA cipher_license = \(Quoting.sqlText(license))") else {
+        guard !license.utf8.contains(0), let answer = try scalar("PRAGMA cipher_license = \(Quoting.sqlText(license))")
+        else {
             // No row: the engine does not know the pragma.
             throw VaultError(.unsupported, "The linked SQLCipher \(engine) has no licenses")
         }

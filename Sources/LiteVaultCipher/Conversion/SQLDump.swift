@@ -51,7 +51,7 @@ package struct SQLDump {
 
     private mutating func writeAll() throws {
         let all = try SchemaObject.all(of: connection)
-        let named = content.tables.map { Set($0.map(SQLName.init)) }
+        let named = content.tables.map { Set($0.map { SQLName($0) }) }
         if let named {
             let known = Set(all.filter { $0.type == "table" || $0.type == "view" }.map { SQLName($0.name) })
             if let unknown = named.subtracting(known).map(\.text).min() {

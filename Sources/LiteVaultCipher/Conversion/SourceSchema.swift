@@ -19,7 +19,7 @@ struct SchemaObject: Equatable {
 
     /// Whether it has the same statement, and belongs to the same table.
     func isDefined(as other: SchemaObject) -> Bool {
-        isSameText(tableName, other.tableName) && sql.map(ExactText.init) == other.sql.map(ExactText.init)
+        isSameText(tableName, other.tableName) && sql.map { ExactText($0) } == other.sql.map { ExactText($0) }
     }
 
     /// A table with rows of its own, including `sqlite_sequence`, statistics and shadow tables.
@@ -99,7 +99,9 @@ struct TableShape {
     private static func rowidAlias(
         of table: String, hiddenBy columns: Set<SQLName>, in connection: Connection
     ) throws -> String? {
-        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains(SQLName($0)) }) else { return nil }
+        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains(SQLName($0)) }) else {
+            return nil
+        }
         do {
             _ = try connection.prepare("SELECT \(alias) FROM main.\(quoted(table))")
             return alias

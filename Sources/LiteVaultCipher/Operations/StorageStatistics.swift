@@ -77,7 +77,9 @@ package struct StorageStatistics: Sendable {
         }
         for index in trees.indices {
             let name = trees[index].name
-            guard let sizes = found[ExactText(name)] ?? (name == "sqlite_schema" ? found["sqlite_master"] : nil) else { continue }
+            guard let sizes = found[ExactText(name)] ?? (name == "sqlite_schema" ? found["sqlite_master"] : nil) else {
+                continue
+            }
             trees[index].pages = sizes.pages
             trees[index].payload = sizes.payload
             trees[index].unused = sizes.unused

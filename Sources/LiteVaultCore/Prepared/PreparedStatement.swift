@@ -59,7 +59,7 @@ package final class PreparedStatement {
             sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
         }
         names = read
-        duplicates = Set(Dictionary(grouping: read, by: ExactText.init).filter { $0.value.count > 1 }.keys)
+        duplicates = Set(Dictionary(grouping: read, by: { ExactText($0) }).filter { $0.value.count > 1 }.keys)
         hint = 0
         nameReprepares = reprepares
         return read
@@ -75,7 +75,9 @@ package final class PreparedStatement {
             mayHaveNewNames = false
         }
         let position = hint
-        if position < names.count, isSameText(names[position], name), duplicates.isEmpty || !duplicates.contains(ExactText(name)) {
+        if position < names.count, isSameText(names[position], name),
+            duplicates.isEmpty || !duplicates.contains(ExactText(name))
+        {
             hint = position + 1 == names.count ? 0 : position + 1
             return Int32(position)
         }

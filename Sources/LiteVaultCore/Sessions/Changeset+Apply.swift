@@ -91,7 +91,7 @@ private final class Application {
         _ onConflict: @escaping (ChangeConflict) throws -> ChangeConflict.Resolution
     ) {
         (self.db, self.onConflict) = (db, onConflict)
-        self.tables = tables.map { Set($0.map(SQLName.init)) }
+        self.tables = tables.map { Set($0.map { SQLName($0) }) }
     }
 
     func wants(_ table: UnsafePointer<CChar>) -> Bool { tables?.contains(SQLName(String(cString: table))) ?? true }

@@ -44,7 +44,7 @@ public struct DatabaseRegion: Sendable, Hashable {
     ///   - table: the name of the table. In virtual tables and those with generated columns every change counts.
     ///   - schema: the name of an attached database; the main one by default.
     public static func columns(_ names: Set<String>, of table: String, schema: String = "main") -> DatabaseRegion {
-        columns(Set(names.map(SQLName.init)), of: TableName(table, schema: schema))
+        columns(Set(names.map { SQLName($0) }), of: TableName(table, schema: schema))
     }
 
     private static func columns(_ names: Set<SQLName>, of table: TableName) -> DatabaseRegion {
@@ -121,7 +121,9 @@ extension DatabaseRegion {
         EngineInfo.linked.sqliteVersion >= SQLiteVersion(major: 3, minor: 20)
 
     /// Newer names of the catalogs, and those that the engine reports.
-    private static let catalogues: [SQLName: String] = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"]
+    private static let catalogues: [SQLName: String] = [
+        "sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master",
+    ]
 
     /// The database in which a name is found first.
     private static func schema(

@@ -80,7 +80,11 @@ extension JSONExpression {
     private var isWritable: Bool {
         !Self.comparesSpelling
             || steps.allSatisfy { step in
-                if case .key(let key) = step { !key.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == 0 } } else { true }
+                if case .key(let key) = step {
+                    !key.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == 0 }
+                } else {
+                    true
+                }
             }
     }
 

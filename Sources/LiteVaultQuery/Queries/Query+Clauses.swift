@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 extension QueryType {
     // MARK: Joins
 

@@ -1,3 +1,5 @@
+internal import LiteVaultQuoting
+
 /// The clauses of a query. Opaque: use the methods of `QueryType`.
 public struct QueryClauses: SQLFragment {
     @usableFromInline
@@ -9,7 +11,8 @@ public struct QueryClauses: SQLFragment {
         /// By bytes: Swift's `==` would take the statement of one table for another one, whose name looks the same.
         @usableFromInline
         package static func == (left: From, right: From) -> Bool {
-            isSameText(left.name, right.name) && isSame(left.alias, right.alias) && isSame(left.database, right.database)
+            isSameText(left.name, right.name) && isSame(left.alias, right.alias)
+                && isSame(left.database, right.database)
         }
 
         private static func isSame(_ left: String?, _ right: String?) -> Bool {

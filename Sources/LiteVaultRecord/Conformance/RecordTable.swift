@@ -236,7 +236,7 @@ extension RecordTable {
 
     /// INSERT … ON CONFLICT … DO UPDATE.
     func upsertSQL(on target: [String], omitting omitted: ColumnSet) -> String {
-        text(.upsert(on: target.map(ExactText.init), omitting: omitted)) {
+        text(.upsert(on: target.map { ExactText($0) }, omitting: omitted)) {
             let assignments = assignments(on: target, omitting: omitted) { "excluded.\(quoted($0.name))" }
             return """
                 \(insertSQL(omitting: omitted)) ON CONFLICT (\(target.map { quoted($0) }.joined(separator: ", "))) \
@@ -247,7 +247,7 @@ extension RecordTable {
 
     /// The UPDATE of an upsert on engines that have none.
     func upsertUpdateSQL(on target: [String], omitting omitted: ColumnSet) -> String {
-        text(.upsertUpdate(on: target.map(ExactText.init), omitting: omitted)) {
+        text(.upsertUpdate(on: target.map { ExactText($0) }, omitting: omitted)) {
             let assignments = assignments(on: target, omitting: omitted) { "?\(position(of: $0.name))" }
             return "UPDATE \(quotedName) SET \(assignments) WHERE \(condition(on: target))"
         }
@@ -272,7 +272,7 @@ extension RecordTable {
     private func assignments(
         on target: [String], omitting omitted: ColumnSet, _ value: (RecordColumn<R>) -> String
     ) -> String {
-        let names = Set(target.map(SQLName.init))
+        let names = Set(target.map { SQLName($0) })
         var assignments = list.indices.filter {
             list[$0].role == .plain && !names.contains(SQLName(list[$0].name)) && !omitted.contains($0 + 1)
         }.map { "\(quoted(list[$0].name)) = \(value(list[$0]))" }

@@ -34,8 +34,10 @@ public struct RecordQuery<R: Record>: QueryType {
     private var selection: SQLNode {
         let from = clauses.from
         if from.alias == nil, isSameText(from.name, R.table.name),
-            from.database.map(ExactText.init) == R.table.database.map(ExactText.init)
-        { return R.table.selection }
+            from.database.map({ ExactText($0) }) == R.table.database.map({ ExactText($0) })
+        {
+            return R.table.selection
+        }
         return .joined(R.table.columns.map { .qualified(tableName, .identifier($0)) }, separator: ", ")
     }
 }

@@ -135,7 +135,7 @@ package final class Analyzer {
             let origin = Typing.Origin(table: table.name, column: own.name)
             let isSame =
                 column.typing.origin == origin && column.typing.type?.swift == own.typing.type?.swift
-                && isSameText(column.name, own.name)
+                && column.name.map { isSameText($0, own.name) } == true
             // A condition may exclude NULL: the record is one all the same.
             guard isSame, own.typing.canBeNull || !column.typing.canBeNull else { return nil }
         }

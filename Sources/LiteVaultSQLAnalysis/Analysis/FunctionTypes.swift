@@ -322,8 +322,8 @@ extension Analyzer {
     /// Whether the frame of a window has the current row in it.
     private func includesCurrentRow(_ window: Window, _ scope: Scope) -> Bool {
         if let frame = window.frame { return frame.includesCurrentRow }
-        guard let base = window.base.map(SQLName.init) else { return true }
-        guard let definition = scope.windows[base], definition.base.map(SQLName.init) != base else { return false }
+        guard let base = window.base.map({ SQLName($0) }) else { return true }
+        guard let definition = scope.windows[base], definition.base.map({ SQLName($0) }) != base else { return false }
         return includesCurrentRow(definition, scope)
     }
 }

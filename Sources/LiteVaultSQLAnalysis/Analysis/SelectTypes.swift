@@ -228,7 +228,7 @@ extension Analyzer {
     private func mergedColumns(
         _ join: Select.Join, _ left: Range<Int>, _ added: Range<Int>, _ scope: Scope
     ) -> [(name: SQLName, typing: Typing)] {
-        var names = join.using.map(SQLName.init)
+        var names = join.using.map { SQLName($0) }
         if join.isNatural {
             let known = left.flatMap { scope.sources[$0].columns }.filter { !$0.isHidden }.map { SQLName($0.name) }
             names = added.flatMap { scope.sources[$0].columns }.filter { !$0.isHidden }.map { SQLName($0.name) }

@@ -121,7 +121,8 @@ package enum Metrics {
                 text += "# HELP \(sample.name) \(sample.help)\n# TYPE \(sample.name) \(sample.kind.rawValue)\n"
                 last = sample.name
             }
-            let labels = sample.labels.map { "\($0.name)=\"\(Quoting.prometheusLabel($0.value))\"" }.joined(separator: ",")
+            let labels = sample.labels.map { "\($0.name)=\"\(Quoting.prometheusLabel($0.value))\"" }.joined(
+                separator: ",")
             text += "\(sample.name){\(labels)} \(number(sample.value))\n"
         }
         return text

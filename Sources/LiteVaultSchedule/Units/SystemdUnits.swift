@@ -22,7 +22,8 @@ package struct SystemdUnits: Sendable {
             .map { Quoting.systemdWord($0, isCommand: true) }.joined(separator: " ")
         let paths = Self.writable(configuration)
         var lines = [
-            "# \(name).service", "[Unit]", "Description=LiteVault backups of \(Quoting.systemdText(configuration.name))",
+            "# \(name).service", "[Unit]",
+            "Description=LiteVault backups of \(Quoting.systemdText(configuration.name))",
             "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target", "",
             "[Service]", follows ? "Type=exec" : "Type=oneshot", "ExecStart=\(start)",
         ]

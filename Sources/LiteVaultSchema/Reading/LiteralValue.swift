@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// A literal in SQL text, as in a DEFAULT clause (https://sqlite.org/lang_expr.html#literal_values_constants_).

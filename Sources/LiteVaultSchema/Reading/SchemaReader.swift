@@ -239,7 +239,10 @@ public final class SchemaReader {
     private func uniqueColumns(table: String) throws -> Set<SQLName> {
         Set(
             try indexDefinitions(table: table)
-                .filter { $0.origin == .uniqueConstraint && $0.columns.count == 1 }.flatMap(\.columns).map(SQLName.init))
+                .filter { $0.origin == .uniqueConstraint && $0.columns.count == 1 }.flatMap(\.columns).map {
+                    SQLName($0)
+                }
+        )
     }
 
     /// The statement that created an object. Temporary objects come first, as the engine looks them up.
@@ -271,7 +274,8 @@ extension SchemaReader {
         var hasRowids: [SQLName: Bool] = [:]
         for table in Set(found.map { SQLName($0.from) }) { hasRowids[table] = try reader.hasRowids(table.text) }
         return found.map { row in
-            ForeignKeyError(from: row.from, rowId: hasRowids[SQLName(row.from)] == false ? 0 : row.rowId ?? 0, to: row.to)
+            ForeignKeyError(
+                from: row.from, rowId: hasRowids[SQLName(row.from)] == false ? 0 : row.rowId ?? 0, to: row.to)
         }
     }
 

@@ -114,7 +114,7 @@ struct FullTextTriggers {
         }
         guard !isComplete else { return }
         let found = try connection.schema.columnDefinitions(table: index).map { SQLName($0.name) }
-        guard Set(columns.map(SQLName.init)).isSubset(of: found) else {
+        guard Set(columns.map { SQLName($0) }).isSubset(of: found) else {
             throw VaultError.cannotSynchronize(
                 table: table, reason: "the existing index has other columns; drop it first")
         }

@@ -87,16 +87,16 @@ struct TextReporter: Reporter {
     }
 
     func failure(_ failure: Failure) {
-        terminal.printMessage(("error:", "1;31"), text(of: failure))
+        terminal.printMessage(text(of: failure), label: ("error:", "1;31"))
         if let remedy = failure.remedy {
-            terminal.printMessage(("hint:", "1;36"), " " + Format.visible(remedy))
+            terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"))
         }
     }
 
     func warning(_ message: String, path: String?) {
         guard !quiet else { return }
         let prefix = path.map { Format.visible($0) + ": " } ?? ""
-        terminal.printMessage(("warning:", "1;33"), prefix + Format.visible(message))
+        terminal.printMessage(prefix + Format.visible(message), label: ("warning:", "1;33"))
     }
 
     func progress(_ state: ProgressState) {

@@ -77,9 +77,9 @@ final class Terminal: Sendable {
     /// Writes one line to standard error.
     ///
     /// - Parameters:
-    ///   - label: what it begins with, in a style that is used where messages are colored.
-    ///   - line: the rest. Control characters are shown.
-    func printMessage(_ label: (text: String, style: String)? = nil, _ line: String) {
+    ///   - line: the line. Control characters are shown.
+    ///   - label: what comes before it, in a style that is used where messages are colored.
+    func printMessage(_ line: String, label: (text: String, style: String)? = nil) {
         let start = label.map { usesColor ? "\u{1B}[\($0.style)m\($0.text)\u{1B}[0m " : $0.text + " " } ?? ""
         status.withLock { status in
             Self.erase(&status)
