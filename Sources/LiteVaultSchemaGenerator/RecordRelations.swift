@@ -66,9 +66,10 @@ struct RelationReader {
         }
         let own = keys.map { key in
             let others = keys.filter {
-                $0.child.table.name == key.child.table.name && $0.parent.table.name == key.parent.table.name
+                isSameName($0.child.table.name, key.child.table.name)
+                    && isSameName($0.parent.table.name, key.parent.table.name)
             }
-            let isOnly = others.count == 1 && key.child.table.name != key.parent.table.name
+            let isOnly = others.count == 1 && !isSameName(key.child.table.name, key.parent.table.name)
             return (key: key, name: key.name(isOnly: isOnly), isOnly: isOnly)
         }
         // What each foreign key is called in both directions, where a name was free.
@@ -104,10 +105,10 @@ struct RelationReader {
         let key = Set(record.key.map(\.name))
         // It may refer to other tables besides.
         let own = keys.filter {
-            $0.key.child.table.name == record.table.name && $0.key.references.isEmpty
+            isSameName($0.key.child.table.name, record.table.name) && $0.key.references.isEmpty
                 && key.isSuperset(of: $0.key.columns.map(\.name))
         }
-        guard own.count == 2, own[0].key.parent.table.name != own[1].key.parent.table.name, key.count > 1,
+        guard own.count == 2, !isSameName(own[0].key.parent.table.name, own[1].key.parent.table.name), key.count > 1,
             Set(own.flatMap { $0.key.columns.map(\.name) }) == key
         else { return }
         for (one, other) in [(own[0], own[1]), (own[1], own[0])] {

@@ -33,7 +33,7 @@ extension Connection {
             // No row: the engine does not know the pragma.
             throw VaultError(.unsupported, "The linked SQLCipher \(engine) has no licenses")
         }
-        guard "\(answer)".uppercased() == "OK" else { throw VaultError(.unsupported, "The license was not accepted") }
+        guard isSameName("\(answer)", "OK") else { throw VaultError(.unsupported, "The license was not accepted") }
     }
 }
 

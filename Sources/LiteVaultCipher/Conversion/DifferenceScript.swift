@@ -73,7 +73,7 @@ package struct DifferenceScript {
         for object in old.others where object.type != "trigger" && change(of: object) != nil {
             // It goes with its table.
             if object.type == "index", replaced.contains(SQLName(object.tableName)) { continue }
-            try line("DROP \(object.type.uppercased()) \(quoted(object.name));")
+            try line("DROP \(foldedKeyword(object.type)) \(quoted(object.name));")
         }
     }
 

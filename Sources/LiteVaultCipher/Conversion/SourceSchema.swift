@@ -141,7 +141,7 @@ struct IndexShape {
         let before = table.rowidAlias == nil ? 0 : 1
         let positions = columns.map { column -> Int32? in
             guard let column else { return nil }
-            if column == table.rowidAlias { return 0 }
+            if let alias = table.rowidAlias, isSameText(column, alias) { return 0 }
             return table.columns.firstIndex { isSameText($0, column) }.map { Int32($0 + before) }
         }
         self.name = name

@@ -70,8 +70,8 @@ package final class Analyzer {
         }
         try findParameters(of: statement, occurrences.map(\.name))
         var found: [Parameter] = []
-        for occurrence in occurrences where !found.contains(where: { $0.name == occurrence.name }) {
-            let lists = occurrences.filter { $0.name == occurrence.name }.map(\.isList)
+        for occurrence in occurrences where !found.contains(where: { isSameText($0.name, occurrence.name) }) {
+            let lists = occurrences.filter { isSameText($0.name, occurrence.name) }.map(\.isList)
             guard Set(lists).count == 1 else {
                 throw SQLSyntaxError(
                     occurrence.range.lowerBound,

@@ -238,7 +238,7 @@ enum ValueText {
         case .integer(let number): String(number)
         case .real(let number): number.isInfinite ? (number < 0 ? "-Inf" : "Inf") : String(number)
         case .text(let text): text
-        case .blob(let bytes): "x'" + hexadecimal(bytes) + "'"
+        case .blob(let bytes): Quoting.sqlBlob(bytes)
         }
     }
 
@@ -251,10 +251,5 @@ enum ValueText {
         case .text(let text): Quoting.json(text)
         case .blob: Quoting.json(plain(value))
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
