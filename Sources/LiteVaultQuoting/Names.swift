@@ -4,6 +4,11 @@
 /// file systems these are two names.
 @inlinable
 package func isSameText(_ left: String, _ right: String) -> Bool {
+    isSameObject(left, right) || isSameContent(left, right)
+}
+
+@usableFromInline
+func isSameContent(_ left: String, _ right: String) -> Bool {
     let (left, right) = (left.utf8, right.utf8)
     let isSame = left.withContiguousStorageIfAvailable { left in
         right.withContiguousStorageIfAvailable { right in isSameBytes(left, right) }
@@ -16,6 +21,11 @@ package func isSameText(_ left: String, _ right: String) -> Bool {
 /// (`sqlite3_stricmp`).
 @inlinable
 package func isSameName(_ left: String, _ right: String) -> Bool {
+    isSameObject(left, right) || isSameFoldedContent(left, right)
+}
+
+@usableFromInline
+func isSameFoldedContent(_ left: String, _ right: String) -> Bool {
     let (left, right) = (left.utf8, right.utf8)
     let isSame = left.withContiguousStorageIfAvailable { left in
         right.withContiguousStorageIfAvailable { right in
@@ -113,9 +123,17 @@ package func foldedByte(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
 }
 
+/// Whether two strings refer to the same memory, or hold the same bytes themselves, as those of up to 15 bytes do: most names. A false
+/// answer means nothing.
 @inlinable
 @inline(__always)
-func isSameBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+func isSameObject(_ left: String, _ right: String) -> Bool {
+    guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
+    return unsafeBitCast(left, to: (UInt64, UInt64).self) == unsafeBitCast(right, to: (UInt64, UInt64).self)
+}
+
+@inline(__always)
+private func isSameBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     guard left.baseAddress != right.baseAddress, let one = UnsafeRawPointer(left.baseAddress),
         let other = UnsafeRawPointer(right.baseAddress)
@@ -135,8 +153,7 @@ func isSameBytes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointe
     return true
 }
 
-@usableFromInline
-func isSameFolded(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+private func isSameFolded(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     for index in 0..<left.count where left[index] != right[index] {
         guard foldedByte(left[index]) == foldedByte(right[index]) else { return false }

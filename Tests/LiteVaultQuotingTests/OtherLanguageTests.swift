@@ -101,6 +101,17 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: CipherEngine.version != nil),
+        arguments: ["?a=1&key=x", "?\u{301}a=1&key=x", "?a=1&\u{301}=2&key=x"])
+    func `H-SEC-22 a key in a URI is refused, whatever follows its marks`(query: String) throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        let key = try DatabaseKey.passphrase("another")
+        let error = #expect(throws: VaultError.self) { try Connection("file:\(file)\(query)", key: key) }
+        #expect(error?.code == .usage)
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
     @Test func `H-SEC-19 control characters and those that turn text around do not reach a terminal raw`() {
         let marks =
             (0x00...0x1F).map { $0 } + (0x7F...0x9F).map { $0 } + (0x202A...0x202E).map { $0 }
