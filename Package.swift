@@ -306,7 +306,8 @@ let package = Package(
 
         .testTarget(
             name: "LiteVaultQuotingTests",
-            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultRepository"], swiftSettings: swift),
+            dependencies: ["LiteVaultQuoting", "LiteVault", "LiteVaultCipher", "LiteVaultRepository"],
+            swiftSettings: swift),
         .testTarget(name: "LiteVaultSupportTests", dependencies: ["LiteVaultSupport"], swiftSettings: swift),
         .testTarget(name: "DurableFileTests", dependencies: ["DurableFile"], swiftSettings: swift),
         .testTarget(

@@ -221,7 +221,9 @@ struct QueryWriter {
         var names: [String] = []
         var seen: Set<String> = []
         for occurrence in statement.occurrences {
-            guard let parameter = statement.parameters.first(where: { isSameText($0.sqlName, occurrence.name) }) else { continue }
+            guard let parameter = statement.parameters.first(where: { isSameText($0.sqlName, occurrence.name) }) else {
+                continue
+            }
             if occurrence.isList {
                 names.append("ArgumentList(\(parameter.name))")
             } else if seen.insert(occurrence.name).inserted {
@@ -244,7 +246,9 @@ struct QueryWriter {
         var pieces: [Quoting.SwiftPiece] = []
         var position = range.lowerBound
         for occurrence in statement.occurrences where occurrence.isList {
-            guard let parameter = statement.parameters.first(where: { isSameText($0.sqlName, occurrence.name) }) else { continue }
+            guard let parameter = statement.parameters.first(where: { isSameText($0.sqlName, occurrence.name) }) else {
+                continue
+            }
             pieces.append(.text(String(decoding: bytes[position..<occurrence.range.lowerBound], as: UTF8.self)))
             pieces.append(.code("ArgumentList(\(parameter.name)).placeholders"))
             position = occurrence.range.upperBound

@@ -166,7 +166,9 @@ struct ColumnTypes {
             if module.hasPrefix("fts") { return "String" }
             if let type = Self.auxiliary(column.name, table.sql), module.hasPrefix("rtree") { return Self.base(type) }
             if module == "rtree_i32" { return "Int64" }
-            if module == "rtree" { return isSameName(column.name, table.columns.first?.name ?? "") ? "Int64" : "Double" }
+            if module == "rtree" {
+                return isSameName(column.name, table.columns.first?.name ?? "") ? "Int64" : "Double"
+            }
         }
         return Self.base(column.declaredType)
     }

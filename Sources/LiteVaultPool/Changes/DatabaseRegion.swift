@@ -104,7 +104,7 @@ extension DatabaseRegion {
             case nil: if Self.isSystemTable(name.table) { tables = nil }
             }
         }
-        joinsByName = try joinsByName || facts.values.contains(where: \.hasJoiningViews)
+        joinsByName = joinsByName || facts.values.contains(where: \.hasJoiningViews)
         if reads.isIncomplete { tables = nil }
         guard tables != nil, joinsByName || !Self.tellsOfCountedTables else { return }
         // Not everything was reported: the programs of the statements show what they open.

@@ -43,7 +43,7 @@ struct ShellCompletion {
 
     private func matching(_ word: String, _ all: [String]) -> (replaced: Int, candidates: [String]) {
         let wanted = word.lowercased()
-        var seen = Set<String>()
+        var seen: Set<SQLName> = []
         let found = all.filter { $0.lowercased().hasPrefix(wanted) && seen.insert(SQLName($0)).inserted }
         return (word.count, found.sorted { $0.lowercased() < $1.lowercased() })
     }
