@@ -1,5 +1,6 @@
 public import LiteVaultBackup
 package import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// A bucket, and how to reach it.
 ///
@@ -50,13 +51,15 @@ public struct S3Settings: Sendable {
     ///   digits, `-`, `_`, `.` and `/`.
     public init(url: String) throws {
         guard url.lowercased().hasPrefix("s3://") else {
-            throw VaultError(.config, "not an object-store URL", path: url, remedy: "Write it as s3://BUCKET/PREFIX.")
+            throw VaultError(
+                .config, "not an object-store URL", path: url.withoutPassword,
+                remedy: "Write it as s3://BUCKET/PREFIX.")
         }
         let parts = url.dropFirst(5).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let bucket = parts.first.map(String.init) ?? ""
         guard Self.isBucket(bucket) else {
             throw VaultError(
-                .config, "the URL does not name a bucket", path: url,
+                .config, "the URL does not name a bucket", path: url.withoutPassword,
                 remedy: "Write it as s3://BUCKET/PREFIX, without host and credentials.")
         }
         var prefix = parts.count > 1 ? parts[1] : ""
@@ -68,7 +71,7 @@ public struct S3Settings: Sendable {
                 try ObjectName.validate(self.prefix)
             } catch {
                 throw VaultError(
-                    .config, "invalid prefix in the object-store URL", path: url,
+                    .config, "invalid prefix in the object-store URL", path: url.withoutPassword,
                     remedy: "Use letters, digits, '-', '_', '.' and single slashes; no part starts with a dot.")
             }
         }

@@ -30,7 +30,8 @@ extension RepositoryReference {
         guard scheme == nil || scheme == "s3" || scheme == "sftp" else {
             throw section.error(
                 "repository",
-                "invalid repository '\(text)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)")
+                "invalid repository '\(text.withoutPassword)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)"
+            )
         }
         self.init(scheme == nil && !text.hasPrefix("/") ? "\(directory)/\(text)" : text)
         endpoint = try s3?.text("endpoint") ?? inherited?.endpoint

@@ -118,6 +118,3 @@ final class MemoryDatabase {
         return Failure(message: String(cString: sqlite3_errmsg(handle)), offset: offset < 0 ? nil : offset)
     }
 }
-
-/// A name as SQL text.
-func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }

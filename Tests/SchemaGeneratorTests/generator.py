@@ -100,6 +100,7 @@ refuses("a NUL byte is refused", b"CREATE TABLE a (x INT);\n-- \x00", "schema.sq
 
 import application  # noqa: E402, F401
 import applications  # noqa: E402, F401
+import hostile  # noqa: E402, F401
 import records  # noqa: E402, F401
 import statements  # noqa: E402, F401
 

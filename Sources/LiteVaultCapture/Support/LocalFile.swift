@@ -230,10 +230,12 @@ package enum LocalDirectory {
 
     /// The parent directory: everything before the last slash.
     package static func parent(of path: String) -> String {
-        var trimmed = path[...]
-        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
-        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+        // By bytes: a slash that a combining mark follows is a slash for the system.
+        let slash = UInt8(ascii: "/")
+        var trimmed = path.utf8[...]
+        while trimmed.count > 1, trimmed.last == slash { trimmed.removeLast() }
+        guard let end = trimmed.lastIndex(of: slash) else { return "." }
+        return end == trimmed.startIndex ? "/" : String(path[..<end])
     }
 
     /// The names in a directory, without those that start with a dot; empty if it does not exist.

@@ -164,7 +164,7 @@ package final class SFTPSession: Sendable {
             let names = try answer.names()
             // A listing must make progress and end.
             guard !names.isEmpty else { throw SFTPMalformed() }
-            found += names.filter { $0.name != "." && $0.name != ".." && !$0.name.contains("/") }
+            found += names.filter { $0.name != "." && $0.name != ".." && !$0.name.utf8.contains(UInt8(ascii: "/")) }
         }
     }
 

@@ -323,9 +323,16 @@ final class DirectoryLock {
         return nil
     }
 
+    /// This machine and container, until it is restarted: numbers that tell nobody else who it is. A sealed repository may be on a
+    /// machine of others, and names of hosts say much.
+    private static var machine: String {
+        let own = ProcessIdentity.current
+        return "@" + String(own.boot, radix: 16) + "." + String(own.namespace, radix: 16)
+    }
+
     /// Always the same length, so that the file is never empty.
     private static func card() -> [UInt8] {
-        let text = "\(getpid()) \(ProcessInfo.processInfo.hostName)"
+        let text = "\(getpid()) \(machine)"
         return Array(text.utf8.prefix(126)) + [UInt8](repeating: 32, count: max(0, 126 - text.utf8.count)) + [10]
     }
 
@@ -338,10 +345,13 @@ final class DirectoryLock {
                 .busy, waited + " by another process", path: path,
                 remedy: "Find it (fuser \(path)), wait for it or terminate it, then try again.")
         }
-        let isHere = words[1] == ProcessInfo.processInfo.hostName
+        // Versions before 1.0 wrote the host's name.
+        let host = ProcessInfo.processInfo.hostName
+        let isHere = words[1] == machine || words[1] == host
+        let name = isHere ? host : words[1].utf8.first == UInt8(ascii: "@") ? "another machine" : words[1]
         let isStopped = isHere && Platform.isStopped(process)
         return VaultError(
-            .busy, waited + " by process \(process) of \(words[1])" + (isStopped ? ", which is stopped" : ""),
+            .busy, waited + " by process \(process) of \(name)" + (isStopped ? ", which is stopped" : ""),
             path: path,
             remedy: isStopped
                 ? "Resume it (kill -CONT \(process)) or terminate it, then try again."

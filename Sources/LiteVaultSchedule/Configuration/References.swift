@@ -1,4 +1,5 @@
 public import LiteVaultBackup
+internal import LiteVaultSupport
 
 /// A repository, and how to open it.
 public struct RepositoryReference: Sendable, Hashable {
@@ -37,7 +38,8 @@ public struct RepositoryReference: Sendable, Hashable {
         guard location.hasPrefix("/") || isURL else {
             throw InvalidSetting(
                 "repository",
-                "invalid repository '\(location)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)")
+                "invalid repository '\(location.withoutPassword)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)"
+            )
         }
         do throws(VaultError) { try uploads.check() } catch {
             throw InvalidSetting("s3", error.message, error.remedy)

@@ -2,6 +2,7 @@ internal import DurableFile
 internal import LiteVaultBackup
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// A value that is measured of a job or a follower.
@@ -120,7 +121,8 @@ package enum Metrics {
                 text += "# HELP \(sample.name) \(sample.help)\n# TYPE \(sample.name) \(sample.kind.rawValue)\n"
                 last = sample.name
             }
-            let labels = sample.labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",")
+            let labels = sample.labels.map { "\($0.name)=\"\(Quoting.prometheusLabel($0.value))\"" }.joined(
+                separator: ",")
             text += "\(sample.name){\(labels)} \(number(sample.value))\n"
         }
         return text
@@ -138,10 +140,5 @@ package enum Metrics {
 
     private static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing(text: "\\", with: "\\\\").replacing(text: "\"", with: "\\\"")
-            .replacing(text: "\n", with: "\\n")
     }
 }

@@ -1,4 +1,5 @@
 internal import LiteVaultFoundation
+internal import LiteVaultQuoting
 internal import LiteVaultSupport
 
 /// The systemd units, or the crontab line, that run a configuration's jobs. They are printed, never installed.
@@ -17,10 +18,12 @@ package struct SystemdUnits: Sendable {
         self.name = name
         let follows = configuration.jobs.contains(where: \.follows)
         let command = follows ? "run" : "run-due"
-        let start = "\(Self.quoted(tool)) schedule \(command) \(Self.quoted(configuration.name))"
+        let start = [tool, "schedule", command, configuration.name]
+            .map { Quoting.systemdWord($0, isCommand: true) }.joined(separator: " ")
         let paths = Self.writable(configuration)
         var lines = [
-            "# \(name).service", "[Unit]", "Description=LiteVault backups of \(Self.specifier(configuration.name))",
+            "# \(name).service", "[Unit]",
+            "Description=LiteVault backups of \(Quoting.systemdText(configuration.name))",
             "Documentation=man:systemd.exec(5)", "After=network-online.target", "Wants=network-online.target", "",
             "[Service]", follows ? "Type=exec" : "Type=oneshot", "ExecStart=\(start)",
         ]
@@ -49,7 +52,7 @@ package struct SystemdUnits: Sendable {
             "# Writable paths: the databases (locks in their -shm files), the repository, the metrics.",
             "ProtectSystem=strict",
         ]
-        lines += paths.map { "ReadWritePaths=-\(Self.quoted($0))" }
+        lines += paths.map { "ReadWritePaths=-\(Quoting.systemdWord($0, isCommand: false))" }
         // ssh reads the configuration, keys and known hosts of the user.
         let usesSSH = configuration.jobs.contains { $0.repository.location.lowercased().hasPrefix("sftp://") }
         lines.append(
@@ -82,9 +85,8 @@ package struct SystemdUnits: Sendable {
                 "AccuracySec=1", "", "[Install]", "WantedBy=timers.target", "",
             ].joined(separator: "\n")
         // A service in the foreground is started once.
-        cron =
-            "\(follows ? "@reboot" : period.cron) \(Self.shell(tool)) schedule \(command) --quiet \(Self.shell(configuration.name))"
-            .replacing(text: "%", with: "\\%") + "\n"
+        let words = [tool, "schedule", command, "--quiet", configuration.name].map(Quoting.shellWordWhereNeeded)
+        cron = "\(follows ? "@reboot" : period.cron) \(Quoting.crontab(words.joined(separator: " ")))\n"
     }
 
     /// The names of the credentials that the configuration refers to.
@@ -122,25 +124,5 @@ package struct SystemdUnits: Sendable {
                 if case .interval(let interval) = job.recurrence { interval } else { .seconds(300) }
             }.min() ?? .seconds(300)
         return shortest < .seconds(300) ? ("*:0/1", 5, "* * * * *") : ("*:0/5", 30, "*/5 * * * *")
-    }
-
-    /// Escapes `%`, which systemd expands.
-    private static func specifier(_ text: String) -> String { text.replacing(text: "%", with: "%%") }
-
-    private static func quoted(_ text: String) -> String {
-        let safe = specifier(text)
-        let isPlain = safe.unicodeScalars.allSatisfy { !" \t\"'\\$;".unicodeScalars.contains($0) }
-        if isPlain { return safe }
-        let escaped = safe.replacing(text: "\\", with: "\\\\").replacing(text: "\"", with: "\\\"")
-            .replacing(text: "$", with: "$$")
-        return "\"\(escaped)\""
-    }
-
-    private static func shell(_ text: String) -> String {
-        let isPlain = text.unicodeScalars.allSatisfy {
-            ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
-                || "/._-+,:@".unicodeScalars.contains($0)
-        }
-        return isPlain ? text : "'" + text.replacing(text: "'", with: "'\\''") + "'"
     }
 }

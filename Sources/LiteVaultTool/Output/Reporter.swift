@@ -87,16 +87,16 @@ struct TextReporter: Reporter {
     }
 
     func failure(_ failure: Failure) {
-        terminal.printMessage(styled("error:", "1;31") + " " + text(of: failure))
+        terminal.printMessage(text(of: failure), label: ("error:", "1;31"))
         if let remedy = failure.remedy {
-            terminal.printMessage(styled("hint:", "1;36") + "  " + Format.visible(remedy))
+            terminal.printMessage(" " + Format.visible(remedy), label: ("hint:", "1;36"))
         }
     }
 
     func warning(_ message: String, path: String?) {
         guard !quiet else { return }
         let prefix = path.map { Format.visible($0) + ": " } ?? ""
-        terminal.printMessage(styled("warning:", "1;33") + " " + prefix + Format.visible(message))
+        terminal.printMessage(prefix + Format.visible(message), label: ("warning:", "1;33"))
     }
 
     func progress(_ state: ProgressState) {
@@ -112,10 +112,6 @@ struct TextReporter: Reporter {
     private func text(of failure: Failure) -> String {
         guard let path = failure.path, !failure.message.contains(path) else { return Format.visible(failure.message) }
         return Format.visible(path) + ": " + Format.visible(failure.message)
-    }
-
-    private func styled(_ text: String, _ style: String) -> String {
-        terminal.usesColor ? "\u{1B}[\(style)m\(text)\u{1B}[0m" : text
     }
 }
 

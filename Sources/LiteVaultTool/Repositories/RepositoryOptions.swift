@@ -104,7 +104,8 @@ struct StoreOptions: ParsableArguments {
         }
         guard name == "s3" else {
             throw Failure(
-                .unsupported, "unsupported repository scheme '\(location[..<scheme.lowerBound])'", path: location,
+                .unsupported, "unsupported repository scheme '\(location[..<scheme.lowerBound])'",
+                path: location.withoutPassword,
                 remedy: "Give a directory, s3://BUCKET/PREFIX, or sftp://HOST/PATH.")
         }
         #if S3
@@ -121,7 +122,7 @@ struct StoreOptions: ParsableArguments {
             return try S3Store(settings)
         #else
             throw Failure(
-                .unsupported, "this litevault was built without S3", path: location,
+                .unsupported, "this litevault was built without S3", path: location.withoutPassword,
                 remedy: "Give a directory or sftp://HOST/PATH, or build with the package trait ObjectStore.")
         #endif
     }
