@@ -13,6 +13,8 @@ final class Terminal: Sendable {
     let redraws: Bool
     /// Whether messages are colored.
     let usesColor: Bool
+    /// Whether standard error is the journal of systemd, which reads a message's priority from its start: sd-daemon(3).
+    private let errorIsJournal: Bool
 
     /// The status line on the screen.
     private let status = Locked("")
@@ -23,6 +25,10 @@ final class Terminal: Sendable {
         redraws = isatty(STDOUT_FILENO) == 1 && !dumb
         // https://no-color.org: any value that is not empty.
         usesColor = errorIsTerminal && (environment["NO_COLOR"] ?? "").isEmpty
+        var status = stat()
+        errorIsJournal =
+            fstat(STDERR_FILENO, &status) == 0
+            && environment["JOURNAL_STREAM"] == "\(UInt64(status.st_dev)):\(UInt64(status.st_ino))"
     }
 
     /// Writes one line of the result to standard output.
@@ -68,11 +74,20 @@ final class Terminal: Sendable {
         return code == 0
     }
 
+    /// The priorities of messages in a system's log: syslog(3).
+    enum Priority: Int {
+        case error = 3
+        case warning = 4
+        case info = 6
+        case debug = 7
+    }
+
     /// Writes one line to standard error.
-    func printMessage(_ line: String) {
+    func printMessage(_ line: String, priority: Priority = .info) {
+        let start = errorIsJournal ? "<\(priority.rawValue)>" : ""
         status.withLock { status in
             Self.erase(&status)
-            _ = Self.write(line + "\n", to: STDERR_FILENO)
+            _ = Self.write(start + line + "\n", to: STDERR_FILENO)
         }
     }
 
