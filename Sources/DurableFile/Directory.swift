@@ -98,9 +98,21 @@ package enum Leftovers {
         for ending in ["-wal", "-journal"] {
             guard let metadata = try FileMetadata.ifExists(path: path + ending) else { continue }
             if ignoringEmpty && metadata.kind == .regular && metadata.size == 0 { continue }
+            if ending == "-journal", metadata.kind == .regular, isFinished(path + ending, metadata) { continue }
             found.append(path + ending)
         }
         return found
+    }
+
+    /// Whether nothing is replayed from a rollback journal: it is empty (`journal_mode = TRUNCATE`), or its header is zeros (`PERSIST`).
+    private static func isFinished(_ path: String, _ metadata: FileMetadata) -> Bool {
+        guard metadata.size > 0 else { return true }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var header = [UInt8](repeating: 1, count: 28)
+        let count = pread(descriptor, &header, header.count, 0)
+        return count > 0 && header.prefix(count).allSatisfy { $0 == 0 }
     }
 
     /// Rejects a name with such files.

@@ -173,6 +173,13 @@ package final class DatabaseFollower: Sendable {
         }
     }
 
+    /// The reason of a gap, which is read long after and elsewhere: with the path that the error is about.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? VaultError else { return "\(error)" }
+        guard let path = error.path, !error.message.contains(path) else { return error.message }
+        return "\(path): \(error.message)"
+    }
+
     // MARK: Shared state
 
     private func with<T>(_ body: (inout Shared) -> T) -> T { shared.withLock(body) }
@@ -256,7 +263,7 @@ extension DatabaseFollower {
                 told = error.message
                 await sleep(options.limits.interval)
             } catch {
-                if looked != nil { gap(session, since: looked, (error as? VaultError)?.message ?? "\(error)") }
+                if looked != nil { gap(session, since: looked, Self.reason(error)) }
                 told = nil
                 await failed(.log, error, &pause)
             }

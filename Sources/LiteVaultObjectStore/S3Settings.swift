@@ -72,7 +72,9 @@ public struct S3Settings: Sendable {
             } catch {
                 throw VaultError(
                     .config, "invalid prefix in the object-store URL", path: url.withoutPassword,
-                    remedy: "Use letters, digits, '-', '_', '.' and single slashes; no part starts with a dot.")
+                    remedy:
+                        "Use ASCII letters, digits, '-', '_', '.' and single slashes; no part starts with a dot. Servers differ in how "
+                        + "they sign and list other characters.")
             }
         }
     }
@@ -99,7 +101,7 @@ package struct Endpoint: Sendable, Equatable {
     package let scheme: String
     /// The `Host` header, with the port unless it is the scheme's default.
     package let host: String
-    /// The path before an object's key: `/` or `/BUCKET/`.
+    /// The path before an object's key: `/` or `/BUCKET/`, after the path of the server itself.
     package let root: String
 
     /// Creates the endpoint of a bucket on the server at `url`.
@@ -109,23 +111,40 @@ package struct Endpoint: Sendable, Equatable {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https", let host = url.host, !host.isEmpty,
             url.user == nil, url.password == nil, url.query == nil, url.fragment == nil,
-            url.path.isEmpty || url.path == "/"
+            let path = Self.path(url.percentEncodedPath)
         else {
             // The URL is not shown: it may contain a password.
             throw VaultError(
                 .config, "invalid object-store endpoint",
-                remedy: "Write it as https://HOST or https://HOST:PORT, without a path and without credentials.")
+                remedy:
+                    "Write it as https://HOST, https://HOST:PORT or https://HOST/PATH, without credentials. The path consists of "
+                    + "letters, digits, '-', '_', '.' and '~'.")
         }
         let usual = scheme == "https" ? 443 : 80
         let port = url.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
         self.scheme = scheme
-        if usesPathStyle || !Self.canBeSubdomain(bucket, of: host) {
+        // Behind a path, a bucket in front of the host would be another place.
+        if usesPathStyle || !path.isEmpty || !Self.canBeSubdomain(bucket, of: host) {
             self.host = host.lowercased() + port
-            root = "/\(bucket)/"
+            root = "\(path)/\(bucket)/"
         } else {
             self.host = "\(bucket).\(host.lowercased())\(port)"
             root = "/"
         }
+    }
+
+    /// The path of a server behind a proxy, without a slash at its end; nil if the signature could not be relied on: servers differ in
+    /// how they encode other characters again, and what `..` leads to.
+    private static func path(_ text: String) -> String? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: true)
+        let isPlain = parts.allSatisfy { part in
+            part != "." && part != ".."
+                && part.utf8.allSatisfy { byte in
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.~".utf8.contains(byte)
+                }
+        }
+        return isPlain ? parts.map { "/" + $0 }.joined() : nil
     }
 
     /// Amazon's endpoint of a region.

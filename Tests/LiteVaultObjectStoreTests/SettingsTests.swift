@@ -38,9 +38,11 @@ import Testing
         #expect(try endpoint("https://s3.example.com", "with.dots") == "https://s3.example.com/with.dots/")
         #expect(try endpoint("http://127.0.0.1:9000") == "http://127.0.0.1:9000/bucket/")
         #expect(try endpoint("http://localhost:9000") == "http://localhost:9000/bucket/")
+        // Behind a path, as of Supabase and of some proxies, it is always part of the path.
+        #expect(try endpoint("https://x.supabase.co/storage/v1/s3/") == "https://x.supabase.co/storage/v1/s3/bucket/")
     }
 
-    @Test(arguments: ["ftp://x", "https://user:word@x", "https://x/path", "https://x?y", "x", ""])
+    @Test(arguments: ["ftp://x", "https://user:word@x", "https://x/a/../word", "https://x/a%20word", "https://x?y", "x", ""])
     func `an invalid endpoint is rejected without being shown`(url: String) {
         do {
             _ = try Endpoint(url: url, bucket: "bucket", usesPathStyle: false)

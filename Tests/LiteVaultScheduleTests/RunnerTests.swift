@@ -66,7 +66,10 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
             if command == "false" { throw VaultError(.jobFailed, "the hook failed") }
         }
         services.keys = { _ in throw VaultError(.keyRejected, "there is no key") }
-        services.heartbeat = { url, _ in journal.add(url) }
+        services.heartbeat = { url, _ in
+            journal.add(url)
+            if url.hasSuffix("/down") { throw VaultError(.io, "the heartbeat failed") }
+        }
         services.patience = .zero
         services.check = { if stopping { throw CancellationError() } }
         var log = Logger(label: "tests")
@@ -335,6 +338,26 @@ final class Journal: @unchecked Sendable {  // its lock guards `lines`
         #expect(journal.all.suffix(2) == ["before 0", "failed 1"])
         let stopped = try await runner(job("c", "every: 1h, hooks: {before: 'false'}")).runDue()
         #expect(stopped.first?.problems.map(\.step) == ["hook"])
+    }
+
+    @Test func `H-JOB-10 a heartbeat that cannot be sent is a warning: the run keeps its verdict and is not repeated`() async throws {
+        try makeDatabase("a1")
+        let jobs = job("a", "every: 1h, retry: 1s, heartbeat: 'https://x/down', hooks: {failed: failed}")
+        let outcome = try #require(try await runner(jobs).runDue().first)
+        #expect(outcome.isSuccess && outcome.warnings.map(\.step) == ["heartbeat"])
+        #expect(journal.all == ["https://x/down"])
+        let state = try #require(try runner(jobs).status().first?.state)
+        #expect(state.failed == 0 && state.lastSuccess != nil && state.warnings?.count == 1)
+        clock.advance(60)
+        #expect(try await runner(jobs).runDue().isEmpty)
+    }
+
+    @Test func `the start of a run and its failure have heartbeats of their own`() async throws {
+        try makeDatabase("a1")
+        let beats = "heartbeat: {start: 'https://x/start', success: 'https://x/done', failure: 'https://x/failed'}"
+        _ = try await runner(job("a", "every: 1h, \(beats)")).runDue()
+        _ = try await runner(job("b", "every: 1h, \(beats)")).runDue()
+        #expect(journal.all == ["https://x/start", "https://x/done", "https://x/start", "https://x/failed"])
     }
 
     @Test func `a verification is part of the first run after its time, and repeated while it fails`() async throws {

@@ -228,6 +228,27 @@ package enum LocalDirectory {
         }
     }
 
+    /// The absolute path with symbolic links resolved as far as it exists.
+    package static func resolved(_ path: String) -> String {
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        var existing = absolute
+        var missing: [Substring] = []
+        while true {
+            if let found = realpath(existing, nil) {
+                defer { free(found) }
+                var parts = String(cString: found).split(separator: "/")
+                for part in missing.reversed() where part != "." {
+                    if part != ".." { parts.append(part) } else if !parts.isEmpty { parts.removeLast() }
+                }
+                return "/" + parts.joined(separator: "/")
+            }
+            let above = parent(of: existing)
+            guard above != existing else { return absolute }
+            missing.append(existing.split(separator: "/").last ?? "")
+            existing = above
+        }
+    }
+
     /// The parent directory: everything before the last slash.
     package static func parent(of path: String) -> String {
         // By bytes: a slash that a combining mark follows is a slash for the system.

@@ -96,6 +96,8 @@ public enum Remedy: Sendable, Hashable {
     case restoreReachable(time: String)
     /// Give at least one retention rule.
     case addRetentionRule
+    /// Restore another snapshot, or copy the lost object from a copy of the repository.
+    case lostObject
     /// Give the repository a new key again: that completes a change that was interrupted.
     case completeRotation
 
@@ -140,6 +142,9 @@ public enum Remedy: Sendable, Hashable {
         case .restoreReachable(let time):
             "Restore the state at \(time), or the newest state that can be reached."
         case .addRetentionRule: "Give at least one rule."
+        case .lostObject:
+            "Copy the object from a copy of the repository, if there is one; else restore another snapshot. Check the repository to learn "
+                + "which ones need it."
         case .completeRotation: "Give the repository a new key again, which completes that change."
         }
     }

@@ -116,7 +116,17 @@ package struct SQLDump {
         // The engine's own tables have no order of their own.
         let order = table.isEngines ? " ORDER BY \(names)" : shape.rowidAlias.map { " ORDER BY \($0)" } ?? ""
         var text = SQLText(isUTF8: isUTF8)
-        try connection.forEach("SELECT \(names) FROM main.\(quoted(table.name)) NOT INDEXED" + order) { row in
+        let selection = "SELECT \(names) FROM main.\(quoted(table.name)) NOT INDEXED" + order
+        do { _ = try connection.prepare(selection) } catch let error as DatabaseError
+            where error.message.contains("no query solution")
+        {
+            // What the engine says of a table WITHOUT ROWID in whose order it cannot read.
+            throw VaultError(
+                .unsupported,
+                "The table '\(table.name)' is in the order of a collation that only its application defines",
+                remedy: "Dump the other tables (--table), or copy the file as it is (backup).", cause: error)
+        }
+        try connection.forEach(selection) { row in
             text.removeAll()
             text.append(start)
             for index in 0..<row.count {

@@ -78,17 +78,26 @@ struct TableShape {
             + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
     }
 
-    /// The same with NULL for longer texts and blobs, and with type and length of each column.
-    func selection(withoutLongerThan longest: Int32) -> String {
-        let list = columns.map { column in
-            let length = Self.length(of: column)
-            return "CASE WHEN \(length) > \(longest) THEN NULL ELSE \(quoted(column)) END, "
-                + "typeof(\(quoted(column))), \(length)"
-        }
+    /// The same with NULL for longer texts and blobs, and with type and length of each column: as many statements as it takes,
+    /// each with all rows and with columns that were not in those before.
+    ///
+    /// - Parameter limit: how many columns the result of a statement may have (SQLITE_LIMIT_COLUMN).
+    func selections(withoutLongerThan longest: Int32, limit: Int) -> [String] {
         let rowid = rowidAlias.map { [$0] } ?? []
-        return "SELECT \((rowid + list).joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
-            + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+        let width = max(1, (limit - rowid.count) / 3)
+        return stride(from: 0, to: columns.count, by: width).map { first in
+            let list = columns[first..<min(first + width, columns.count)].map { column in
+                let length = Self.length(of: column)
+                return "CASE WHEN \(length) > \(longest) THEN NULL ELSE \(quoted(column)) END, "
+                    + "typeof(\(quoted(column))), \(length)"
+            }
+            return "SELECT \((rowid + list).joined(separator: ", ")) FROM main.\(quoted(name)) NOT INDEXED"
+                + (rowidAlias.map { " ORDER BY \($0)" } ?? "")
+        }
     }
+
+    /// Whether one statement can return a row with its rowid.
+    func fits(_ limit: Int) -> Bool { columns.count + (rowidAlias == nil ? 0 : 1) <= limit }
 
     /// An expression for the length of a value in bytes, which newer engines find without reading the value.
     static func length(of column: String) -> String {

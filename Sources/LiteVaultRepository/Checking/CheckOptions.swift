@@ -71,6 +71,9 @@ public struct CheckReport: Sendable {
     public internal(set) var warnings: [RepositoryWarning] = []
     /// All problems found.
     public internal(set) var problems: [Problem] = []
+    /// What a restored database has that is not damage: foreign keys that refer to missing rows, which SQLite allows, and checks that
+    /// need its application. They are not counted as problems; an assertion makes them one.
+    public internal(set) var remarks: [Problem] = []
     /// Whether the results were recorded in the repository.
     public internal(set) var isRecorded = false
 

@@ -14,7 +14,7 @@ extension Repository {
             let snapshot = report.snapshots[index].snapshot
             if let wanted = options.databases, !wanted.contains(snapshot.database) { continue }
             isAnyChosen = true
-            let problems = try await restoreTest(snapshot, options)
+            let problems = try await restoreTest(snapshot, options, &report.remarks)
             report.problems += problems
             report.snapshots[index].verification = SnapshotVerification(
                 level: options.restores ? .restore : .pages,
@@ -28,7 +28,9 @@ extension Repository {
         }
     }
 
-    private func restoreTest(_ snapshot: Snapshot, _ options: CheckOptions) async throws -> [CheckReport.Problem] {
+    private func restoreTest(
+        _ snapshot: Snapshot, _ options: CheckOptions, _ remarks: inout [CheckReport.Problem]
+    ) async throws -> [CheckReport.Problem] {
         let name = "\(snapshot.database) \(snapshot.id)"
         let directory = try workDirectory()
         let file = try withErrorContext(path: directory) {
@@ -44,8 +46,9 @@ extension Repository {
         let database = DatabaseFile(file.path)
         do {
             let (found, key) = try verify(database, isPlaintext: snapshot.isPlaintext, options)
-            var problems = found.problems.filter { options.restores || $0.kind != .foreignKey }.map {
-                CheckReport.Problem(name, $0.message)
+            var problems = found.problems.map { CheckReport.Problem(name, $0.message) }
+            if options.restores {
+                remarks += (found.foreignKeyViolations + found.unchecked).map { CheckReport.Problem(name, $0.message) }
             }
             if options.restores, problems.isEmpty {
                 problems += try asserted(options.assertions, file.path, key, options.settings).map { .init(name, $0) }

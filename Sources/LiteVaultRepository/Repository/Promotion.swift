@@ -149,6 +149,12 @@ extension Repository {
         throw elsewhere(current, name, source)
     }
 
+    /// The name of a database that was promoted from this repository, whatever its file is called: without it, a snapshot would begin
+    /// another database beside the one that it continues. Nil for a file that was not.
+    func promotedName(_ source: String) throws -> String? {
+        try PromotedDatabase.read(source).flatMap { $0.repository == config.id ? $0.name : nil }
+    }
+
     /// The error for a database whose name belongs to another file.
     func elsewhere(_ current: CurrentLine, _ name: String, _ source: String?) -> VaultError {
         let since = current.since.map { " since \($0)" } ?? ""

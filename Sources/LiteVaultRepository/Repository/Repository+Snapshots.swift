@@ -41,6 +41,22 @@ extension Repository {
             warnings: warnings + found.flatMap(\.1))
     }
 
+    /// Tells a database that the repository does not have from one without anything to do.
+    ///
+    /// - Parameter name: the name that somebody gave for a database; nil for all.
+    /// - Throws: `VaultError` `noInput`, with a ``NoSnapshotError`` as its cause, if the repository has nothing of it and this
+    ///   machine remembers nothing.
+    package func requireDatabase(_ name: String?) async throws {
+        guard let name else { return }
+        let id = databaseID(name)
+        if try await !store.list(RepositoryFormat.snapshots(id)).isEmpty { return }
+        let survey = try await survey(id)
+        guard survey.newestSequence == 0, survey.rollback == nil else { return }
+        throw VaultError(
+            .noInput, "there is no snapshot of a database '\(name)'", path: store.location, advice: .listSnapshots,
+            cause: NoSnapshotError())
+    }
+
     /// Lists the names of all manifests. None is read.
     ///
     /// - Throws: `VaultError` if the store cannot be listed.

@@ -37,7 +37,9 @@ extension Repository {
             try DatabaseFile(path).kind().requireStorable(allowsPlaintext: options.allowsPlaintext || isSealed)
             return try FileMetadata.resolvedPath(path)
         }
-        let name = options.database ?? source.split(separator: "/").last.map(String.init) ?? source
+        // That of the path as it was given: a link stands for what it leads to today, and its name stays.
+        let name =
+            try options.database ?? promotedName(source) ?? path.split(separator: "/").last.map(String.init) ?? source
         let database = databaseID(name)
         let directory = try spoolDirectory()
         return try await withLease(
@@ -298,7 +300,8 @@ extension RepositoryWarning {
 
 /// Options for taking a snapshot.
 public struct SnapshotOptions: Sendable {
-    /// The database's name in the repository; nil takes the file's name.
+    /// The database's name in the repository; nil takes the last component of the path: of a symbolic link its own name, not that
+    /// of the file it leads to.
     public var database: String?
     /// Whether a database without encryption may be stored.
     public var allowsPlaintext = false

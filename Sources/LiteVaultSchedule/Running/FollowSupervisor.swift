@@ -198,7 +198,8 @@ package actor FollowSupervisor {
             set(
                 .init(
                     source: nil, step: "follow", code: failure?.code.rawValue ?? "internal",
-                    message: failure?.message ?? String(describing: error), remedy: failure?.remedy), job)
+                    message: failure?.message ?? String(describing: error),
+                    remedy: failure.flatMap { services.remedy($0, job.repository) }), job)
         }
     }
 

@@ -23,6 +23,7 @@ struct JobRun: Sendable {
 
     func run() async -> JobOutcome {
         var outcome = JobOutcome(job: job.name, start: start)
+        await ping(job.startHeartbeat, &outcome)
         if let command = job.hooks.before, !(await hook(command, "before", &outcome)) {
             await finish(&outcome)
             return outcome
@@ -48,13 +49,16 @@ struct JobRun: Sendable {
             outcome.isInterrupted = true
             return
         }
+        record(problem(error, step, source), &outcome)
+    }
+
+    private func problem(_ error: any Error, _ step: String, _ source: String?) -> JobState.Problem {
         let failure = error as? VaultError
         let limit = failure?.cause as? LimitReached
-        record(
-            JobState.Problem(
-                source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
-                message: failure?.message ?? String(describing: error), remedy: failure?.remedy, limit: limit?.limit),
-            &outcome)
+        return JobState.Problem(
+            source: source ?? failure?.path, step: step, code: failure?.code.rawValue ?? "internal",
+            message: failure?.message ?? String(describing: error),
+            remedy: failure.flatMap { services.remedy($0, job.repository) }, limit: limit?.limit)
     }
 
     private func record(_ problem: JobState.Problem, _ outcome: inout JobOutcome) {
@@ -201,12 +205,20 @@ struct JobRun: Sendable {
     func finish(_ outcome: inout JobOutcome) async {
         if !outcome.isInterrupted {
             if outcome.isSuccess, let command = job.hooks.after { _ = await hook(command, "after", &outcome) }
-            if outcome.isSuccess, let url = job.heartbeat {
-                do { try await services.heartbeat(url, job.limits.heartbeat) } catch {
-                    record(error, "heartbeat", nil, &outcome)
-                }
-            }
             if !outcome.isSuccess, let command = job.hooks.failed { _ = await hook(command, "failed", &outcome) }
+            await ping(outcome.isSuccess ? job.heartbeat : job.failureHeartbeat, &outcome)
+        }
+    }
+
+    /// Sends a heartbeat. That it could not be sent is a warning: the run has stored what it has stored, and the receiver
+    /// notices that nothing came.
+    private func ping(_ url: String?, _ outcome: inout JobOutcome) async {
+        guard let url else { return }
+        do { try await services.heartbeat(url, job.limits.heartbeat) } catch {
+            guard (try? services.check()) != nil, !(error is CancellationError) else { return }
+            let problem = self.problem(error, "heartbeat", nil)
+            outcome.warnings.append(problem)
+            log.warning("\(problem.message)", metadata: ["job": "\(job.name)", "step": "heartbeat"])
         }
     }
 }
@@ -246,7 +258,12 @@ extension JobRun {
                     VaultError(.damaged, problem.message, path: problem.path), "verification", problem.path, &outcome)
             }
             outcome.verified = passed
-            log.info("verified", metadata: ["job": "\(job.name)", "level": "\(verification.level.rawValue)"])
+            let metadata: Logger.Metadata = ["job": "\(job.name)", "level": "\(verification.level.rawValue)"]
+            if passed {
+                log.info("verified", metadata: metadata)
+            } else {
+                log.error("verification failed", metadata: metadata)
+            }
         } catch {
             record(error, "verification", nil, &outcome)
             if !outcome.isInterrupted { outcome.verified = false }
@@ -271,6 +288,8 @@ package struct JobOutcome: Sendable {
     package internal(set) var end: Date
     package internal(set) var stored: [Stored] = []
     package internal(set) var problems: [JobState.Problem] = []
+    /// What did not keep the run from doing its work: heartbeats that could not be sent.
+    package internal(set) var warnings: [JobState.Problem] = []
     /// The databases that needed no snapshot, as their files are untouched since the newest one.
     package internal(set) var unchanged = 0
     /// Snapshots that retention removed.
@@ -310,6 +329,7 @@ extension JobState {
         if outcome.isSuccess { lastSuccess = lastStart }
         problems = Array(outcome.problems.prefix(100))
         failed = outcome.problems.count
+        warnings = outcome.warnings.isEmpty ? nil : outcome.warnings
         databases = outcome.stored.count
         unchanged = outcome.unchanged
         stored = outcome.storedBytes

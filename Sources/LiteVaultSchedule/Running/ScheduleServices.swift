@@ -16,6 +16,8 @@ public struct ScheduleServices: Sendable {
     public var heartbeat: @Sendable (String, Duration) async throws -> Void
     /// Throws once the program has been asked to exit.
     package var check: @Sendable () throws -> Void = {}
+    /// Words the remedy of an error in a run, for the program that the person will use. The default has the library's words.
+    package var remedy: @Sendable (VaultError, RepositoryReference) -> String? = { error, _ in error.remedy }
     /// How long retention waits for others that remove from the repository. That of another job takes seconds.
     package var patience = Duration.seconds(20)
     /// The name and version of the program, for manifests.

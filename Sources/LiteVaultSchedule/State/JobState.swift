@@ -6,6 +6,8 @@ internal import LiteVaultSupport
 package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     package var version = 1
     package var jobs: [String: JobState] = [:]
+    /// When the service has read its configuration; nil in the state of an earlier version, and where none ran.
+    package var loaded: Double?
 
     package init() {}
 
@@ -20,6 +22,7 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
     }
 
     package func check() throws(OutOfLimits) {
+        try require("a time", seconds: loaded)
         for job in jobs.values {
             let times: [Double?] = [
                 job.lastStart, job.lastEnd, job.lastSuccess, job.lastVerification, job.lastVerified,
@@ -74,6 +77,8 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastSuccess: Double?
     /// The first hundred failures of the last run.
     package var problems: [Problem] = []
+    /// What did not make the last run a failure; nil for nothing.
+    package var warnings: [Problem]?
     /// The number of failures of the last run.
     package var failed = 0
     /// The number of databases of the last run, and the bytes that it stored.
@@ -129,5 +134,21 @@ package struct DueDecision: Sendable, Equatable {
         }
         self.next = next
         isDue = next.map { $0 <= now } ?? false
+    }
+
+    /// How late the start of a job may be: a timer that fires every five minutes, a machine that was rebooted and a run that took
+    /// long are not failures. The alert `LiteVaultJobOverdue` of the examples allows as much.
+    package static let grace = Duration.seconds(3600)
+
+    /// Since when a job has been due that should have run by now; nil if it is in time.
+    ///
+    /// - Parameters:
+    ///   - known: the state of the job; nil if it never ran.
+    ///   - configured: since when the job can have been in its configuration, for one that never ran.
+    package func overdue(_ known: JobState?, configured: Date, now: Date) -> Date? {
+        guard isDue, let next else { return nil }
+        // One that never ran, or ran in the future by a wrong clock, is due now, whenever one looks.
+        let since = known?.lastStart.map { $0 <= now.timeIntervalSince1970 + 300 } == true ? next : configured
+        return now.timeIntervalSince(since) > Self.grace.seconds ? since : nil
     }
 }

@@ -1,3 +1,4 @@
+internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultQuoting
 internal import LiteVaultSupport
@@ -29,7 +30,8 @@ package struct SystemdUnits: Sendable {
         ]
         if follows {
             lines += [
-                "Restart=on-failure", "RestartSec=30",
+                "Restart=on-failure", "RestartSec=30", "# Reads the configuration again.",
+                "ExecReload=/bin/kill -HUP $MAINPID",
                 "# On stop, followers store commits they have read, within ten seconds.",
                 "TimeoutStopSec=30", "# Its exit statuses when stopped.", "SuccessExitStatus=130 143",
                 "# Its databases were promoted elsewhere: starting it again changes nothing.",
@@ -61,7 +63,9 @@ package struct SystemdUnits: Sendable {
             lines.append("PrivateTmp=yes")
         }
         lines += [
-            "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER",
+            "NoNewPrivileges=yes",
+            "# As root: databases of all users are read, and a -shm that is created gets the owner of its database.",
+            "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_CHOWN",
             "PrivateDevices=yes", "ProtectKernelTunables=yes", "ProtectKernelModules=yes", "ProtectKernelLogs=yes",
             "ProtectControlGroups=yes", "ProtectClock=yes", "ProtectHostname=yes", "ProtectProc=invisible",
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6", "RestrictNamespaces=yes", "RestrictRealtime=yes",
@@ -99,17 +103,14 @@ package struct SystemdUnits: Sendable {
     }
 
     private static func writable(_ configuration: ScheduleConfiguration) -> [String] {
-        func parent(_ path: String) -> String {
-            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            // For a pattern, the directory before its first wildcard.
-            guard let mark = folder.firstIndex(where: { "*?[".contains($0) }) else { return folder }
-            return URL(fileURLWithPath: String(folder[..<mark]) + "x").deletingLastPathComponent().path
-        }
+        // Without `..` and links: systemd takes paths as they are written.
+        func directory(_ path: String) -> String { LocalDirectory.resolved(path) }
         var paths = configuration.jobs.flatMap { job in
-            job.sources.map(parent) + (job.repository.location.contains("://") ? [] : [job.repository.location])
+            job.sources.flatMap(SourceList.directories)
+                + (job.repository.location.contains("://") ? [] : [directory(job.repository.location)])
         }
-        if let metrics = configuration.metrics { paths.append(parent(metrics)) }
-        if let state = configuration.stateFolder { paths.append(state) }
+        if let metrics = configuration.metrics { paths.append(directory(LocalDirectory.parent(of: metrics))) }
+        if let state = configuration.stateFolder { paths.append(directory(state)) }
         return Set(paths).sorted()
     }
 

@@ -11,7 +11,8 @@ struct Check: VaultCommand {
         snapshots, that the repository was not rolled back since this machine last saw it, and that every block \
         exists; with --read-data, every byte. With the key: --authenticate verifies the pages of the newest snapshot \
         of each database; --restore-test restores it and runs integrity_check, foreign_key_check and the --assert \
-        queries, each of which must return a value other than 0. The results are recorded in the repository and shown \
+        queries, each of which must return a value other than 0. Foreign keys that refer to missing rows, which SQLite \
+        allows, are remarks. The results are recorded in the repository and shown \
         by 'snapshots', unless the repository cannot be written or --read-only is given.
         """,
         examples: [
@@ -55,6 +56,7 @@ struct Check: VaultCommand {
         let rollback: Rollback
         let intact: Bool
         let problems: [Problem]
+        let remarks: [Problem]
         let snapshots: [CheckedSnapshot]
         let size: Int64
         let unused: Int
@@ -91,6 +93,14 @@ struct Check: VaultCommand {
             repository.stores.directories.spool = FileManager.default.temporaryDirectory.path
         }
         let opened = try session.repository(repository)
+        let name = database
+        try runBlocking { try await opened.requireDatabase(name) }
+        guard authenticate || restoreTest || (name == nil && snapshot == nil) else {
+            throw Failure(
+                .usage, "--database and --snapshot choose what --authenticate and --restore-test read",
+                remedy: "Without these options a repository is checked as a whole: leave --database and --snapshot out."
+            )
+        }
         var options = CheckOptions()
         options.readsData = readData
         options.authenticates = authenticate
@@ -121,6 +131,7 @@ struct Check: VaultCommand {
                 rollback: Rollback(compared: found.remembered, unknown: found.unremembered),
                 intact: found.isIntact,
                 problems: found.problems.map { Problem(path: $0.path, message: $0.message) },
+                remarks: found.remarks.map { Problem(path: $0.path, message: $0.message) },
                 snapshots: found.snapshots.map {
                     CheckedSnapshot(
                         id: $0.snapshot.id, database: $0.snapshot.database,
@@ -148,6 +159,10 @@ struct Check: VaultCommand {
             report.appendRow("FAILED", Format.visible("\(problem.path): \(problem.message)"))
         }
         if found.problems.count > 20 { report.appendRow("", "… and \(found.problems.count - 20) more") }
+        for remark in found.remarks.prefix(20) {
+            report.appendRow("remark", Format.visible("\(remark.path): \(remark.message)"))
+        }
+        if found.remarks.count > 20 { report.appendRow("", "… and \(found.remarks.count - 20) more") }
         if !found.isIntact {
             report.failure = Failure(
                 .damaged, Format.count(found.problems.count, "problem") + " found", path: location,

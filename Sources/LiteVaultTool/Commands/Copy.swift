@@ -76,6 +76,7 @@ struct Copy: VaultCommand {
         let progress = session.backupProgress
         let copied = try runBlocking {
             let opened = try await Repository.open(from, secret: key, local: local, acceptsReplacement: accepts)
+            try await opened.requireDatabase(name)
             return try await opened.copy(
                 to: to, database: name, acceptsReplacement: accepts, dryRun: dryRun, progress: progress)
         }

@@ -70,6 +70,7 @@ struct Forget: VaultCommand {
         let progress = session.backupProgress
         let warnings = WarningList()
         let (decisions, pruned) = try runBlocking {
+            try await opened.requireDatabase(name)
             let decisions = try await opened.forget(
                 policy, database: name, dryRun: dryRun, warning: warnings.add, progress: progress)
             let pruned = prunes ? try await opened.prune(grace: grace, dryRun: dryRun, progress: progress) : nil
@@ -84,7 +85,7 @@ struct Forget: VaultCommand {
                 snapshots: decisions.map { decision in
                     Decision(
                         id: decision.snapshot.id, database: decision.snapshot.database,
-                        time: Format.time(decision.snapshot.time), keep: decision.keeps, reasons: decision.reasons)
+                        time: Format.exactTime(decision.snapshot.time), keep: decision.keeps, reasons: decision.reasons)
                 },
                 prune: pruned.map {
                     Pruning(
@@ -94,7 +95,7 @@ struct Forget: VaultCommand {
         for decision in decisions {
             let snapshot = decision.snapshot
             report.appendLine(
-                "\(decision.keeps ? "keep  " : "remove")  \(snapshot.id)  \(Format.time(snapshot.time))  "
+                "\(decision.keeps ? "keep  " : "remove")  \(snapshot.id)  \(Format.exactTime(snapshot.time))  "
                     + "\(Format.visible(snapshot.database))"
                     + (decision.keeps ? "  (\(decision.reasons.joined(separator: ", ")))" : ""))
         }

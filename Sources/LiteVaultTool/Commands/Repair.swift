@@ -126,6 +126,7 @@ struct Repair: VaultCommand {
             // Without its identity the repository cannot be opened.
             if identity != nil, chosen.dryRun { return (identity, RepairReport?.none) }
             let opened = try await Repository.open(store, secret: secret, local: local, acceptsReplacement: accepts)
+            try await opened.requireDatabase(chosen.database)
             return (identity, try await opened.repair(chosen))
         }
         let actions = [identity].compactMap(\.self) + (found?.actions ?? [])

@@ -91,6 +91,8 @@ struct Restore: VaultCommand {
     @Flag(help: "Do not restore a keyring.")
     var noKeyring = false
 
+    @OptionGroup var ownership: OwnerOption
+
     @Flag(help: "Verify the restored database with its key before it gets its name.")
     var verifyWithKey = false
 
@@ -162,7 +164,8 @@ struct Restore: VaultCommand {
     func perform(_ session: Session) throws -> Report {
         try session.reserveKeySources(repository.secret)
         try session.reserveKeySources(key)
-        if ifMissing, let dest, Preflight.size(dest) != nil {
+        try ownership.check()
+        if ifMissing, let dest, try Preflight.isPresent(dest) {
             return unneeded(.destinationExists, "\(Format.visible(dest)) exists")
         }
         if let dest, !inPlace, !dryRun { try Preflight.requireAbsent(dest) }
@@ -206,6 +209,7 @@ struct Restore: VaultCommand {
                 try await opened.restore(
                     selection, database: name, to: path, options: chosen, warning: warnings.add)
             }
+            try ownership.apply(to: [path, found.keyring?.writtenPath])
             return report(found, opened, selection, warnings, session)
         }
         let folder = try TemporaryFolder(in: repository.stores.directories.spool)
@@ -225,13 +229,18 @@ struct Restore: VaultCommand {
         let keys = try session.keysIfGiven(key, for: database ?? dest ?? repository.location)
         if !keys.isEmpty { try Preflight.requireEncryption() }
         let settings = try read.settings()
+        let name = dest ?? database ?? repository.location
         return { path in
             let file = DatabaseFile(path)
             let isPlain = try file.kind() == .plain
             guard isPlain || !keys.isEmpty else {
                 throw Failure(.keyRejected, "no key given to verify the database with", remedy: "Use --key-file PATH.")
             }
-            let found = try Self.verify(file, isPlain ? [] : keys, settings)
+            let found: VerificationReport
+            do { found = try Self.verify(file, isPlain ? [] : keys, settings) } catch let error as VaultError {
+                // It has its temporary name, which nobody else knows.
+                throw error.at(name)
+            }
             if let problem = found.problems.first {
                 throw Failure(
                     .damaged, "the restored database is damaged, and was discarded: \(problem.message)",

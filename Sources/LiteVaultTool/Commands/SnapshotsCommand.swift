@@ -38,6 +38,7 @@ struct SnapshotsCommand: VaultCommand {
         let name = database
         let warnings = WarningList()
         let (found, followed) = try runBlocking {
+            try await opened.requireDatabase(name)
             let found = try await opened.snapshots(database: name)
             found.warnings.forEach(warnings.add)
             let logs = try await opened.followed(Array(found))

@@ -14,6 +14,8 @@ struct RepositoryExamination {
     let local: LocalDirectories
     /// Whether it may not exist yet, because a first run creates it.
     let mayBeAbsent: Bool
+    /// Words the remedy of an error, where that is not an option of a command.
+    var remedy: (VaultError) -> String? = { $0.commandLineRemedy }
     let now = Date()
 
     /// What an examination has found.
@@ -36,8 +38,9 @@ struct RepositoryExamination {
             absent(into: &findings)
             return Examined()
         } catch {
-            let code = (error as? VaultError)?.code
-            findings.problem(code == .keyRejected ? .secret : .repository, error, path: store.location)
+            var failure = Failure(error)
+            if let error = error as? VaultError { failure.remedy = remedy(error) }
+            findings.problem(failure.code == .keyRejected ? .secret : .repository, failure, path: store.location)
             return Examined()
         }
         if repository.hasSecret, !repository.isAuthenticated {

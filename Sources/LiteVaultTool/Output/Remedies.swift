@@ -53,6 +53,9 @@ extension Remedy {
         case .restoreReachable(let time):
             "Use '--at \(time)', or '--at latest-reachable' for the newest state that can be reached."
         case .addRetentionRule: "Give at least one --keep-… option."
+        case .lostObject:
+            "Copy it from a copy of the repository, if there is one. Else restore another snapshot (--snapshot ID): 'litevault check "
+                + "--read-data' records which are intact, and 'litevault snapshots' lists them."
         case .completeRotation: "'litevault secret rotate' completes it; until then the old key is accepted, too."
         }
     }

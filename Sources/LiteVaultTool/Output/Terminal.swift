@@ -15,6 +15,8 @@ final class Terminal: Sendable {
     let redraws: Bool
     /// Whether messages are colored.
     let usesColor: Bool
+    /// Whether standard error is the journal of systemd, which reads a message's priority from its start: sd-daemon(3).
+    private let errorIsJournal: Bool
 
     /// The status line on the screen.
     private let status = Locked("")
@@ -26,6 +28,10 @@ final class Terminal: Sendable {
         redraws = outputIsTerminal && !dumb
         // https://no-color.org: any value that is not empty.
         usesColor = errorIsTerminal && (environment["NO_COLOR"] ?? "").isEmpty
+        var status = stat()
+        errorIsJournal =
+            fstat(STDERR_FILENO, &status) == 0
+            && environment["JOURNAL_STREAM"] == "\(UInt64(status.st_dev)):\(UInt64(status.st_ino))"
     }
 
     /// Writes one line of the result to standard output. Control characters are shown, wherever its text comes from.
@@ -74,16 +80,26 @@ final class Terminal: Sendable {
         return code == 0
     }
 
+    /// The priorities of messages in a system's log: syslog(3).
+    enum Priority: Int {
+        case error = 3
+        case warning = 4
+        case info = 6
+        case debug = 7
+    }
+
     /// Writes one line to standard error.
     ///
     /// - Parameters:
     ///   - line: the line. Control characters are shown.
     ///   - label: what comes before it, in a style that is used where messages are colored.
-    func printMessage(_ line: String, label: (text: String, style: String)? = nil) {
-        let start = label.map { usesColor ? "\u{1B}[\($0.style)m\($0.text)\u{1B}[0m " : $0.text + " " } ?? ""
+    ///   - priority: its priority in a system's log, which gets it where standard error is one.
+    func printMessage(_ line: String, label: (text: String, style: String)? = nil, priority: Priority = .info) {
+        let start = errorIsJournal ? "<\(priority.rawValue)>" : ""
+        let name = label.map { usesColor ? "\u{1B}[\($0.style)m\($0.text)\u{1B}[0m " : $0.text + " " } ?? ""
         status.withLock { status in
             Self.erase(&status)
-            _ = Self.write(start + Quoting.terminalLines(line) + "\n", to: STDERR_FILENO)
+            _ = Self.write(start + name + Quoting.terminalLines(line) + "\n", to: STDERR_FILENO)
         }
     }
 

@@ -97,6 +97,6 @@ struct VerificationSummary: Encodable {
     init(_ found: SnapshotVerification) {
         level = found.level.rawValue
         passed = found.passed
-        time = Format.time(found.time)
+        time = Format.exactTime(found.time)
     }
 }
