@@ -11,6 +11,12 @@ final class Directory: Sendable {
         descriptor = try systemCall("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
+    /// Owns an open descriptor from now on.
+    init(path: String, adopting descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
     deinit { close(descriptor) }
 
     func metadata(_ name: String) throws(DurableFileError) -> FileMetadata? {
@@ -35,8 +41,14 @@ final class Directory: Sendable {
         }
     }
 
+    /// The names in the directory itself, whatever has its path by now.
     func names() -> [String] {
-        guard let stream = opendir(path) else { return [] }
+        let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0 else { return [] }
+        guard let stream = fdopendir(again) else {
+            close(again)
+            return []
+        }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {

@@ -151,6 +151,10 @@ final class CopyRun {
             }
             snapshots = whole
         }
+        // What an earlier run has stored there, it may have had no time to sync.
+        if lease != nil, !snapshots.isEmpty {
+            try target?.store.settle(plan.packs.filter { packs.target[$0] != nil })
+        }
         try await copyForgetRecord(plan.database, lease)
         try await copySegments(plan.database, lease, isRestorable: !plan.present.isEmpty)
         for sequence in plan.fences {
@@ -343,8 +347,9 @@ extension CopyRun {
         // A companion file's name is removed with the temporary file, and swept with it after a kill.
         let path = named.path + "-journal"
         do {
-            // That of a sealed object says little about the size of its content.
-            let limit = source.isSealed ? RepositoryFormat.segmentBytes + Repository.segmentHead : size
+            // Not what the listing says, if no such object is as large. That of a sealed object says little about its content.
+            let largest = ReadLimits.bytes(of: name)
+            let limit = source.isSealed ? largest : min(size, largest)
             try await source.store.fetch(name, into: path, upTo: limit)
         } catch let error as VaultError where error.code == .missing {
             throw VaultError(.missing, "is missing", path: name)

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import DurableFile
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
 
@@ -351,7 +352,7 @@ private final class Repair {
             // A companion file's name is removed with the temporary file.
             fetched += "-journal"
             do {
-                try await store.fetch(name, into: fetched, upTo: RepositoryFormat.segmentBytes + 65_536)
+                try await store.fetch(name, into: fetched, upTo: ReadLimits.segment)
             } catch let error as VaultError where error.code == .missing {
                 return nil
             } catch let error as VaultError where error.code == .damaged {
@@ -402,7 +403,7 @@ private final class Repair {
         guard store.localPath("tree/any") == nil else { return }
         let directory = "\(repository.local.cache)/\(repository.config.id)"
         guard access(directory, F_OK) == 0 else { return }
-        if !options.dryRun { try? FileManager.default.removeItem(atPath: directory) }
+        if !options.dryRun { OwnedTree.remove(directory) }
         report.actions.append(.init(.cleared, directory, "copies are fetched again when needed", nil))
     }
 }

@@ -114,21 +114,28 @@ extension Repository {
         image.bases = []
         let count = row.segments.isEmpty ? 0 : try await apply(row, to: file.path, asFarAsWhole: asFarAsWhole)
         try options.verify(file.path)
-        let keyring = try options.keyring.restore(snapshot.keyring, of: destination)
-        if present == nil {
-            try withErrorContext(path: destination) { try file.publish() }
-        } else {
-            try replace(destination, with: file, keepingAs: options.originalPath)
+        let keyring = try options.keyring.prepare(snapshot.keyring, of: destination)
+        do {
+            if present == nil {
+                try withErrorContext(path: destination) { try file.publish { try keyring?.publish() } }
+            } else {
+                try replace(destination, with: file, keepingAs: options.originalPath, keyring)
+            }
+        } catch {
+            // Unless only a power failure could undo the rename.
+            throw file.isPending ? keyring?.takingBack(error) ?? error : error
         }
         if let partial { unlink(partial) }
         var result = row.result(
             snapshot, count: count, fetched: image.fetched, reused: image.reused, replaced: present != nil)
-        result.keyring = keyring
+        result.keyring = keyring?.planned
         return result
     }
 
     /// Replaces a database that nobody uses with a complete file.
-    private func replace(_ destination: String, with file: ReplacementFile, keepingAs other: String?) throws {
+    private func replace(
+        _ destination: String, with file: ReplacementFile, keepingAs other: String?, _ keyring: PendingKeyring?
+    ) throws {
         let old = try UnusedDatabase(destination)
         do {
             try old.settle()
@@ -136,7 +143,11 @@ extension Repository {
             if let other { try old.keep(as: other) }
             do {
                 try withErrorContext(path: destination) {
-                    try file.publish(replacing: true, like: old.original, beforeRename: old.requireUnwanted)
+                    try file.publish(replacing: true, like: old.original) {
+                        try old.requireUnwanted()
+                        try keyring?.publish()
+                        try old.requireUnwanted()
+                    }
                 }
             } catch {
                 // It still has its own name, unless only the power failing now could undo the rename.

@@ -36,6 +36,8 @@ extension SegmentWriter {
         guard let end = newest.end, let salts = UInt64(newest.salts, radix: 16), !newest.runBytes.isEmpty else {
             return .none("an older version did not record where it was in the log")
         }
+        // What it continues from may have been stored by a process that was killed before it synced.
+        try repository.store.settle([RepositoryFormat.segments(database), RepositoryFormat.snapshots(database)])
         let start = FollowerStart(
             run: newest.runBytes, sequence: newest.place + 1, began: began, seen: UInt64(clamping: newest.seen),
             mark: LogMark(position: .init(salts: salts, frame: newest.firstFrame + (newest.frames - 1)), end: end))

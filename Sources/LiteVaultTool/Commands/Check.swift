@@ -90,7 +90,7 @@ struct Check: VaultCommand {
         var repository = repository
         // A directory repository contains the standard spool directory.
         if readOnly, repository.stores.directories.spool == nil {
-            repository.stores.directories.spool = FileManager.default.temporaryDirectory.path
+            repository.stores.directories.spool = try LocalDirectories.temporary()
         }
         let opened = try session.repository(repository)
         let name = database

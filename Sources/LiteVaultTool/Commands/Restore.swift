@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import DurableFile
 internal import LiteVault
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
@@ -325,21 +326,19 @@ struct Restore: VaultCommand {
 
 /// A directory for one restored file, removed with this object.
 private final class TemporaryFolder: Sendable {
-    private let path: String
+    private let directory: WorkDirectory
     /// The path of the file.
-    var file: String { path + "/restored.db" }
+    var file: String { directory.path + "/restored.db" }
 
     init(in parent: String?) throws {
-        path = (parent ?? FileManager.default.temporaryDirectory.path) + "/litevault-" + UUID().uuidString
         do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            if let parent { try LocalDirectory.create(parent) }
+            directory = try WorkDirectory(for: "restored", in: parent ?? LocalDirectories.temporary())
         } catch {
-            throw Failure(.cannotCreate, "cannot be created", path: path, remedy: "Use --spool-folder.")
+            let path = parent ?? FileManager.default.temporaryDirectory.path
+            throw Failure(.cannotCreate, "no directory can be created in it", path: path, remedy: "Use --spool-folder.")
         }
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// Writes the file to standard output.
     ///
