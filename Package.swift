@@ -345,6 +345,13 @@ let package = Package(
             ],
             swiftSettings: swift),
         .testTarget(
+            name: "Simulation",
+            dependencies: [
+                "LiteVaultBackup", "LiteVault", "LiteVaultSupport",
+                external("Crypto", of: "swift-crypto", for: "Backup"),
+            ],
+            path: "Tests/Simulation", swiftSettings: swift),
+        .testTarget(
             name: "LiteVaultObjectStoreTests",
             dependencies: [
                 "LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSupport",

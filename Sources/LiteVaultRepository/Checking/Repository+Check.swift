@@ -100,7 +100,8 @@ extension Repository {
             for warning in warnings where warning.severity == .damage { list.add(warning.path, warning.message) }
             if survey.isRemembered { report.remembered += 1 } else { report.unremembered += 1 }
             rememberNewest(survey)
-            try await checkSegments(survey.database, survey.snapshots, readsData: options.readsData, list)
+            report.warnings += try await checkSegments(
+                survey.database, survey.snapshots, readsData: options.readsData, list)
             found += survey.snapshots
         }
         return found
@@ -161,7 +162,11 @@ final class ProblemList {
 
 extension Repository {
     /// Reads every segment of a database, with `readsData` also its frames; records damaged and missing segments.
-    func checkSegments(_ database: String, _ snapshots: [Snapshot], readsData: Bool, _ list: ProblemList) async throws {
+    ///
+    /// - Returns: what does not keep a state from being restored.
+    func checkSegments(
+        _ database: String, _ snapshots: [Snapshot], readsData: Bool, _ list: ProblemList
+    ) async throws -> [RepositoryWarning] {
         var log = try await segmentLog(database, snapshots)
         // Hashes of the previous number: two, if two followers ran at the same time or a segment was stored twice.
         var previous: (sequence: Int, hashes: Set<String>) = (0, [])
@@ -216,5 +221,19 @@ extension Repository {
         }
         for problem in log.warnings { list.add(problem.path, problem.message) }
         if let newest, newest.sequence >= log.newest?.mark.sequence ?? 0 { try? remember(newest, database) }
+        return log.present.step.map { [.clockStep($0.before, $0.after)] } ?? []
+    }
+}
+
+extension RepositoryWarning {
+    /// Labels that decrease: an older version stored what a clock said that was set back.
+    fileprivate static func clockStep(_ before: SegmentName, _ after: SegmentName) -> RepositoryWarning {
+        RepositoryWarning(
+            .notice, path: after.object,
+            message:
+                "is dated before segment \(before.sequence), which precedes it: the clock was set back, and an older "
+                + "version stored what it said. States are restored in their order; one time may name several of them",
+            advice: .text(
+                "To have no such times, take a snapshot, and forget those before it when they are no longer wanted."))
     }
 }

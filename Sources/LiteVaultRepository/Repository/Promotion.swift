@@ -1,5 +1,6 @@
 public import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension VaultError.Code {
     /// A standby of the database was promoted: the repository takes nothing more from this file under the database's name.
@@ -32,7 +33,7 @@ struct Promotion: CheckedDocument, Sendable, Equatable {
     }
 
     /// Where segments of the old line end.
-    var cut: HistoryCut { HistoryCut(segment: segment, time: Date(timeIntervalSince1970: Double(state) / 1000)) }
+    var cut: HistoryCut { HistoryCut(segment: segment, time: Date(milliseconds: state)) }
 }
 
 /// The end of a line of history: segments behind it were stored by a writer that had lost the database.

@@ -1,5 +1,6 @@
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 /// There is no repository, or no snapshot of the wanted database in it, and this machine remembers none. It is the
 /// `VaultError.cause` of a `noInput` error, and tells the first start of a program from a wrong selection.
@@ -146,7 +147,7 @@ extension Repository {
             }
             if let missing { throw instead(ofMissing: missing, survey.database, chosen) }
             return SelectedSnapshot(
-                snapshot: chosen, warnings: warnings, newest: survey.snapshots.last, cut: survey.cut(after: chosen))
+                snapshot: chosen, warnings: warnings, others: survey.snapshots, cut: survey.cut(after: chosen))
         }
         // A request for the best available state continues from the newest readable snapshot.
         let takesLess = selection == .latestReachable
@@ -155,14 +156,16 @@ extension Repository {
         guard let last = survey.snapshots.last else {
             throw VaultError(.noInput, "there is no snapshot", path: store.location, cause: NoSnapshotError())
         }
-        return SelectedSnapshot(snapshot: last, warnings: warnings, newest: last, cut: survey.cut(after: last))
+        return SelectedSnapshot(
+            snapshot: last, warnings: warnings, others: survey.snapshots, cut: survey.cut(after: last))
     }
 
     /// A selected snapshot, with what was found beside it.
     struct SelectedSnapshot {
         let snapshot: Snapshot
         let warnings: [RepositoryWarning]
-        var newest: Snapshot?
+        /// All of its database, in order.
+        var others: [Snapshot] = []
         /// Where its line of history ends; nil if it is the current one.
         var cut: HistoryCut?
     }
@@ -190,7 +193,7 @@ extension Repository {
     }
 
     private func choose(_ time: Date, _ survey: DatabaseSurvey) throws -> Snapshot {
-        guard let chosen = survey.snapshots.last(where: { $0.time <= time }) else {
+        guard let chosen = survey.snapshots.last(where: { $0.time.milliseconds <= time.milliseconds }) else {
             if let one = survey.unreadable.first { throw instead(of: one, nil) }
             if let rollback = survey.rollback { throw rollback }
             throw VaultError(

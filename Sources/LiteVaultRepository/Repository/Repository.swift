@@ -1,6 +1,7 @@
 internal import Crypto
 internal import LiteVaultCapture
 internal import LiteVaultFoundation
+package import LiteVaultSupport
 
 /// A repository of database snapshots in an object store.
 ///
@@ -21,6 +22,8 @@ public struct Repository: Sendable {
     let memory: LocationMemory?
     /// What was noticed when it was opened: problems with that memory, and a change of its key that was not completed.
     package internal(set) var notices: [RepositoryWarning] = []
+    /// The clocks that make the labels of what is stored.
+    package var clock = HostClock.system
 
     /// Opens a repository.
     ///

@@ -58,7 +58,7 @@ extension Repository {
         let all = try await snapshots(database, requiringVerifications: true)
         all.warnings.forEach(warning)
         // The earlier of two clocks: it may keep too much, where the later one would remove too much.
-        let now = min(Date(), try await store.now())
+        let now = min(clock.time(), try await store.now())
         return Dictionary(grouping: all, by: \.database).sorted { $0.key < $1.key }
             .flatMap { policy.decide($0.value, now: now) }
     }
@@ -72,11 +72,15 @@ extension Repository {
             let log = try await segmentLog(database, [])
             let survey = try await survey(database)
             let present = survey.snapshots
+            let images = present.enumerated().map { index, snapshot in
+                ImagePosition(snapshot, previous: index > 0 ? present[index - 1] : nil)
+            }
+            let marks = present.map(\.manifest.newestSegment)
             let going = log.present.filter { name in
                 // Stored after a removed snapshot, and not needed by a later one that was taken meanwhile.
-                !present.contains {
-                    (name.firstSnapshot...name.snapshot).contains($0.sequence)
-                        || ($0.sequence > name.firstSnapshot && $0.time <= name.date)
+                !zip(images, marks).contains { image, mark in
+                    (name.firstSnapshot...name.snapshot).contains(image.snapshot)
+                        || (image.snapshot > name.firstSnapshot && !image.contains(name, newest: mark))
                     // Nor by one that cannot be read now; only its sequence number is known.
                 } && !survey.unreadable.contains { $0.sequence >= name.firstSnapshot }
             }
@@ -86,7 +90,12 @@ extension Repository {
             var gone = going.map { $0.first...$0.sequence }
             for hole in log.holes
             where survey.unreadable.isEmpty
-                && present.allSatisfy({ $0.sequence > hole.next.snapshot && $0.time.milliseconds > hole.next.time })
+                && zip(images, marks).allSatisfy({ image, mark in
+                    let last = SegmentName(
+                        database: database, sequence: hole.range.upperBound, snapshot: hole.next.snapshot,
+                        time: hole.next.time)
+                    return image.snapshot > hole.next.snapshot && image.contains(last, newest: mark)
+                })
             {
                 gone.append(hole.range)
             }

@@ -2,6 +2,7 @@ internal import DurableFile
 public import LiteVaultCapture
 internal import LiteVaultCipher
 internal import LiteVaultFoundation
+internal import LiteVaultSupport
 
 extension Repository {
     /// Stores a snapshot of a database that may be in use. The database's key is not needed.
@@ -20,7 +21,7 @@ extension Repository {
     public func snapshot(of path: String, options: SnapshotOptions = .init()) async throws -> SnapshotResult {
         try await storeSnapshot(of: path, options: options) { sink in
             var sink = sink
-            return try Capture(path, limits: options.limits).run(into: &sink)
+            return try Capture(path, limits: options.limits, clock: clock).run(into: &sink)
         }
     }
 
@@ -47,7 +48,10 @@ extension Repository {
         ) { lease in
             var plan = try await plan(name: name, source: source, options: options, lease: lease)
             try PackSpool.sweep(directory)
-            let wholeRead = plan.wholeRead(options)
+            let wholeRead = plan.wholeRead(options, now: clock.time())
+            // Before the image is read: what is known to be stored by now is in it.
+            let known = newestMark(database, previous: plan.previous?.manifest)
+            let run = options.followed?.runName
             let token = options.followed?.beginSnapshot()
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
@@ -67,9 +71,11 @@ extension Repository {
             if sink.contradictions > 0, let previous = plan.previous {
                 plan.warnings.append(.contradiction(sink.contradictions, with: previous))
             }
-            let manifest = manifest(
+            var manifest = manifest(
                 for: plan, captured: captured, by: sink, report: report, wholeRead: sink.kept > 0 ? wholeRead : nil,
                 options: options)
+            manifest.followed = .init(
+                segment: known?.sequence, run: run == options.followed?.runName ? run?.hexadecimal : nil)
             let snapshot = try await publish(manifest, lease)
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
             return SnapshotResult(
@@ -108,11 +114,10 @@ extension Repository {
 
         /// When the database was last read as a whole; nil if it has to be now. A clock that moved backwards makes no snapshot
         /// rely on an earlier one for longer.
-        func wholeRead(_ options: SnapshotOptions) -> Date? {
+        func wholeRead(_ options: SnapshotOptions, now: Date) -> Date? {
             guard let interval = options.fullReadInterval, let last = previous?.manifest,
                 let time = Timestamp.date(last.wholeRead ?? last.time), let newest = Timestamp.date(last.time)
             else { return nil }
-            let now = Date()
             let isDue = now.timeIntervalSince(time) >= Double(interval.components.seconds)
             return isDue || now < time || now < newest ? nil : time
         }
@@ -183,11 +188,15 @@ extension Repository {
         let database = databaseID(plan.name)
         // Small files often change completely, which has no significance.
         let rewritten = last.map { captured.changed * 10 >= captured.blocks * 9 && $0.blocks >= 8 } ?? false
+        let newest = newestMark(database, previous: last)
+        // No label is earlier than one that the image has the commits of, whatever the clock says: a label finds one state.
+        let labels = [plan.previous?.time.milliseconds, newest?.seen, options.followed?.newestLabel].compactMap(\.self)
+        let label = max(report.began.milliseconds, (labels.max() ?? 0) + 1)
         return Manifest(
             repository: config.id, database: database, name: plan.name, sequence: plan.sequence,
             predecessor: plan.previous?.hash.hexadecimal, epoch: (last?.epoch ?? 1) + (rewritten ? 1 : 0),
             base: last == nil || captured.changed == captured.blocks, rewritten: rewritten,
-            time: Timestamp.text(report.began), host: plan.host, source: plan.source, tool: options.tool,
+            time: Timestamp.text(Date(milliseconds: label)), host: plan.host, source: plan.source, tool: options.tool,
             salt: sink.salt.hexadecimal, plaintext: sink.isPlaintext, size: sink.byteCount, blocks: captured.blocks,
             root: .init(
                 pack: captured.root.pack.hexadecimal, offset: captured.root.position,
@@ -195,9 +204,10 @@ extension Repository {
             log: report.position.map {
                 .init(salts: Manifest.LogPosition.digits($0.salts), frames: Int($0.frame), end: report.end)
             },
-            file: report.file, wholeRead: wholeRead.map(Timestamp.text),
+            clock: label > report.began.milliseconds ? Timestamp.text(report.began) : nil, file: report.file,
+            wholeRead: wholeRead.map(Timestamp.text),
             gap: options.gap.map { .init(since: $0.since.map(Timestamp.text), reason: $0.reason) },
-            line: plan.line, newestSegment: newestMark(database, previous: last),
+            line: plan.line, newestSegment: newest,
             changedBlocks: captured.changed, dataBytes: captured.dataBytes, treeBytes: captured.treeBytes,
             keyring: sink.keyring?.text)
     }
