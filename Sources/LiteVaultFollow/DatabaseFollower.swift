@@ -8,7 +8,8 @@ internal import LiteVaultSupport
 /// Follows the log of one database and stores its commits in a repository, without the database's key.
 ///
 /// Tasks share the work, so that none waits for another: one polls the log at each interval and spools committed
-/// frames, one stores the spooled segments, one takes the snapshot that each run needs, and one joins stored segments. Failures are reported as a
+/// frames, one stores the spooled segments, one takes the snapshot that each run needs, one joins stored segments, and one looks whether it is
+/// still the same repository. Failures are reported as a
 /// ``FollowingEvent`` and retried with increasing pauses.
 package final class DatabaseFollower: Sendable {
     /// Takes the snapshot that a run starts from, after the run began.
@@ -77,6 +78,7 @@ package final class DatabaseFollower: Sendable {
                 group.addTask { await self.look(session) }
                 group.addTask { await self.storeAll(session) }
                 group.addTask { await self.takeSnapshots(session) }
+                group.addTask { await self.watchRepository(session) }
                 if let policy = self.options.compaction { group.addTask { await self.compactAll(session, policy) } }
             }
             lost = session.spool.count
@@ -407,6 +409,25 @@ extension DatabaseFollower {
                     if isOver { break }
                     await failed(.snapshot, error, &pause)
                 }
+            }
+        }
+    }
+
+    /// Seconds between two looks at whose repository it is, where nothing is stored.
+    private static let identityInterval = 60.0
+
+    /// The task that notices another repository in the place of this one, or none, although nothing is to be stored.
+    private func watchRepository(_ session: Session) async {
+        while true {
+            await sleep(Self.identityInterval)
+            if isOver { return }
+            do {
+                try await session.writer.requireIdentity()
+            } catch let error as VaultError where error.cause is ExchangedRepositoryError {
+                with { ($0.isBroken, $0.breaking) = (true, error) }
+                return
+            } catch {
+                // A store that does not respond is reported when something is stored.
             }
         }
     }

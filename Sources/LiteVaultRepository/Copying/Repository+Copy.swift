@@ -8,6 +8,8 @@ public struct CopyResult: Sendable, Equatable {
     public var present = 0
     /// The number of snapshots left out because retention removed them from the copy.
     public var forgotten = 0
+    /// The number of snapshots left out because blocks of them are lost, as a repair has recorded. The copy records them as removed.
+    public var lost = 0
     /// The number of segments of followed logs that were copied.
     public var segments = 0
     /// The number of packs that were copied.
@@ -36,7 +38,8 @@ extension Repository {
     ///     of this one, in that place. False by default.
     ///   - dryRun: whether to count only, without storing anything.
     ///   - progress: called with the bytes stored; the total is known.
-    /// - Returns: what was copied. Damage is part of it: snapshots that need a damaged object are left out, the others are copied.
+    /// - Returns: what was copied. Damage is part of it: snapshots that need a damaged object are left out, the others are copied, and so
+    ///   are the other databases if the copy of one is damaged or differs.
     /// - Throws: `VaultError` `config` if `store` is the place of this repository, or one inside the other; `conflict` if it holds another
     ///   repository, or other snapshots under the same numbers; `busy` if another process copies or removes there;
     ///   `keyRejected` without the secret of a repository that has one.

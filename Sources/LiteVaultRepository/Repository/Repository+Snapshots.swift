@@ -30,12 +30,7 @@ extension Repository {
             let survey = try await survey(id)
             let (verifications, _, more) = try await advisories(survey, isStrict: requiringVerifications)
             rememberNewest(survey)
-            var snapshots = survey.snapshots
-            for index in snapshots.indices {
-                snapshots[index].cut = survey.cut(after: snapshots[index])
-                snapshots[index].verification = verifications.results[snapshots[index].hash.hexadecimal]
-            }
-            return (snapshots, survey.warnings + more)
+            return (survey.snapshots(with: verifications), survey.warnings + more)
         }
         return SnapshotList(
             found.flatMap(\.0).sorted { ($0.database, $0.sequence) < ($1.database, $1.sequence) },
@@ -170,7 +165,7 @@ extension Repository {
         var cut: HistoryCut?
     }
 
-    private func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {
+    func choose(_ id: String, _ surveys: [DatabaseSurvey]) throws -> Snapshot {
         let found = surveys.flatMap(\.snapshots).filter { $0.id.hasPrefix(id.lowercased()) }
         guard let first = found.first else {
             let unreadable = surveys.flatMap(\.unreadable)

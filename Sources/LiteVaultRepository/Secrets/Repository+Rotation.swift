@@ -112,7 +112,7 @@ extension Repository {
             let database = isFollower ? String(short.dropFirst(Lease.follower.count)) : short
             guard RepositoryFormat.isIdentifier(database) else { continue }
             let lease = try await Lease.take(
-                short, of: store, for: "a database of the repository",
+                short, of: self, for: "a database of the repository",
                 fence: isFollower ? nil : { try await fence($0, database) })
             if let key, let note = lease.note, let bytes = SealedDocument.sealedAgain(Array(note.utf8), key) {
                 lease.note = String(decoding: bytes, as: UTF8.self)

@@ -31,6 +31,8 @@ package actor SegmentWriter {
     private var compacted: (time: Date, sequence: Int)?
     /// Where the current run began, if that is known.
     private var start: (run: [UInt8], value: RunStart)?
+    /// When the repository's identity was last compared.
+    private var recognised = ContinuousClock.now
     /// A segment that may or may not have been stored, and the snapshot in its name.
     private var tried: (run: [UInt8], place: UInt64, snapshot: Int, clock: Int64)?
 
@@ -60,7 +62,7 @@ package actor SegmentWriter {
         try repository.requireWritable()
         let database = repository.databaseID(name)
         let lease = try await Lease.take(
-            Lease.follower + database, of: repository.store, for: "following the database '\(name)'")
+            Lease.follower + database, of: repository, for: "following the database '\(name)'")
         do {
             try await repository.requireCurrentKey()
             let objects = try await repository.newestObjects(database)
@@ -131,9 +133,11 @@ package actor SegmentWriter {
     ///   - snapshot: the sequence of the newest stored snapshot.
     ///   - end: what lets another follower continue after it.
     ///   - start: where its run began; nil if it continues one.
+    /// - Throws: as ``requireIdentity(within:)``, and what the store throws.
     package func append(
         _ path: String, began: Date, snapshot: Int, end: LogEnd? = nil, start: RunStart? = nil
     ) async throws {
+        try await requireIdentity(within: Self.recognition)
         let source = try LocalFile(reading: path)
         let size = try source.size()
         let segment = try SegmentFile(path).segment
@@ -179,6 +183,20 @@ package actor SegmentWriter {
         if let note = try? repository.note(mark, database) { lease.note = note }
         // If it cannot be recorded here, it is recorded in the lease.
         try? repository.remember(mark, database)
+    }
+
+    /// How long the identity of a repository whose objects are not files counts as compared: one small request for many segments.
+    private static let recognition = Duration.seconds(10)
+
+    /// Compares the repository's identity with the one in the store, unless that was done shortly before.
+    ///
+    /// - Throws: as ``Repository/requireIdentity()``.
+    package func requireIdentity(within age: Duration = .zero) async throws {
+        if try repository.requireLocalIdentity() { return }
+        guard ContinuousClock.now - recognised >= age else { return }
+        let asked = ContinuousClock.now
+        try await repository.requireIdentity()
+        recognised = asked
     }
 
     /// When the newest segment's commits had been read; nil if there is none.

@@ -56,7 +56,7 @@ extension Repository {
             let sink = SnapshotSink(
                 repository: id, directory: directory, previous: plan.blockMap,
                 trustsPrevious: plan.previous?.manifest.plaintext == false, basis: plan.basis(options.followed),
-                readsAll: wholeRead == nil, avoiding: plan.avoided,
+                readsAll: wholeRead == nil, avoiding: plan.avoided, damaged: plan.damaged,
                 allowsPlaintext: options.allowsPlaintext || isSealed,
                 keyring: { try StoredKeyring(options.keyring, of: source) }, progress: options.progress)
             let report = try await withErrorContext(path: source) {
@@ -78,10 +78,12 @@ extension Repository {
                 segment: known?.sequence, run: run == options.followed?.runName ? run?.hexadecimal : nil)
             let snapshot = try await publish(manifest, lease)
             if let token { options.followed?.finish(token, snapshot: snapshot.id) }
+            plan.warnings += UnrestorableSnapshot.all(of: plan.known + [snapshot]).compactMap(\.warning)
             return SnapshotResult(
                 snapshot: snapshot, packs: captured.spool.packs.count,
                 read: min(Int64(captured.blocks - sink.kept) * Int64(blockSize), sink.byteCount),
-                unreachableCommits: report.unreachableCommits, warnings: plan.warnings)
+                unreachableCommits: report.unreachableCommits,
+                storedAgain: Int64(sink.storedAgain) * Int64(blockSize), warnings: plan.warnings)
         }
     }
 
@@ -91,14 +93,18 @@ extension Repository {
         let source: String
         let host: String
         let sequence: Int
-        /// The newest readable snapshot.
-        let previous: Snapshot?
+        /// The readable snapshots in order, with their verifications.
+        let known: [Snapshot]
         /// Its block map; nil without one, or if it is damaged.
         var blockMap: BlockMap?
         /// The line of history that it continues.
         let line: String?
         var avoided: AvoidedPacks
+        /// Packs in which blocks are known to be damaged.
+        var damaged: Set<PackID>
         var warnings: [RepositoryWarning]
+        /// The newest readable snapshot.
+        var previous: Snapshot? { known.last }
 
         /// What the image is compared with; nil if the previous one is of another file, or its blocks cannot be found.
         func basis(_ followed: FollowedPages?) -> CaptureBasis? {
@@ -152,11 +158,15 @@ extension Repository {
         // Before anything is stored: a process that breaks the lease has to know which name to occupy.
         try await lease.promise(highest + 1)
         var plan = SnapshotPlan(
-            name: name, source: source, host: host, sequence: highest + 1, previous: survey.snapshots.last,
-            line: line, avoided: .all, warnings: notices + survey.warnings + advisories.warnings)
+            name: name, source: source, host: host, sequence: highest + 1,
+            known: survey.snapshots(with: advisories.verifications), line: line, avoided: .all,
+            damaged: advisories.verifications.damagedPacks, warnings: notices + survey.warnings + advisories.warnings)
         // After acquiring the lease: packs scheduled for deletion from now on are not deleted while it is held.
         do {
-            plan.avoided = try await pendingDeletions().avoided
+            let pending = try await pendingDeletions()
+            plan.damaged.formUnion(pending.damagedPacks)
+            // Damage that a check has recorded is not carried on: these blocks are stored again.
+            plan.avoided = .these(pending.avoided.union(plan.damaged))
         } catch let error as VaultError where error.code == .damaged {
             plan.warnings.append(
                 RepositoryWarning(
@@ -352,6 +362,8 @@ public struct SnapshotResult: Sendable {
     /// SQLite does not recover them either: after a power failure they may never have been complete; otherwise the log
     /// was damaged or tampered with.
     public let unreachableCommits: Int
+    /// The bytes of unchanged blocks that were stored again, because those in the repository are known to be damaged or missing.
+    public let storedAgain: Int64
     /// Other problems found in the repository. This snapshot is intact.
     public let warnings: [RepositoryWarning]
     /// Whether the database is unchanged since the previous snapshot.

@@ -73,6 +73,15 @@ package enum Metrics {
         metric("stored_bytes_total", "Bytes that all runs stored.", kind: .counter) {
             $0.state?.allStored.map(Double.init)
         }
+        metric("unrestorable_snapshots", "Snapshots that are known not to be restorable, and need attention.") {
+            $0.state?.unrestorable.map { Double($0.count(where: \.needsAttention)) }
+        }
+        metric("unrestorable_since_timestamp_seconds", "Since when the first of them is known not to be restorable.") {
+            $0.state?.unrestorable?.filter(\.needsAttention).map(\.since).min()
+        }
+        metric("lost_snapshots", "Snapshots of which a repair has recorded the lost blocks.") {
+            $0.state?.unrestorable.map { Double($0.count(where: \.isLost)) }
+        }
         metric("next_start_timestamp_seconds", "When the job is next due.") {
             $0.decision.next?.timeIntervalSince1970
         }

@@ -74,15 +74,23 @@ actor OpenRepositories {
 
     init(_ services: ScheduleServices) { self.services = services }
 
-    /// Opens the repository, or creates it. One that was given a new key since is opened again: to see that takes one small request, if it
-    /// has a secret.
+    /// Opens the repository, or creates it. One that was given a new key since is opened again: to see that takes one small request.
+    ///
+    /// - Throws: `VaultError` `damaged` if another repository is in its place, or none. Not even a restored memory of this machine makes a
+    ///   running program accept that.
     func repository(_ reference: RepositoryReference) async throws -> Repository {
         if let known = open[reference] {
-            let isCurrent = await BlockingWork.task {
+            let isCurrent = try await BlockingWork.task {
                 do {
-                    try await known.value.requireCurrentKey()
+                    if try await known.value.hasSecret {
+                        try await known.value.requireCurrentKey()
+                    } else {
+                        try await known.value.requireIdentity()
+                    }
                 } catch let error as VaultError where error.code == .busy {
                     return false
+                } catch let error as VaultError where error.cause is ExchangedRepositoryError {
+                    throw error
                 } catch {
                     // The next request meets this, too.
                 }

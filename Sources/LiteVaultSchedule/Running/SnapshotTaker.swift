@@ -61,6 +61,14 @@ struct SnapshotTaker: Sendable {
                 "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
                 "stored": "\(snapshot.stored)",
             ])
+        if result.storedAgain > 0 {
+            log.warning(
+                "blocks that are damaged or missing in the repository were stored again",
+                metadata: [
+                    "job": "\(job.name)", "database": "\(name)", "snapshot": "\(snapshot.id)",
+                    "bytes": "\(result.storedAgain)",
+                ])
+        }
         for warning in result.warnings {
             log.warning(
                 "\(warning.message)",

@@ -29,7 +29,7 @@ package struct ScheduleState: CheckedDocument, Sendable, Equatable {
                 job.lastVerifiedRestore,
                 job.lastPrune, job.pruneBusySince,
             ]
-            for time in times {
+            for time in times + (job.unrestorable ?? []).map(\.since) {
                 try require("a time", seconds: time)
             }
             let counts: [Int64] = [
@@ -70,6 +70,34 @@ package struct JobState: Codable, Sendable, Equatable {
         package var limit: String?
     }
 
+    /// A snapshot that is known not to be restorable.
+    package struct Unrestorable: Codable, Sendable, Equatable {
+        package var database: String
+        package var snapshot: String
+        /// A value of `UnrestorableSnapshot.State`.
+        package var state: String
+        /// The level of the verification that it fails.
+        package var level: String
+        /// Since when that is known.
+        package var since: Double
+        /// The number of its lost blocks, if a repair has recorded that.
+        package var lostBlocks: Int?
+
+        init(_ found: UnrestorableSnapshot) {
+            (database, snapshot) = (found.snapshot.database, found.snapshot.id)
+            (state, level) = (found.state.rawValue, found.verification.level.rawValue)
+            (since, lostBlocks) = (found.since.timeIntervalSince1970, found.verification.lostBlocks)
+        }
+
+        /// Whether somebody has to do something about it.
+        package var needsAttention: Bool { state == UnrestorableSnapshot.State.damaged.rawValue }
+        /// Whether a repair has recorded what is lost.
+        package var isLost: Bool { state == UnrestorableSnapshot.State.lost.rawValue }
+    }
+
+    /// The maximum number of ``unrestorable`` snapshots.
+    static let unrestorableLimit = 100
+
     /// Start and end of the last run that was not interrupted.
     package var lastStart: Double?
     package var lastEnd: Double?
@@ -98,6 +126,11 @@ package struct JobState: Codable, Sendable, Equatable {
     package var lastPrune: Double?
     /// Since when another process has kept this job from removing from its repository; nil once it could.
     package var pruneBusySince: Double?
+    /// The snapshots of the job's databases that are known not to be restorable, at most a hundred, as of the last run that the repository told;
+    /// nil before the first.
+    package var unrestorable: [Unrestorable]?
+    /// The versions of the results of verifications that name no such snapshot, by the database's identifier.
+    package var examined: [String: String]?
     /// The followed databases, as last reported by the process that follows them; nil when none ever did.
     package var following: FollowingState?
 

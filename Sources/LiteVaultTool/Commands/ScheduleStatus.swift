@@ -38,6 +38,27 @@ struct ScheduleStatus: VaultCommand {
         let jobs: [JobResult]
     }
 
+    /// A snapshot that is known not to be restorable.
+    private struct Unrestorable: Encodable {
+        let database: String
+        let snapshot: String
+        let state: String
+        let level: String
+        let since: String
+        let lostBlocks: Int?
+
+        init(_ found: JobState.Unrestorable) {
+            (database, snapshot, state, level) = (found.database, found.snapshot, found.state, found.level)
+            (since, lostBlocks) = (Format.time(Date(timeIntervalSince1970: found.since)), found.lostBlocks)
+        }
+
+        var line: String {
+            let what = lostBlocks.map { "lost \(Format.count($0, "block")), known" } ?? "fails '\(level)'"
+            return "\(database) \(snapshot): \(what) since \(since)"
+                + (state == "superseded" ? ", newer ones pass" : "")
+        }
+    }
+
     private struct JobResult: Encodable {
         let job: String
         let schedule: String
@@ -53,6 +74,7 @@ struct ScheduleStatus: VaultCommand {
         @Nullable var stored: Int64?
         @Nullable var lastVerification: String?
         @Nullable var verificationPassed: Bool?
+        let unrestorable: [Unrestorable]
         @Nullable var follow: FollowingSummary?
         let failures: [ProblemSummary]
         let warnings: [ProblemSummary]
@@ -73,6 +95,7 @@ struct ScheduleStatus: VaultCommand {
             stored = state?.stored
             lastVerification = Format.time(state?.lastVerification)
             verificationPassed = state?.lastVerificationPassed
+            unrestorable = (state?.unrestorable ?? []).map(Unrestorable.init)
             follow = FollowingSummary(job, state?.following)
             failures = (state?.problems ?? []).map(ProblemSummary.init)
             warnings = (state?.warnings ?? []).map(ProblemSummary.init)
@@ -142,6 +165,7 @@ struct ScheduleStatus: VaultCommand {
             if let verified = job.lastVerification {
                 report.appendRow("verified", verified + (job.verificationPassed == false ? ", FAILED" : ""))
             }
+            for one in job.unrestorable.prefix(20) { report.appendRow("not restorable", Format.visible(one.line)) }
             job.follow?.addRows(to: &report, hasState: state.job(job.job)?.following != nil)
             for line in job.failures.prefix(20).flatMap({ $0.lines() }) { report.appendLine(line) }
             for line in job.warnings.flatMap({ $0.lines("warning") }) { report.appendLine(line) }

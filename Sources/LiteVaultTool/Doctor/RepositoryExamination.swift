@@ -124,8 +124,16 @@ struct RepositoryExamination {
         let location = store.location
         let list = try runBlocking { try await repository.snapshots() }
         let logs = try runBlocking { try await repository.followed(Array(list)) }
-        for warning in list.warnings + logs.warnings { add(warning, into: &findings) }
-        if !(list.warnings + logs.warnings).contains(where: { $0.severity == .damage }) {
+        let unrestorable = list.unrestorable
+        let warnings = list.warnings + logs.warnings + unrestorable.compactMap(\.warning)
+        for warning in warnings { add(warning, into: &findings) }
+        for one in unrestorable where one.warning == nil {
+            findings.warning(
+                .objects, one.message, path: "\(location)/\(one.snapshot.object)",
+                remedy: "Newer snapshots are not affected. 'litevault forget --snapshot \(one.snapshot.id)' removes it."
+            )
+        }
+        if !warnings.contains(where: { $0.severity == .damage }) {
             findings.ok(.objects, "\(Format.count(list.count, "snapshot")) can be read", path: location)
         }
         if let ahead = list.first(where: { $0.isDatedAhead(of: now) }) {

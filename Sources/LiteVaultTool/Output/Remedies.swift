@@ -40,7 +40,19 @@ extension Remedy {
         case .rebuild: "'litevault repair' rebuilds it."
         case .checkOrRepair: "'litevault check' or 'litevault repair' rebuilds it."
         case .repairThenForget:
-            "'litevault repair' reports what is lost; pruning continues once 'forget' has removed that snapshot."
+            "'litevault repair' reports what is lost; pruning continues once 'litevault forget --snapshot' has removed that "
+                + "snapshot."
+        case .repairOrForget(let snapshot):
+            "The next snapshot does not share what is damaged. Then 'litevault repair' records what is lost, and 'litevault "
+                + "forget --snapshot \(snapshot)' removes this one."
+        case .retestOrForget(let snapshot):
+            "If the database was damaged when it was taken, 'litevault forget --snapshot \(snapshot)' removes it; otherwise "
+                + "test it again: 'litevault check --restore-test --snapshot \(snapshot)'."
+        case .storeAgain: "'litevault snapshot' stores the lost blocks again."
+        case .returnOrRestart:
+            "Bring the former one back: nothing was written to this one. If it was replaced on purpose, start this process again, with "
+                + "--accept-repository or after 'litevault init --accept-repository'."
+        case .verifyNewerFirst: "First take a snapshot, and verify it as thoroughly with 'litevault check'."
         case .nameDatabase: "Give it a name of its own with --database, or confirm this one with it."
         case .chooseDatabase: "Name one with --database."
         case .encryptOrAllowPlaintext: "Encrypt it ('litevault encrypt'), or allow it with --allow-plaintext."
