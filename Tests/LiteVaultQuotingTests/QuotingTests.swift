@@ -105,7 +105,7 @@ import Testing
             }
             let lines = Quoting.terminalLines(text + "\r\n\tb\n")
             #expect(lines.hasSuffix("\r\n\tb\n"))
-            let rest = lines.dropLast(4).unicodeScalars.filter { $0 != "\n" && $0 != "\t" }
+            let rest = Self.replacing(lines, "\r\n", "\n").unicodeScalars.filter { $0 != "\n" && $0 != "\t" }
             #expect(!rest.contains(where: Quoting.isHazard))
         }
         #expect(Quoting.terminal("caf\u{E9} \u{202E}x\u{1B}[2J") == "caf\u{E9} \\u{202e}x\\u{1b}[2J")
