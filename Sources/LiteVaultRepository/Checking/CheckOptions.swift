@@ -83,8 +83,10 @@ public struct CheckReport: Sendable {
     public internal(set) var unverified: [(snapshot: Snapshot, error: VaultError)] = []
     /// The number of snapshots that were authenticated or restored.
     var restoreTests = 0
-    /// The packs of which snapshots need something that is damaged or missing, by database.
+    /// The packs that are known to be damaged or missing, by database; without one, what a repair has recorded.
     var damaged: [String: Set<String>] = [:]
+    /// All of them.
+    var knownDamage: Set<String> { damaged.values.reduce(into: []) { $0.formUnion($1) } }
     /// Whether the results were recorded in the repository.
     public internal(set) var isRecorded = false
 

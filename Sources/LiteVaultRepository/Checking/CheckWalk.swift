@@ -52,9 +52,12 @@ final class CheckWalk {
         return passed
     }
 
-    /// The damage that no snapshot needs, or only such as a repair has recorded.
-    var irrelevant: [RepositoryWarning] {
-        flawed.filter { !relevant.contains($0.key) }.sorted { $0.key < $1.key }.map { name, flaw in
+    /// Known damage of which no snapshot needs anything any more, or only such as a repair has recorded. Other damage that no snapshot needs is
+    /// a problem, too, as nobody has dealt with it yet.
+    func irrelevant(known: Set<String>) -> [RepositoryWarning] {
+        let rest = flawed.filter { !relevant.contains($0.key) }.sorted { $0.key < $1.key }
+        for (name, flaw) in rest where !known.contains(name) { list.add(flaw, name) }
+        return rest.filter { known.contains($0.key) }.map { name, flaw in
             RepositoryWarning(
                 .notice, flaw.code, path: name,
                 message: flaw.message

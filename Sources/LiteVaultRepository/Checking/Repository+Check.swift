@@ -43,9 +43,11 @@ extension Repository {
             report.snapshots.append((snapshot, .init(level: level, passed: passed, time: start)))
         }
         report.unused = (data + trees).count { !walk.used.contains($0.name) }
-        report.warnings += walk.irrelevant
+        report.warnings += walk.irrelevant(known: report.knownDamage)
         report.problems = list.problems
-        report.damaged = walk.failing
+        // What no snapshot needs any more stays known until it is gone.
+        report.damaged = report.damaged.mapValues { $0.intersection(flawed.keys) }
+            .merging(walk.failing) { $0.union($1) }
         if options.authenticates || options.restores { try await restoreTests(options, &report) }
         let results = report.snapshots
         report.addKnown(options)
@@ -73,7 +75,9 @@ extension Repository {
     private func readable(
         _ options: CheckOptions, _ report: inout CheckReport, _ list: ProblemList
     ) async throws -> [Snapshot] {
-        await noting(list, RepositoryFormat.pendingDeletions) { _ = try await pendingDeletions() }
+        await noting(list, RepositoryFormat.pendingDeletions) {
+            report.damaged[""] = Set(try await pendingDeletions().damaged ?? [])
+        }
         for warning in notices {
             if warning.severity == .damage {
                 list.add(warning.path, warning.message)
@@ -91,6 +95,7 @@ extension Repository {
             rememberNewest(survey)
             report.warnings += try await checkSegments(
                 survey.database, survey.snapshots, readsData: options.readsData, list)
+            report.damaged[survey.database] = Set(verifications.damaged ?? [])
             found += survey.snapshots(with: verifications)
         }
         return found
