@@ -439,6 +439,8 @@ class Order:
         return not start and not self.is_stepped and milliseconds(one["began"]) <= self.label <= one["seen"]
 
     def began_later(self, one):
+        if one.get("start", {}).get("snapshot") == self.sequence:
+            return False
         if self.run:
             return self.run != one["run"]
         start = one.get("start")

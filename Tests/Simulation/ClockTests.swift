@@ -219,4 +219,32 @@ import Testing
         }
         #expect(try await host.restored(.latestReachable, from: repository).state.number == host.latest.number - 3)
     }
+
+    @Test func `a run that began with a snapshot of the run before is continued after another restart`() async throws {
+        let host = try await followed()
+        try await host.snapshot(byFollower: true)
+        await host.kill()
+        for _ in 0..<3 {
+            try await commit(2, host)
+            await host.kill()
+        }
+        try await commit(2, host)
+        try await expectRight(host)
+        #expect(try await host.repository.snapshots().count == 2)
+    }
+
+    @Test func `a run that begins with the only snapshot, without a segment before, is continued after restarts`()
+        async throws
+    {
+        let host = try await SimulatedHost()
+        try await host.poll()
+        await host.kill()
+        for _ in 0..<3 {
+            try await commit(2, host)
+            await host.kill()
+        }
+        try await commit(2, host)
+        try await expectRight(host)
+        #expect(try await host.repository.snapshots().count == 1)
+    }
 }

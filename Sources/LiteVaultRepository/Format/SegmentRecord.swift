@@ -242,6 +242,8 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
     var notedFrom: Int?
     /// The newest snapshot before its run began; absent if that was not recorded.
     var newest: Int?
+    /// The snapshot that its run began with; absent if that did not exist before the run.
+    var base: Int?
 
     static let byteLimit = RepositoryFormat.documentBytes
 
@@ -255,18 +257,20 @@ struct SegmentMark: CheckedDocument, Sendable, Equatable {
         try require("seen", seen, in: 0...SegmentName.times.upperBound)
         try require("noted_from", notedFrom, in: RepositoryFormat.sequences)
         try require("newest", newest, in: 0...RepositoryFormat.sequences.upperBound)
+        try require("base", base, in: RepositoryFormat.sequences)
     }
 
     init(_ record: SegmentRecord, _ hash: Hash256) {
         (sequence, self.hash, snapshot) = (record.sequence, hash.hexadecimal, record.snapshot)
         (run, place, began) = (record.run, record.place, record.began)
-        (seen, notedFrom, newest) = (record.seen, record.notedFrom, record.start?.newest)
+        (seen, notedFrom) = (record.seen, record.notedFrom)
+        (newest, base) = (record.start?.newest, record.start?.snapshot)
     }
 
     /// Creates a mark for a segment that is damaged or no longer exists.
     init(lost name: SegmentName) {
         (sequence, hash, snapshot, seen) = (name.sequence, nil, name.snapshot, name.time)
-        (run, place, began, notedFrom, newest) = ("", 0, "", nil, nil)
+        (run, place, began, notedFrom, newest, base) = ("", 0, "", nil, nil, nil)
     }
 
     var date: Date { Date(milliseconds: seen) }

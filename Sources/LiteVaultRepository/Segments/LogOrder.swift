@@ -64,7 +64,7 @@ struct LogOrder {
         case lacking
         /// It belongs to another run, which the image is not in.
         case foreign
-        /// It cannot be told.
+        /// Neither records the order.
         case unknown
     }
 
@@ -134,6 +134,8 @@ struct LogOrder {
 
     /// Whether a segment's run began after the image, so that nothing says what lies between them.
     private func beganLater(_ record: SegmentRecord, _ position: LogPosition) -> Bool {
+        // A run that began with this snapshot, taken by the follower in the run before.
+        if record.start?.snapshot == image.snapshot { return false }
         if let run = image.run { return run != record.run }
         guard let start = record.start else { return Timestamp.date(record.began).map { $0 > image.label } ?? true }
         if start.newest >= image.snapshot { return true }

@@ -245,14 +245,6 @@ package actor SegmentWriter {
     package func close() async { await lease.release() }
 }
 
-extension Manifest.LogPosition {
-    /// 16 hexadecimal digits.
-    static func digits(_ salts: UInt64) -> String {
-        let digits = String(salts, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}
-
 extension LocalFile {
     /// The SHA-256 of its content.
     func hash() throws -> String {

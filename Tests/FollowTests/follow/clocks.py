@@ -8,6 +8,7 @@ import os
 import shutil
 import struct
 import subprocess
+import threading
 
 from faults.report import Skip, expect
 
@@ -27,7 +28,13 @@ def run(report, settings, folder):
     library = os.path.join(folder, "clocks.so")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clocks.c")
 
+    lock = threading.Lock()
+
     def built():
+        with lock:
+            build()
+
+    def build():
         if shutil.which("gcc") is None:
             raise Skip("there is no gcc, which ci/setup installs")
         if not os.path.exists(library):
