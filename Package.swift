@@ -36,7 +36,7 @@ func external(_ product: String, of package: String, for trait: String) -> Targe
     .product(name: product, package: package, condition: isDependency ? when(trait) : nil)
 }
 
-/// Whether the tool can be linked with an HTTP client.
+/// Whether the tool has S3.
 let objectStore: [SwiftSetting] = [.define("S3", isDependency ? .when(traits: ["ObjectStore"]) : nil)]
 
 let swift: [SwiftSetting] = [
@@ -67,7 +67,7 @@ let package = Package(
         .trait(name: "Keyring", description: "What LiteVaultKeyring needs: swift-crypto."),
         .trait(name: "Backup", description: "What LiteVaultBackup needs: swift-crypto."),
         .trait(
-            name: "ObjectStore", description: "What LiteVaultObjectStore needs: an HTTP client.",
+            name: "ObjectStore", description: "What LiteVaultObjectStore needs: swift-crypto, and libcurl.",
             enabledTraits: ["Backup"]),
         .trait(name: "Schedule", description: "What schedules need: swift-log.", enabledTraits: ["Backup"]),
         .trait(
@@ -87,10 +87,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.4"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
         .package(url: "https://github.com/sqlcipher/SQLCipher.swift", from: "4.10.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
@@ -224,17 +221,18 @@ let package = Package(
             name: "LiteVaultStoreTesting",
             dependencies: ["LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport"],
             swiftSettings: swift),
+        // The HTTP client, where the system has none of its own: Apple's have URLSession.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "CCurlSupport", dependencies: ["CCurl"]),
         // Alone in linking an HTTP client: a build for directories only does without one.
         .target(
             name: "LiteVaultObjectStore",
             dependencies: [
                 "LiteVaultQuoting", "LiteVaultFoundation", "LiteVaultBackup", "LiteVaultSupport", "DurableFile",
+                "CProcessSupport",
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "CCurlSupport", condition: .when(platforms: [.linux])),
                 external("Crypto", of: "swift-crypto", for: "ObjectStore"),
-                external("AsyncHTTPClient", of: "async-http-client", for: "ObjectStore"),
-                external("NIOCore", of: "swift-nio", for: "ObjectStore"),
-                external("NIOHTTP1", of: "swift-nio", for: "ObjectStore"),
-                external("NIOPosix", of: "swift-nio", for: "ObjectStore"),
-                external("NIOSSL", of: "swift-nio-ssl", for: "ObjectStore"),
             ],
             swiftSettings: swift),
         .target(
@@ -355,8 +353,6 @@ let package = Package(
             name: "LiteVaultObjectStoreTests",
             dependencies: [
                 "LiteVaultObjectStore", "LiteVaultStoreTesting", "LiteVaultBackup", "LiteVaultSupport",
-                external("NIOCore", of: "swift-nio", for: "ObjectStore"),
-                external("NIOPosix", of: "swift-nio", for: "ObjectStore"),
             ],
             swiftSettings: swift),
         .testTarget(

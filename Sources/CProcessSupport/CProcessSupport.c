@@ -53,6 +53,16 @@ int cps_pipe(int ends[2]) {
 #endif
 }
 
+int cps_socket(int family, int type, int protocol) {
+#ifdef SOCK_CLOEXEC
+    return socket(family, type | SOCK_CLOEXEC, protocol);
+#else
+    int made = socket(family, type, protocol);
+    if (made >= 0) fcntl(made, F_SETFD, FD_CLOEXEC);
+    return made;
+#endif
+}
+
 int cps_connected_streams(int ends[2]) {
 #ifdef SOCK_CLOEXEC
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;

@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 
@@ -10,7 +9,7 @@ struct CredentialChain: Sendable {
     private let tokens: SecurityTokenService
     private let sessions: SingleSignOn
 
-    init(environment: AWSEnvironment, http: HTTPClient) {
+    init(environment: AWSEnvironment, http: any HTTPTransport) {
         let service = CredentialService(http: http)
         self.environment = environment
         machine = MachineCredentials(environment: environment, service: service)

@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 
@@ -10,19 +9,24 @@ struct CredentialService: Sendable {
         let body: [UInt8]
     }
 
-    let http: HTTPClient
+    let http: any HTTPTransport
 
     /// Sends a request once.
     ///
     /// - Parameter name: the service's, for the error.
     /// - Throws: `VaultError` `io` when it cannot be reached.
-    func answer(to request: HTTPClientRequest, _ name: String, seconds: Int64 = 30) async throws -> Answer {
+    func answer(to request: HTTPRequest, _ name: String, seconds: Double = 30) async throws -> Answer {
+        var request = request
+        request.timeLimit = Duration(seconds: seconds)
         do {
-            let answer = S3Response(try await http.execute(request, timeout: .seconds(seconds)))
+            let answer = try await http.send(request)
             return Answer(status: answer.status, headers: answer.headers, body: try await answer.bytes(upTo: 256 << 10))
+        } catch let error as CancellationError {
+            throw error
         } catch {
-            // The cause is dropped: the request holds a token.
-            throw VaultError(.io, "cannot reach \(name)", remedy: "Check the network, then try again.")
+            // Not the error itself: nothing of the request, which holds a token, may be shown.
+            let failure = TransportFailure(error, isSecure: request.url.hasPrefix("https"))
+            throw VaultError(.io, "cannot reach \(name): \(failure.message)", remedy: failure.remedy)
         }
     }
 
@@ -56,14 +60,15 @@ struct MachineCredentials: Sendable {
                 .config, "AWS_CONTAINER_CREDENTIALS_FULL_URI names a host that is not allowed",
                 remedy: "Without https, only the loopback and the container credential addresses are allowed.")
         }
-        var request = HTTPClientRequest(url: url)
+        var request = HTTPRequest(url: url)
+        request.isDirect = true
         if let file = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] {
             guard let token = SharedFile.text(file) else {
                 throw VaultError(.config, "cannot read the container's authorization token", path: file)
             }
-            request.headers.add(name: "authorization", value: token.trimmed)
+            request.headers.append(("authorization", token.trimmed))
         } else if let token = variables["AWS_CONTAINER_AUTHORIZATION_TOKEN"] {
-            request.headers.add(name: "authorization", value: token)
+            request.headers.append(("authorization", token))
         }
         let name = "the container credential service"
         let answer = try await service.answer(to: request, name, seconds: 5)
@@ -80,16 +85,19 @@ struct MachineCredentials: Sendable {
         let server = variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? "http://169.254.169.254"
         let base = server.hasSuffix("/") ? String(server.dropLast()) : server
         let name = "the instance metadata service"
-        var session = HTTPClientRequest(url: base + "/latest/api/token")
-        session.method = .PUT
-        session.headers.add(name: "x-aws-ec2-metadata-token-ttl-seconds", value: "21600")
+        var session = HTTPRequest(url: base + "/latest/api/token")
+        // Only this machine reaches the service, and its answers are for nobody else: not for a proxy either.
+        session.isDirect = true
+        session.method = "PUT"
+        session.headers.append(("x-aws-ec2-metadata-token-ttl-seconds", "21600"))
         // Outside of EC2 nothing answers at that address: neither a long wait nor an error.
         guard let token = try? await service.answer(to: session, name, seconds: 1), token.status == 200 else {
             return nil
         }
         func get(_ path: String) async throws -> CredentialService.Answer {
-            var request = HTTPClientRequest(url: "\(base)/latest/meta-data/iam/security-credentials/\(path)")
-            request.headers.add(name: "x-aws-ec2-metadata-token", value: String(decoding: token.body, as: UTF8.self))
+            var request = HTTPRequest(url: "\(base)/latest/meta-data/iam/security-credentials/\(path)")
+            request.isDirect = true
+            request.headers.append(("x-aws-ec2-metadata-token", String(decoding: token.body, as: UTF8.self)))
             return try await service.answer(to: request, name, seconds: 5)
         }
         let roles = try await get("")

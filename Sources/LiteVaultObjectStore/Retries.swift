@@ -1,8 +1,6 @@
-internal import AsyncHTTPClient
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
-internal import NIOCore
 
 /// The time that requests are signed with: the local clock, corrected once a server refuses it as too far from its own.
 /// Servers tolerate 15 minutes; a machine whose clock is further off can still make backups.
@@ -43,43 +41,4 @@ final class ServerClock: Sendable {
 
     /// The skew that every server tolerates.
     private static let tolerated = Duration.seconds(60)
-}
-
-/// A GET request that only has to arrive: the heartbeat of a job.
-package enum Heartbeat {
-    /// Requests `url`, retrying on failure. A single attempt takes ten seconds at most.
-    ///
-    ///   - attempts: the maximum number of attempts.
-    ///   - attempts: the most attempts.
-    ///   - limit: the time for all attempts and pauses.
-    /// - Throws: `VaultError` `io` when no attempt succeeds. It does not contain the URL, which is as good as a password.
-    package static func send(to url: String, attempts: Int = 3, within limit: Duration = .seconds(60)) async throws {
-        let backoff = Backoff(1...20)
-        let end = ContinuousClock.now + limit
-        var attempt = 1
-        while true {
-            let problem: String
-            do {
-                let request = HTTPClientRequest(url: url)
-                let answer = S3Response(
-                    try await HTTPClient.shared.execute(
-                        request, timeout: min(.seconds(10), max(.milliseconds(1), TimeAmount(end - .now)))))
-                _ = try await answer.bytes(upTo: 1 << 20)
-                if (200..<300).contains(answer.status) { return }
-                problem = "status \(answer.status)"
-            } catch let error as HTTPClientError {
-                problem = error.shortDescription
-            } catch {
-                problem = "the connection failed"
-            }
-            let pause = Duration(seconds: backoff.jittered(attempt))
-            guard attempt < attempts, end - .now > pause else {
-                throw VaultError(
-                    .io, "the heartbeat failed: \(problem)",
-                    remedy: "Check its URL and the network. The limit 'heartbeat' sets how long it is retried.")
-            }
-            try await Task.sleep(for: pause)
-            attempt += 1
-        }
-    }
 }

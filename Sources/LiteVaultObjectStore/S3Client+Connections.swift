@@ -1,94 +1,94 @@
-internal import AsyncHTTPClient
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
-package import NIOCore
-internal import NIOSSL
 
 extension S3Client {
-    /// An HTTP client with the time limits of the settings.
+    /// An HTTP client with the time limits, the proxy and the certificates of the settings.
     ///
-    /// - Throws: `VaultError` `config` if the certificates of `AWS_CA_BUNDLE` or `SSL_CERT_FILE` cannot be read.
-    static func http(_ settings: S3Settings, _ environment: AWSEnvironment) throws -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
-        let silence = TimeAmount(settings.timeout)
-        configuration.timeout = .init(connect: min(silence, .seconds(10)), read: silence, write: silence)
-        // A redirected request would carry a signature for another host.
-        configuration.redirectConfiguration = .disallow
-        configuration.httpVersion = .http1Only
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.dnsOverride = settings.hosts
-        configuration.http1_1ConnectionDebugInitializer = { PromptAcknowledgement.install($0) }
-        if let bundle = TrustedCertificates.file(environment) {
-            var tls = TLSConfiguration.makeClientConfiguration()
-            do {
-                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(bundle))
-            } catch {
-                throw VaultError(
-                    .config, "cannot read certificates from this file", path: bundle,
-                    remedy: "AWS_CA_BUNDLE, ca_bundle and SSL_CERT_FILE name a file of certificates in PEM format.")
-            }
-            configuration.tlsConfiguration = tls
+    /// - Throws: `VaultError` `config` if the proxy is invalid, or the certificates of `AWS_CA_BUNDLE` or `SSL_CERT_FILE` cannot be
+    ///   read.
+    static func transport(
+        _ settings: S3Settings, _ environment: AWSEnvironment, _ variables: [String: String]
+    ) throws -> any HTTPTransport {
+        var made = HTTPSettings()
+        made.silence = settings.timeout
+        made.connectTime = min(settings.timeout, .seconds(10))
+        made.hosts = settings.hosts
+        made.proxies = try proxies(settings.proxy, variables)
+        made.certificates = try TrustedCertificates.checked(environment)
+        return try made.transport()
+    }
+
+    private static func proxies(_ chosen: String?, _ variables: [String: String]) throws -> ProxyRules {
+        guard let chosen else { return try ProxyRules(environment: variables) }
+        if chosen == "none" { return .none }
+        guard let proxy = ProxyRules.Proxy(chosen) else {
+            // It is not shown: it may contain a password.
+            throw VaultError(
+                .config, "invalid proxy of the object store", remedy: "Write http://HOST:PORT, or none.")
         }
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        return ProxyRules(proxy)
     }
 }
 
 /// Where the certificates to trust are.
 package enum TrustedCertificates {
-    /// Where NIO looks by itself: Debian, Ubuntu, Arch, Fedora.
-    private static let usual = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
-    /// openSUSE; RHEL and its relatives; Alpine and the BSDs.
-    private static let others = [
-        "/etc/ssl/ca-bundle.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
+    /// Where distributions keep them: Debian, Ubuntu, Arch, Alpine; Fedora; openSUSE; RHEL and its relatives; Alpine and the BSDs.
+    private static let known = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/var/lib/ca-certificates/ca-bundle.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/cert.pem",
     ]
 
-    /// The file to read them from: AWS's setting, then OpenSSL's, then a place of a distribution that NIO does not know.
+    /// The file or directory to read them from: AWS's setting, then OpenSSL's, then the place that the HTTP client was built for, then
+    /// that of another distribution: a program may run on another one than it was built on.
     ///
-    /// - Returns: nil if NIO finds the system's, or there are none.
-    package static func file(_ environment: AWSEnvironment, exists: ((String) -> Bool)? = nil) -> String? {
+    /// - Parameter preset: where the HTTP client looks by itself.
+    /// - Returns: nil if the HTTP client finds the system's, or there are none.
+    package static func file(
+        _ environment: AWSEnvironment, preset: String? = HTTPSettings.presetCertificates,
+        exists: ((String) -> Bool)? = nil
+    ) -> String? {
         let isThere: (String) -> Bool = exists ?? { access($0, R_OK) == 0 }
-        if let named = environment.variables["AWS_CA_BUNDLE"] ?? environment.settings["ca_bundle"]
-            ?? environment.variables["SSL_CERT_FILE"]
-        {
-            return named
-        }
+        if let named = named(environment) { return named }
         guard Platform.hasCertificateFiles else { return nil }
-        return usual.contains(where: isThere) ? nil : others.first(where: isThere)
+        if let preset, isThere(preset) { return nil }
+        return known.first(where: isThere)
+    }
+
+    /// The same, once it is certain that a file that the user names can be read.
+    ///
+    /// - Throws: `VaultError` `config` if it cannot, or has no certificate.
+    static func checked(_ environment: AWSEnvironment) throws -> String? {
+        if let named = named(environment) {
+            var status = stat()
+            let isDirectory = stat(named, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            let text = isDirectory ? nil : try? InputFile(path: named).read(upTo: 16 << 20)
+            let isValid = isDirectory || text.map { contains(Self.mark, $0) } ?? false
+            guard isValid else {
+                throw VaultError(
+                    .config, "cannot read certificates from this file", path: named,
+                    remedy: "AWS_CA_BUNDLE, ca_bundle and SSL_CERT_FILE name a file of certificates in PEM format.")
+            }
+        }
+        return file(environment)
+    }
+
+    private static func named(_ environment: AWSEnvironment) -> String? {
+        environment.variables["AWS_CA_BUNDLE"] ?? environment.settings["ca_bundle"]
+            ?? environment.variables["SSL_CERT_FILE"]
+    }
+
+    /// What ends the first line of a certificate: BEGIN CERTIFICATE, or BEGIN TRUSTED CERTIFICATE.
+    private static let mark = "CERTIFICATE-----"
+
+    private static func contains(_ mark: String, _ bytes: [UInt8]) -> Bool {
+        String(decoding: bytes, as: UTF8.self).firstRange(ofText: mark) != nil
     }
 
     /// Whether this system has none in any known place.
     static var areMissing: Bool {
-        Platform.hasCertificateFiles && !(usual + others).contains { access($0, R_OK) == 0 }
-    }
-}
-
-/// Acknowledges what has been read of a response at once (`TCP_QUICKACK`).
-///
-/// A server without `TCP_NODELAY`, as Ceph's gateway is by default, holds back what does not fill a segment until all before it is
-/// acknowledged: a short body after its head, or the end of a long one. The system would acknowledge 40 ms later, which is most of
-/// what a small request takes in a local network.
-package final class PromptAcknowledgement: ChannelInboundHandler {
-    package typealias InboundIn = ByteBuffer
-    package typealias InboundOut = ByteBuffer
-
-    private let option: ChannelOptions.Types.SocketOption
-
-    private init(_ option: CInt) {
-        self.option = ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: option))
-    }
-
-    /// Puts a handler before all others of a connection, where the system has the option.
-    package static func install(_ channel: any Channel) -> EventLoopFuture<Void> {
-        guard let option = Platform.quickAcknowledgement else { return channel.eventLoop.makeSucceededVoidFuture() }
-        return channel.eventLoop.submit {
-            try channel.pipeline.syncOperations.addHandler(PromptAcknowledgement(option), position: .first)
-        }
-    }
-
-    package func channelReadComplete(context: ChannelHandlerContext) {
-        // The system forgets it. Where it fails, the system acknowledges later.
-        try? context.channel.syncOptions?.setOption(option, value: 1)
-        context.fireChannelReadComplete()
+        Platform.hasCertificateFiles
+            && !(known + [HTTPSettings.presetCertificates].compactMap(\.self)).contains { access($0, R_OK) == 0 }
     }
 }

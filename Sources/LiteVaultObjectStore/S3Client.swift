@@ -1,9 +1,6 @@
-internal import AsyncHTTPClient
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
 internal import LiteVaultSupport
-internal import NIOCore
-internal import NIOHTTP1
 
 /// Signs and sends requests, and retries those that may succeed later.
 final class S3Client: Sendable {
@@ -13,7 +10,7 @@ final class S3Client: Sendable {
     private let attempts: Int
     private let budget: RetryBudget
     private let credentials: CredentialCache
-    private let http: HTTPClient
+    private let http: any HTTPTransport
     let clock: ServerClock
     /// Whether the server has refused a body without `Content-MD5`, as Amazon's does in a bucket with object lock.
     private let needsMD5 = Locked(false)
@@ -22,7 +19,7 @@ final class S3Client: Sendable {
     private static let alwaysWithMD5: Int64 = 1 << 20
 
     init(
-        endpoint: Endpoint, region: String, credentials: CredentialCache, http: HTTPClient, attempts: Int,
+        endpoint: Endpoint, region: String, credentials: CredentialCache, http: any HTTPTransport, attempts: Int,
         budget: RetryBudget, backoff: Backoff, clock: ServerClock
     ) {
         self.endpoint = endpoint
@@ -35,8 +32,6 @@ final class S3Client: Sendable {
         self.clock = clock
     }
 
-    deinit { http.shutdown { _ in } }
-
     /// Sends a request until it succeeds, or the attempts or the retry budget are used up.
     ///
     /// - Parameters:
@@ -45,7 +40,7 @@ final class S3Client: Sendable {
     /// - Throws: ``S3Failure`` when the server refuses the request, `VaultError` when it cannot be reached.
     func send<T>(
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
-        _ receive: (S3Response) async throws -> T
+        _ receive: (HTTPResponse) async throws -> T
     ) async throws -> T {
         var digests = try request.body.digests(
             withMD5: request.body.count <= Self.alwaysWithMD5 || needsMD5.value
@@ -81,7 +76,7 @@ final class S3Client: Sendable {
                 throw error
             } catch {
                 if Task.isCancelled { throw CancellationError() }
-                let failure = TransportFailure(error, endpoint)
+                let failure = TransportFailure(error, isSecure: endpoint.scheme == "https")
                 let pause = Duration(seconds: backoff.jittered(number))
                 guard budget.allows(since: begin, pause: pause), number < attempts, !failure.isPermanent else {
                     throw failure.vaultError(request.location, endpoint, attempts: number)
@@ -94,7 +89,7 @@ final class S3Client: Sendable {
 
     private func attempt<T>(
         _ request: S3Request, _ digests: (sha256: String, md5: String?), _ accepting: @Sendable (Int) -> Bool,
-        _ receive: (S3Response) async throws -> T
+        _ receive: (HTTPResponse) async throws -> T
     ) async throws -> T {
         var headers = [("host", endpoint.host)] + request.headers
         if let md5 = digests.md5 { headers.append(("content-md5", md5)) }
@@ -105,14 +100,14 @@ final class S3Client: Sendable {
             .sign(
                 method: request.method, path: path, query: query, headers: headers, payloadHash: digests.sha256,
                 time: now)
-        var made = HTTPClientRequest(
+        var made = HTTPRequest(
             url: "\(endpoint.scheme)://\(endpoint.host)\(path)\(query.isEmpty ? "" : "?" + query)")
-        made.method = HTTPMethod(rawValue: request.method)
-        made.headers = HTTPHeaders(signed)
-        made.body = request.body.forClient
-        // The idle timeout ends requests that hang; this one ends those that trickle.
-        let response = try await http.execute(made, timeout: .hours(1))
-        let answer = S3Response(response)
+        made.method = request.method
+        made.headers = signed.map { (name: $0.0, value: $0.1) }
+        made.body = request.body
+        // Silence ends requests that hang; this ends those that trickle.
+        made.timeLimit = .seconds(3600)
+        let answer = try await http.send(made)
         if let time = answer.headers["date"].flatMap(HTTPDate.date) { clock.observe(time) }
         guard (200..<300).contains(answer.status) || accepting(answer.status) else {
             // A response to HEAD has no body, and so no error code.

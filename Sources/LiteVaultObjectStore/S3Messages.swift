@@ -1,160 +1,57 @@
-internal import AsyncHTTPClient
 internal import Crypto
 internal import LiteVaultBackup
 package import LiteVaultFoundation
-internal import NIOCore
 
 /// A request before it is signed.
 struct S3Request: Sendable {
-    enum Body: Sendable {
-        case none
-        case bytes([UInt8])
-        case file(FileSlice)
-
-        var count: Int64 {
-            switch self {
-            case .none: 0
-            case .bytes(let bytes): Int64(bytes.count)
-            case .file(let slice): slice.count
-            }
-        }
-
-        /// SHA-256 in hexadecimal digits, which is signed and compared by servers that check signatures, and MD5 in base64.
-        func digests(withMD5: Bool) throws -> (sha256: String, md5: String?) {
-            var sha256 = SHA256()
-            var md5 = Insecure.MD5()
-            switch self {
-            case .none: return (SignatureV4.emptyHash, nil)
-            case .bytes(let bytes):
-                sha256.update(data: bytes)
-                if withMD5 { md5.update(data: bytes) }
-            case .file(let slice):
-                try slice.forEachChunk { chunk in
-                    sha256.update(bufferPointer: chunk)
-                    if withMD5 { md5.update(bufferPointer: chunk) }
-                }
-            }
-            let sum = withMD5 ? Data(md5.finalize()).base64EncodedString() : nil
-            return (Array(sha256.finalize()).hexadecimal, sum)
-        }
-
-        var forClient: HTTPClientRequest.Body? {
-            switch self {
-            case .none: nil
-            case .bytes(let bytes): .bytes(ByteBuffer(bytes: bytes))
-            case .file(let slice): .stream(slice, length: .known(slice.count))
-            }
-        }
-    }
-
     var method: String
     /// The object's key including the prefix; nil for the bucket.
     var key: String?
     var query: [(String, String)] = []
     /// Headers with lowercase names.
     var headers: [(String, String)] = []
-    var body = Body.none
+    var body = HTTPRequest.Body.none
 
     /// The object's location, for error messages.
     let location: String
 }
 
-/// A range of a file, read in chunks: a body is never in memory as a whole.
-struct FileSlice: AsyncSequence, Sendable {
-    typealias Element = ByteBuffer
-
-    let file: LocalFile
-    let start: Int64
-    let count: Int64
-
-    private static let chunk: Int64 = 256 << 10
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        let slice: FileSlice
-        var done: Int64 = 0
-
-        mutating func next() async throws -> ByteBuffer? {
-            let count = Swift.min(FileSlice.chunk, slice.count - done)
-            guard count > 0 else { return nil }
-            let bytes = try slice.file.read(at: slice.start + done, count: Int(count))
-            done += count
-            return ByteBuffer(bytes: bytes)
-        }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(slice: self) }
-
-    /// Reads the range synchronously, chunk by chunk.
-    func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(Self.chunk), alignment: 4096)
-        defer { buffer.deallocate() }
-        var done: Int64 = 0
-        while done < count {
-            let wanted = Int(Swift.min(Self.chunk, count - done))
-            let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: start + done)
-            guard read == wanted else {
-                throw VaultError(.damaged, "the file was truncated during the upload", path: file.path)
+extension HTTPRequest.Body {
+    /// SHA-256 in hexadecimal digits, which is signed and compared by servers that check signatures, and MD5 in base64.
+    func digests(withMD5: Bool) throws -> (sha256: String, md5: String?) {
+        var sha256 = SHA256()
+        var md5 = Insecure.MD5()
+        switch self {
+        case .none: return (SignatureV4.emptyHash, nil)
+        case .bytes(let bytes):
+            sha256.update(data: bytes)
+            if withMD5 { md5.update(data: bytes) }
+        case .file(let slice):
+            try slice.forEachChunk { chunk in
+                sha256.update(bufferPointer: chunk)
+                if withMD5 { md5.update(bufferPointer: chunk) }
             }
-            try body(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
-            done += Int64(read)
         }
+        let sum = withMD5 ? Data(md5.finalize()).base64EncodedString() : nil
+        return (Array(sha256.finalize()).hexadecimal, sum)
     }
 }
 
-/// A response whose body has not been read yet.
-struct S3Response {
+/// The answer was not what an object store sends.
+enum S3Response {
     /// The body was shorter than announced.
     struct Truncated: Error {}
     /// The body is not the expected document: the page of a proxy, or truncated.
     struct Malformed: Error {}
-    /// The body exceeds the limit for memory.
-    struct TooLarge: Error {}
+}
 
-    let status: Int
-    /// Headers with lowercase names.
-    let headers: [String: String]
-    private let body: HTTPClientResponse.Body
-
-    init(_ response: HTTPClientResponse) {
-        status = Int(response.status.code)
-        headers = Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { $1 }
-        body = response.body
-    }
-
-    /// The announced length of the body in bytes.
-    var length: Int64? { headers["content-length"].flatMap { Int64($0) } }
-
-    /// Reads the body in chunks.
-    ///
-    /// - Throws: ``Truncated`` when it is shorter than announced; what `read` throws.
-    func forEachChunk(_ read: (UnsafeRawBufferPointer) throws -> Void) async throws {
-        var count: Int64 = 0
-        for try await buffer in body {
-            count += Int64(buffer.readableBytes)
-            try buffer.withUnsafeReadableBytes(read)
-        }
-        if let length, length != count { throw Truncated() }
-    }
-
-    /// Reads the whole body.
-    ///
-    /// - Throws: ``TooLarge`` for more than `limit` bytes, ``Truncated``.
-    func bytes(upTo limit: Int = 256 << 20) async throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        if let length { bytes.reserveCapacity(Int(min(max(length, 0), Int64(limit)))) }
-        try await forEachChunk { chunk in
-            guard bytes.count + chunk.count <= limit else { throw TooLarge() }
-            bytes += chunk
-        }
-        return bytes
-    }
-
+extension HTTPResponse {
     /// Parses the body as a document with the given root element.
     ///
-    /// - Throws: ``Malformed`` for any other content.
+    /// - Throws: `S3Response.Malformed` for any other content.
     func document(_ name: String) async throws -> XMLTree {
         guard let tree = XMLTree(try await bytes(upTo: 16 << 20)), tree.name == name else {
-            throw Malformed()
+            throw S3Response.Malformed()
         }
         return tree
     }

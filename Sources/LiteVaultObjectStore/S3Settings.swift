@@ -28,6 +28,13 @@ public struct S3Settings: Sendable {
     public var uploads = UploadOptions()
     /// A local directory where the conditional writes that the server supports are cached; nil probes the server each time.
     public var cacheFolder: String?
+    /// The proxy for all requests, as `http://HOST:PORT` or `https://HOST:PORT`, with `USER:PASSWORD@` where it wants them; `none`
+    /// for no proxy. nil takes `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+    public var proxy: String? {
+        get { hiddenProxy.text }
+        set { hiddenProxy.text = newValue }
+    }
+    private var hiddenProxy = Hidden()
     /// How often a request is sent before it fails; 7 by default.
     public var attempts = 7
     /// How long a server may stay silent before the request is retried; 60 seconds by default.
@@ -93,6 +100,14 @@ public struct S3Settings: Sendable {
                 }
             }
     }
+}
+
+/// A text that neither its description nor its mirror shows: it may contain a password.
+private struct Hidden: Sendable, CustomStringConvertible, CustomReflectable {
+    var text: String?
+
+    var description: String { text == nil ? "nil" : "<redacted>" }
+    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The address of the server, and where the bucket stands in a URL.

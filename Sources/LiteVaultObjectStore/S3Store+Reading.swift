@@ -12,7 +12,7 @@ extension S3Store {
         return try await perform(request) { answer in
             do {
                 return try await answer.bytes(upTo: limit)
-            } catch is S3Response.TooLarge {
+            } catch is HTTPResponse.TooLarge {
                 throw VaultError.tooLarge(limit, path: request.location)
             }
         }

@@ -24,7 +24,7 @@ extension S3Store {
         return try await put(name, .file(FileSlice(file: file, start: 0, count: size)), condition)
     }
 
-    private func put(_ name: String, _ body: S3Request.Body, _ condition: PutCondition) async throws -> ETag {
+    private func put(_ name: String, _ body: HTTPRequest.Body, _ condition: PutCondition) async throws -> ETag {
         let writeID = UUID().uuidString.lowercased()
         var request = request("PUT", name)
         request.headers = [(Self.writeIDHeader, writeID), ("content-type", "application/octet-stream")]

@@ -23,12 +23,12 @@ public final class S3Store: ObjectStore {
     /// - Parameters:
     ///   - settings: the bucket, and how to reach it.
     ///   - environment: the variables that the AWS tools read; nil takes those of the process.
-    /// - Throws: `VaultError` `config` if the endpoint, the region or the options of uploads are invalid, or the certificates
-    ///   of `AWS_CA_BUNDLE` cannot be read.
+    /// - Throws: `VaultError` `config` if the endpoint, the region, the proxy or the options of uploads are invalid, or the
+    ///   certificates of `AWS_CA_BUNDLE` cannot be read.
     public init(_ settings: S3Settings, environment: [String: String]? = nil) throws {
         try settings.uploads.check()
-        let variables = AWSEnvironment(
-            environment ?? ProcessInfo.processInfo.environment, profile: settings.profile)
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        let variables = AWSEnvironment(environment, profile: settings.profile)
         let region = settings.region ?? variables.region ?? "us-east-1"
         guard !region.isEmpty, region.utf8.allSatisfy({ $0 == 45 || (48...57).contains($0) || (97...122).contains($0) })
         else {
@@ -39,7 +39,7 @@ public final class S3Store: ObjectStore {
         let endpoint = try Endpoint(
             url: settings.endpoint ?? variables.endpoint ?? Endpoint.amazon(region), bucket: settings.bucket,
             usesPathStyle: settings.usesPathStyle)
-        let http = try S3Client.http(settings, variables)
+        let http = try S3Client.transport(settings, variables, environment)
         let chain = CredentialChain(environment: variables, http: http)
         self.settings = settings
         location = settings.location
@@ -98,7 +98,7 @@ extension S3Store {
     /// Sends a request and maps a refusal to `VaultError`.
     func perform<T>(
         _ request: S3Request, accepting: @Sendable (Int) -> Bool = { _ in false },
-        _ receive: (S3Response) async throws -> T
+        _ receive: (HTTPResponse) async throws -> T
     ) async throws -> T {
         do {
             return try await client.send(request, accepting: accepting, receive)

@@ -1,8 +1,6 @@
-internal import AsyncHTTPClient
 internal import Crypto
 internal import LiteVaultBackup
 internal import LiteVaultFoundation
-internal import NIOHTTP1
 
 /// The service that exchanges an identity for the credentials of a role (STS).
 struct SecurityTokenService: Sendable {
@@ -106,21 +104,21 @@ struct SecurityTokenService: Sendable {
 
         private static let contentType = "application/x-www-form-urlencoded"
 
-        func plain() -> HTTPClientRequest {
-            var request = HTTPClientRequest(url: url)
-            request.method = .POST
-            request.headers.add(name: "content-type", value: Self.contentType)
+        func plain() -> HTTPRequest {
+            var request = HTTPRequest(url: url)
+            request.method = "POST"
+            request.headers.append(("content-type", Self.contentType))
             request.body = .bytes(body)
             return request
         }
 
-        func signed(_ credentials: AWSCredentials, at time: Date) -> HTTPClientRequest {
+        func signed(_ credentials: AWSCredentials, at time: Date) -> HTTPRequest {
             var request = plain()
-            request.headers = HTTPHeaders(
-                SignatureV4(credentials: credentials, region: region, service: "sts").sign(
-                    method: "POST", path: "/", query: "",
-                    headers: [("host", host), ("content-type", Self.contentType)],
-                    payloadHash: Array(SHA256.hash(data: body)).hexadecimal, time: time))
+            let headers = SignatureV4(credentials: credentials, region: region, service: "sts").sign(
+                method: "POST", path: "/", query: "",
+                headers: [("host", host), ("content-type", Self.contentType)],
+                payloadHash: Array(SHA256.hash(data: body)).hexadecimal, time: time)
+            request.headers = headers.map { (name: $0.0, value: $0.1) }
             return request
         }
     }

@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 internal import Crypto
 internal import DurableFile
 internal import LiteVaultBackup
@@ -29,8 +28,8 @@ struct SingleSignOn: Sendable {
         let token = try await accessToken(session)
         let server = environment.endpoint(of: "SSO", "portal.sso.\(session.region)", region: session.region)
         let query = URIEncoding.query([("account_id", account), ("role_name", role)])
-        var request = HTTPClientRequest(url: "\(server)/federation/credentials?\(query)")
-        request.headers.add(name: "x-amz-sso_bearer_token", value: token)
+        var request = HTTPRequest(url: "\(server)/federation/credentials?\(query)")
+        request.headers.append(("x-amz-sso_bearer_token", token))
         let answer = try await service.answer(to: request, Self.name)
         if answer.status == 401 { throw session.isOver() }
         guard answer.status == 200,
@@ -123,9 +122,9 @@ struct SingleSignOn: Sendable {
     private func renew(_ cached: CachedToken, _ session: Session) async throws -> String? {
         guard let body = cached.renewalRequest() else { return nil }
         let server = environment.endpoint(of: "SSO_OIDC", "oidc.\(session.region)", region: session.region)
-        var request = HTTPClientRequest(url: server + "/token")
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
+        var request = HTTPRequest(url: server + "/token")
+        request.method = "POST"
+        request.headers.append(("content-type", "application/json"))
         request.body = .bytes(body)
         let answer = try await service.answer(to: request, Self.name)
         guard answer.status == 200, let found = try? Decoding.value(TokenAnswer.self, from: answer.body, path: "")

@@ -10,12 +10,13 @@ extension RepositoryReference {
         let s3 = try section.section(
             "s3",
             known: [
-                "endpoint", "region", "path-style", "storage-class", "encryption", "kms-key", "lock-mode", "lock-days",
+                "endpoint", "region", "path-style", "proxy", "storage-class", "encryption", "kms-key", "lock-mode",
+                "lock-days",
             ])
         let sftp = try section.section("sftp", known: ["command"])
         guard let text = try section.text("repository") else {
             // Only how a job's uploads are kept may differ from job to job in the same repository.
-            let isOther = ["endpoint", "region", "path-style"].contains { s3?.has($0) ?? false }
+            let isOther = ["endpoint", "region", "path-style", "proxy"].contains { s3?.has($0) ?? false }
             guard secret == nil, sealed == nil, sftp == nil, !isOther, s3 == nil || inherited != nil else {
                 throw section.error(
                     nil,
@@ -34,6 +35,7 @@ extension RepositoryReference {
         endpoint = try s3?.text("endpoint") ?? inherited?.endpoint
         region = try s3?.text("region") ?? inherited?.region
         usesPathStyle = try s3?.flag("path-style") ?? inherited?.usesPathStyle ?? false
+        proxy = try s3?.text("proxy") ?? inherited?.proxy
         uploads = try Self.uploads(s3, inherited?.uploads ?? UploadOptions())
         sftpCommand = try sftp?.text("command") ?? inherited?.sftpCommand
         // A secret belongs to one repository.

@@ -79,6 +79,11 @@ def package_of(path):
         return "SQLCipher", engine, "BSD-3-Clause AND blessing", "https://github.com/sqlcipher/sqlcipher", texts
     if name == "libcrypto.a":
         return "OpenSSL", debian("libssl-dev"), "Apache-2.0", "https://www.openssl.org", copyright_of("libssl-dev")
+    if name == "libssl.a":
+        return "OpenSSL", debian("libssl-dev"), "Apache-2.0", "https://www.openssl.org", copyright_of("libssl-dev")
+    if name == "libcurl.a":
+        made = (root / ".engines/curl/made").read_text().split()[0]
+        return "curl", made, "curl", "https://curl.se", [root / ".engines/curl/LICENSE"]
     if name == "libz.a":
         return "zlib", debian("zlib1g-dev"), "Zlib", "https://zlib.net", copyright_of("zlib1g-dev")
     if name == "libyaml.a":

@@ -22,6 +22,11 @@ void cps_return_large_blocks(void);
 /// Returns 0, or -1 with `errno` set.
 int cps_pipe(int ends[_Nonnull 2]);
 
+/// Makes a socket that is closed in programs that are started.
+///
+/// Returns its descriptor, or -1 with `errno` set.
+int cps_socket(int family, int type, int protocol);
+
 /// Makes two connected streams, both closed in programs that are started. The first, for this process, does not block.
 ///
 /// Returns 0, or -1 with `errno` set.

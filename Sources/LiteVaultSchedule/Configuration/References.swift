@@ -5,12 +5,15 @@ internal import LiteVaultSupport
 public struct RepositoryReference: Sendable, Hashable {
     /// An absolute path of a directory, `s3://BUCKET/PREFIX`, or `sftp://[USER@]HOST[:PORT]/PATH`.
     public var location: String
-    /// The URL of the object store; nil, the default, for Amazon's. For buckets only, as are the next three.
+    /// The URL of the object store; nil, the default, for Amazon's. For buckets only, as are the next four.
     public var endpoint: String?
     /// The region of the bucket; nil, the default, if the environment says it.
     public var region: String?
     /// Whether the bucket is named in the path instead of the host. False by default.
     public var usesPathStyle = false
+    /// The proxy on the way to the object store, as `http://HOST:PORT`, or `none`; nil, the default, if the environment says it. A proxy
+    /// that wants a user and a password has to be named in the environment (`HTTPS_PROXY`).
+    public var proxy: String?
     /// How the object store keeps what is uploaded: storage class, encryption at rest, object lock. By default as the bucket says.
     public var uploads = UploadOptions()
     /// A shell command that connects to an SFTP server; nil, the default, for ssh. For `sftp://` only.
@@ -40,6 +43,11 @@ public struct RepositoryReference: Sendable, Hashable {
                 "repository",
                 "invalid repository '\(location.withoutPassword)' (expected a directory, s3://BUCKET/PREFIX or sftp://HOST/PATH)"
             )
+        }
+        guard proxy?.contains("@") != true else {
+            throw InvalidSetting(
+                "s3", "the proxy contains a user or a password",
+                "Set HTTPS_PROXY or HTTP_PROXY to it, and remove 'proxy'.")
         }
         do throws(VaultError) { try uploads.check() } catch {
             throw InvalidSetting("s3", error.message, error.remedy)

@@ -67,10 +67,10 @@ struct Copy: VaultCommand {
         let uploads = try stores.uploads.applied(to: UploadOptions())
         let from = try StoreOptions.store(
             repository, endpoint: stores.endpoint, region: stores.region, usesPathStyle: stores.usesPathStyle,
-            uploads: uploads, sftpCommand: stores.sftpCommand, cache: local.cache)
+            proxy: stores.proxy, uploads: uploads, sftpCommand: stores.sftpCommand, cache: local.cache)
         let to = try StoreOptions.store(
             destination, endpoint: stores.toEndpoint ?? stores.endpoint, region: stores.toRegion ?? stores.region,
-            usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle,
+            usesPathStyle: stores.toUsesPathStyle || stores.usesPathStyle, proxy: stores.toProxy ?? stores.proxy,
             uploads: try stores.toUploads.applied(to: uploads),
             sftpCommand: stores.toSFTPCommand ?? stores.sftpCommand, cache: local.cache)
         let key = try session.repositorySecret(secret, for: repository)
@@ -160,6 +160,11 @@ struct CopyStoreOptions: ParsableArguments {
     @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
     var usesPathStyle = false
 
+    @Option(
+        name: .customLong("s3-proxy"),
+        help: .init("Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY).", valueName: "url"))
+    var proxy: String?
+
     @OptionGroup var uploads: UploadArguments
 
     @Option(
@@ -171,6 +176,9 @@ struct CopyStoreOptions: ParsableArguments {
 
     @Flag(name: .customLong("to-s3-path-style"), help: "As --s3-path-style, for the copy only.")
     var toUsesPathStyle = false
+
+    @Option(name: .customLong("to-s3-proxy"), help: .init("As --s3-proxy, for the copy only.", valueName: "url"))
+    var toProxy: String?
 
     @OptionGroup var toUploads: CopyUploadArguments
 

@@ -78,6 +78,9 @@ private struct RepositoriesTopic: Topic {
         s3:// is an object store: Amazon's, or another with --s3-endpoint. Credentials are found as the AWS tools find them: \
         in the environment, in shared files (keys, roles, 'aws sso login', credential_process), or by the machine's role.
 
+        A proxy is taken from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, unless --s3-proxy names one, or 'none'. One that wants a \
+        password has to be in the environment.
+
         --s3-storage-class, --s3-encryption and --s3-lock-mode with --s3-lock-days set how the object store keeps what a command \
         stores. Locked versions remain after 'forget --prune' until their retention is over.
 
@@ -143,6 +146,9 @@ private struct EnvironmentTopic: Topic {
           AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_ACCESS_KEY_ID,
           AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_CA_BUNDLE and others
                                     object stores, as for the AWS tools
+          HTTPS_PROXY, HTTP_PROXY, NO_PROXY
+                                    proxies of object stores and heartbeats, also in
+                                    lowercase, which comes first
 
         The variables that --key-env and its like name are wiped before any work begins, and not passed on.
         """

@@ -218,7 +218,7 @@ struct ScheduleExamination {
         do {
             let store = try StoreOptions.store(
                 reference.location, endpoint: reference.endpoint, region: reference.region,
-                usesPathStyle: reference.usesPathStyle, uploads: reference.uploads,
+                usesPathStyle: reference.usesPathStyle, proxy: reference.proxy, uploads: reference.uploads,
                 sftpCommand: reference.sftpCommand, cache: local.cache,
                 timeLimit: min(reference.timeLimit, RepositoryExamination.timeLimit))
             let spool = local.plannedSpool(of: store)

@@ -52,6 +52,11 @@ struct StoreOptions: ParsableArguments {
     @Flag(name: .customLong("s3-path-style"), help: "Put the bucket in the path of URLs, not in the host name.")
     var usesPathStyle = false
 
+    @Option(
+        name: .customLong("s3-proxy"),
+        help: .init("Proxy of the object store, or none (default: HTTPS_PROXY, HTTP_PROXY).", valueName: "url"))
+    var proxy: String?
+
     @OptionGroup var uploads: UploadArguments
 
     @Option(
@@ -65,7 +70,7 @@ struct StoreOptions: ParsableArguments {
     /// - Throws: `usage` or `unsupported` for a location of another kind, `config` for invalid settings of an object store.
     func store(_ location: String, timeLimit: Duration? = nil) throws -> any ObjectStore {
         return try Self.store(
-            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle,
+            location, endpoint: endpoint, region: region, usesPathStyle: usesPathStyle, proxy: proxy,
             uploads: try uploads.applied(to: UploadOptions()), sftpCommand: sftpCommand,
             cache: directories.applied(to: .standard).cache, timeLimit: timeLimit)
     }
@@ -73,13 +78,13 @@ struct StoreOptions: ParsableArguments {
     /// Creates the store at a location.
     ///
     /// - Parameters:
-    ///   - endpoint: for object stores, as are `region`, `usesPathStyle`, `uploads` and `cache`.
+    ///   - endpoint: for object stores, as are `region`, `usesPathStyle`, `proxy`, `uploads` and `cache`.
     ///   - sftpCommand: connects to an SFTP server in place of ssh; nil for ssh.
     ///   - cache: the directory where the features of object stores are cached.
     ///   - timeLimit: how long the store may be silent, return errors or be locked; nil for its default.
     static func store(
-        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, uploads: UploadOptions,
-        sftpCommand: String?, cache: String, timeLimit: Duration? = nil
+        _ location: String, endpoint: String?, region: String?, usesPathStyle: Bool, proxy: String?,
+        uploads: UploadOptions, sftpCommand: String?, cache: String, timeLimit: Duration? = nil
     ) throws -> any ObjectStore {
         let kind: StoreLocation
         do { kind = try StoreLocation(location) } catch {
@@ -96,11 +101,18 @@ struct StoreOptions: ParsableArguments {
             if let timeLimit { settings.limit(to: timeLimit) }
             return SFTPStore(settings)
         }
+        guard proxy?.contains("@") != true else {
+            // Not shown: it may contain a password.
+            throw Failure(
+                .usage, "--s3-proxy contains a user or a password, which other users of this machine would see",
+                remedy: "Set HTTPS_PROXY or HTTP_PROXY to it, and leave out --s3-proxy.")
+        }
         #if S3
             var settings = try S3Settings(url: location)
             settings.endpoint = endpoint
             settings.region = region
             settings.usesPathStyle = usesPathStyle
+            settings.proxy = proxy
             settings.uploads = uploads
             settings.cacheFolder = cache
             if let timeLimit {

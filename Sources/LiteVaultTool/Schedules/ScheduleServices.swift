@@ -42,7 +42,8 @@ extension Session {
         services.store = {
             try StoreOptions.store(
                 $0.location, endpoint: $0.endpoint, region: $0.region, usesPathStyle: $0.usesPathStyle,
-                uploads: $0.uploads, sftpCommand: $0.sftpCommand, cache: local.cache, timeLimit: $0.timeLimit)
+                proxy: $0.proxy, uploads: $0.uploads, sftpCommand: $0.sftpCommand, cache: local.cache,
+                timeLimit: $0.timeLimit)
         }
         services.secret = { try keys.secret($0) }
         services.keys = { try keys.keys($0) }

@@ -1,0 +1,2 @@
+// libcurl (Debian: libcurl4-openssl-dev).
+#include <curl/curl.h>
