@@ -78,15 +78,12 @@
                 return .tls(.other)
             }
 
-            /// By the number of OpenSSL's verification; 0 if only the name is wrong.
+            /// By OpenSSL's words, which are the same in all versions; libcurl's number for them is not set in each case.
             private var certificate: HTTPFailure.TLS {
-                switch max(number(CURLINFO_SSL_VERIFYRESULT), number(CURLINFO_PROXY_SSL_VERIFYRESULT)) {
-                case 0: words.contains("issuer") || words.contains("self") ? .unknownAuthority : .otherHost
-                case 9: .notYetValid
-                case 10: .expired
-                case 62, 64: .otherHost
-                default: .unknownAuthority
-                }
+                if words.contains("expired") { return .expired }
+                if words.contains("not yet valid") { return .notYetValid }
+                let isOther = ["alternative certificate", "does not match", "mismatch"].contains { words.contains($0) }
+                return isOther ? .otherHost : .unknownAuthority
             }
 
             private var systemError: CInt { CInt(truncatingIfNeeded: number(CURLINFO_OS_ERRNO)) }
