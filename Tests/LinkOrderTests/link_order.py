@@ -113,8 +113,12 @@ def bare_engine(bench):
     path = bench.folder / "bare.db"
     require(run(program, "pragma", path).returncode == 0, "the PRAGMA fails")
     require(b"plain to see" in path.read_bytes(), "the PRAGMA encrypts")
-    path.unlink()
-    require(run(program, "function", path).returncode != 0, "sqlite3_key works")
+    # What the function does with a structure of the other library is undefined: mostly it crashes, now and then it writes plaintext.
+    for _ in range(20):
+        path.unlink(missing_ok=True)
+        if run(program, "function", path).returncode != 0 or b"plain to see" in path.read_bytes():
+            return
+    raise Failure("sqlite3_key works")
 
 
 def wrong_order(bench):

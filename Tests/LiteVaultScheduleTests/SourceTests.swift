@@ -32,7 +32,7 @@ import Testing
         let sources = "sources: '\(scratch.path("db/*/*.db"))', database: '{parent}/{file}'"
         let found = try list(sources)
         #expect(found.databases.map(\.name) == ["one/a.db"])
-        #expect(found.problems.map(\.source) == [scratch.path("db/two"), scratch.path("db/one/b.db")])
+        #expect(found.problems.map(\.source) == [scratch.path("db/one/b.db"), scratch.path("db/two")])
         #expect(found.problems.allSatisfy { $0.code == "no-input" && $0.remedy?.contains("exclude") == true })
         #expect(found.problems.first?.message.contains("/nowhere/volume") == true)
         // As the remedy says.
