@@ -60,7 +60,7 @@ package final class WorkDirectory: Sendable {
         let path = parent.path + "/" + name
         try systemCall("mkdir", path) { mkdirat(parent.descriptor, name, 0o700) }
         guard let directory = parent.own(name) else { return nil }
-        // What was put in its place meanwhile is not ours, whoever owns it.
+        // What was put in its place meanwhile is not ours, whatever its owner.
         guard directory.names().allSatisfy({ $0 == "." || $0 == ".." }) else {
             throw DurableFileError(.changed, operation: "mkdir", path: path)
         }

@@ -62,7 +62,7 @@ struct WorkDirectoryTests {
 
     @Test func `H-SEC-07: a directory that somebody planted under a dead process's name stays with all it leads to`() throws {
         let victim = try victim(files: 20)
-        // Without the marker it is not ours, whoever owns it.
+        // Without the marker it is not ours, whatever its owner.
         let unmarked = try abandoned(marked: false)
         // A link in its place, and links in place of its marker, its files and a subdirectory.
         let link = scratch.file(TemporaryName(for: "segments", owner: dead).name)

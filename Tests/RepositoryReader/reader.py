@@ -371,7 +371,7 @@ class Repository:
 
 
 def resets(old, new):
-    """How often a log was reset between two pairs of salts: the first half counts. None if that is no way forward."""
+    """How often a log was reset between two pairs of salts: the first half counts. None if the salts do not lead forward."""
     count = (int(new[:8], 16) - int(old[:8], 16)) % (1 << 32)
     return count if 1 <= count < 1 << 20 else None
 

@@ -62,7 +62,7 @@ import Testing
         host.clock.step(-7_200_000)
         try await commit(5, host)
         try await expectRight(host)
-        // Labels go on from where they were, until the clock is ahead of them.
+        // Labels continue from where they were, until the clock is ahead of them.
         let labels = host.acknowledged.map(\.label)
         #expect(labels == labels.sorted() && Set(labels).count == labels.count)
         host.clock.pass(8_000_000)

@@ -1,7 +1,7 @@
 import Foundation
 import LiteVaultSupport
 
-/// The clock of a host of the simulation: it goes on and is set only by the test.
+/// The clock of a host of the simulation: only the test advances and sets it.
 final class SimulatedClock: Sendable {
     /// Milliseconds since 1970 that the clock shows, and milliseconds that have really passed.
     private let state = Locked((shown: Int64(1_800_000_000_000), passed: Int64(0)))

@@ -119,7 +119,7 @@ public final class Connection: @unchecked Sendable {  // all state below only un
         }
     }
 
-    /// The engine opens a journal or log that it finds beside a database, and would wait for ever for the writer of a FIFO.
+    /// The engine opens a journal or log that it finds beside a database, and would wait without limit for the writer of a FIFO.
     private static func requireNoPipes(beside db: OpaquePointer) throws {
         guard let name = sqlite3_db_filename(db, "main"), name.pointee != 0 else { return }
         for ending in ["-journal", "-wal"] {

@@ -5,10 +5,10 @@ internal import LiteVaultSupport
 /// How much is read of what others have stored: one table for all stores and commands. The page "Repository format" has the same
 /// numbers, which a test compares.
 ///
-/// Whoever can write to a store can put anything there: an object of terabytes that take no space, a listing without an end, a server
+/// Anyone who can write to a store can put anything there: an object of terabytes that take no space, a listing without an end, a server
 /// that answers one byte at a time. What is beyond a limit is damage, or an error of the store, before it is read.
 package enum ReadLimits {
-    /// The entries of one listing, those included that are no objects of a repository.
+    /// The entries of one listing, those included that are not objects of a repository.
     package static let entries = 5_000_000
     /// The levels of directories that a listing enters.
     package static let depth = 16

@@ -11,7 +11,7 @@ enum Timestamp {
     /// Formats a time, down to the millisecond. One that cannot be written becomes the nearest that can.
     static func text(_ date: Date) -> String {
         let seconds = min(max(0, date.timeIntervalSince1970), limit)
-        // Formatters cut off the last bits of a fraction, so that a label would come back as the one before.
+        // Formatters truncate the last bits of a fraction, so that a label would come back as the one before.
         let label = Date(timeIntervalSince1970: seconds).milliseconds
         let fraction = String(label % 1000)
         let whole = Date(timeIntervalSince1970: Double(label / 1000)).formatted(style)

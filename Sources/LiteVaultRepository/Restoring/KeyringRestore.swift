@@ -102,10 +102,10 @@ extension KeyringRestore {
 /// The keyring of a restored snapshot, which gets its name just before the database does.
 ///
 /// The keyring first: on the way between the two, nothing but a kill can intervene, and then both keyrings are there, the one of the
-/// database that was not replaced as `.replaced`. The other way round, only the store would have the keyring of the new database.
+/// database that was not replaced as `.replaced`. In the opposite order, only the store would have the keyring of the new database.
 struct PendingKeyring {
     let planned: RestoredKeyring
-    /// Nil if the keyring that is there stays.
+    /// Nil if the existing keyring stays.
     let file: ReplacementFile?
 
     private var kept: String { planned.path + ".replaced" }

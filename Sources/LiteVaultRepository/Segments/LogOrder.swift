@@ -147,7 +147,7 @@ struct LogOrder {
     /// be a later state of the old log within this limit, which is years of commits.
     private static let limit: UInt32 = 1 << 20
 
-    /// How often a log was reset to get from one pair of salts to the other: the first half counts. Nil if that is no way forward.
+    /// How often a log was reset to get from one pair of salts to the other: the first half counts. Nil if the salts do not lead forward.
     static func resets(from old: UInt64, to new: UInt64) -> UInt32? {
         let count = UInt32(truncatingIfNeeded: new >> 32) &- UInt32(truncatingIfNeeded: old >> 32)
         return (1..<limit).contains(count) ? count : nil

@@ -142,7 +142,7 @@ public final class DirectoryStore: ObjectStore {
 
 extension ObjectStore {
     /// Makes objects durable that were found to be stored, where they are files of this machine: another process may have been killed
-    /// before it synced their directories. In other stores an object that is there is durable.
+    /// before it synced their directories. In other stores an existing object is durable.
     ///
     /// - Parameter names: their names, or prefixes that end with a slash.
     func settle(_ names: some Sequence<String>) throws {

@@ -135,7 +135,7 @@ def run(report, settings, engine, operations, directory):
         for count in directories:
             again = place()
             seen = again.trace(*words, inject=f"fsync:error=EIO:when={count}", status=None)
-            # Names that the failed run gave, and that are there.
+            # Objects that the failed run has stored under their names.
             left = [n for n in unsynced(seen, again.path) if os.path.lexists(n.path) and not PACK.search(n.path)]
             calls = again.trace(*words)
             synced = {c.path for c in calls if c.name in ("fsync", "fdatasync") and c.result == "0"}

@@ -109,7 +109,7 @@ class Clock:
         expect(checked["intact"], checked)
         listed = self.box.snapshots()
         ends = [seconds(one["log_until"]) for one in listed if "log_until" in one]
-        expect(ends and max(ends) * 1000 >= self.points[-1][0] - 1, f"{listed} do not tell of {self.points[-1]}")
+        expect(ends and max(ends) * 1000 >= self.points[-1][0] - 1, f"{listed} do not know of {self.points[-1]}")
 
     def ahead(self):
         """Whether labels are ahead of the clock, so that the commits of now have later ones."""
