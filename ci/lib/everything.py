@@ -137,6 +137,7 @@ class Plan:
             return
         program = WORK / engine if engine in SUBSTITUTED else home(engine) / "debug"
         events = WORK / f"{engine}.{suite.name}.events"
+        events.unlink(missing_ok=True)  # those of an earlier run would be judged if the program did not start
         chosen = list(words) or ["--filter", f"^{suite.name}[./]"]
         for once, _ in suite.left_out(engine):
             chosen += ["--skip", f"^{once.replace('.', '[.]')}[./]"]

@@ -113,8 +113,24 @@ class Lanes:
         return all(other[0] == part.build[0] and not other[1] and not part.build[1] for other in holders)
 
     def work(self, part):
-        log, started = self.log(part), time.monotonic()
-        with open(log, "wb") as output:
+        started, cpu = time.monotonic(), 0
+        try:
+            status, cpu = self.command(part)
+            if part.judge:
+                outcome = part.judge(self.log(part), status)
+            else:
+                outcome = Outcome(passed=1) if status == 0 else Outcome(failures=[f"status {status}", *tail(self.log(part))])
+        except Exception as error:  # whatever it is, the others must not wait for this part
+            outcome = Outcome(failures=[f"{type(error).__name__}: {error}"])
+        with self.changed:
+            del self.running[part.name]
+            self.processes.pop(part.name, None)
+            self.finish(part, outcome, (time.monotonic() - started, cpu))
+            self.changed.notify()
+
+    def command(self, part):
+        """Runs the part's command, and returns its exit status and the seconds of CPU that it used."""
+        with open(self.log(part), "wb") as output:
             process = subprocess.Popen(
                 [str(word) for word in part.command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 env={**os.environ, **part.environment}, start_new_session=True)
@@ -123,16 +139,7 @@ class Lanes:
             late.start()
             _, status, usage = os.wait4(process.pid, 0)
             late.cancel()
-        status = os.waitstatus_to_exitcode(status)
-        if part.judge:
-            outcome = part.judge(log, status)
-        else:
-            outcome = Outcome(passed=1) if status == 0 else Outcome(failures=[f"status {status}", *tail(log)])
-        with self.changed:
-            del self.running[part.name], self.processes[part.name]
-            took = time.monotonic() - started
-            self.finish(part, outcome, (took, usage.ru_utime + usage.ru_stime))
-            self.changed.notify()
+        return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
     def finish(self, part, outcome, times):
         self.done[part.name] = outcome
